@@ -1,0 +1,7 @@
+"""The array types that cross every public boundary. Floats are float64, indices int64, units SI."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]

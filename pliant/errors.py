@@ -1,0 +1,45 @@
+"""Errors are part of the interface: what is wrong, with which value, where, and what to do about it.
+
+Wrong input raises one of these at construction time; the command line prints the message in one line.
+Numerical failure is a result (``converged=False``) that the run policy turns into `ConvergenceError`.
+"""
+
+
+class PliantError(Exception):
+    """Base of all errors raised on purpose: ``what`` (with the offending value), ``where`` it stands, the ``remedy``."""
+
+    def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
+        self.what, self.where, self.remedy = what, where, remedy
+        super().__init__((f"{where}: " if where else "") + what + (f"; {remedy}" if remedy else ""))
+
+
+class MeshError(PliantError):
+    """A mesh that cannot be simulated: inverted, degenerate, duplicate or unreferenced elements, unreadable files."""
+
+
+class MaterialError(PliantError):
+    """Material parameters outside their physical range."""
+
+
+class UnitError(PliantError):
+    """A quantity with the wrong dimension or an unknown unit."""
+
+
+class SceneError(PliantError):
+    """A scene that does not make sense: unknown keys, wrong types, missing mass, too few pins."""
+
+
+class RunError(PliantError):
+    """A run folder, checkpoint or bundle that cannot be read or written."""
+
+
+class MissingDependency(PliantError):
+    """An optional package is needed; the remedy is the line that installs it."""
+
+
+class NotPositiveDefinite(PliantError):
+    """A Cholesky factorization met a pivot that is not positive."""
+
+
+class ConvergenceError(PliantError):
+    """A step did not converge and the run policy says that this is an error."""

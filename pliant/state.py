@@ -1,0 +1,63 @@
+"""The moving part of a simulation, as a value."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pliant.arrays import Array
+
+
+@dataclass(frozen=True)
+class State:
+    """Coordinates ``q (N,)``, velocities ``v (N,)`` and time ``t`` [s]. Never edited in place.
+
+    For deformable bodies q is the flattened vertex array (n, d), pinned and scripted vertices included.
+    """
+
+    q: Array
+    v: Array
+    t: float = 0.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One time step: the new state, the memory for the next one, one report per nonlinear or linear solve.
+
+    ``system`` is set only when the step changed the topology; the next step must then use it.
+    """
+
+    state: State
+    memory: Any
+    reports: tuple["SolveReport", ...] = ()
+    system: Any = None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Work that reproduces across machines, unlike clocks."""
+
+    forces: int = 0  # residual / force evaluations
+    fills: int = 0  # matrix assemblies
+    analyses: int = 0  # symbolic analyses
+    factorizations: int = 0  # numeric factorizations
+    solves: int = 0  # right-hand sides solved with a factor
+    inner: int = 0  # iterations of an iterative linear solver
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
+
+    def values(self) -> tuple[int, ...]:
+        return (self.forces, self.fills, self.analyses, self.factorizations, self.solves, self.inner)
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """What a solve did: converged or not, why, at what cost. ``history`` has one row per iteration."""
+
+    converged: bool
+    iterations: int
+    residual: float
+    tolerance: float
+    counts: Counts = Counts()
+    seconds: dict[str, float] = field(default_factory=dict)  # wall time per phase: fill, factor, solve, force, other
+    history: tuple[dict[str, float], ...] = ()
+    message: str = ""

@@ -1,0 +1,35 @@
+"""What a system is: everything an integrator may ask about the physics."""
+
+from typing import Protocol
+
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+
+
+class System(Protocol):
+    """M(q) qddot = f(q, v, t) with K = df/dq and D = df/dv (both negative semidefinite when projected).
+
+    q holds all coordinates; ``free (n_free,)`` lists those that are solved for and ``prescribe(q, t)`` returns q with
+    the others (pins, scripts) at their positions of time t. Matrices are CSR over all coordinates with one constant
+    pattern per system. ``potential`` is None when a force without a potential acts.
+    """
+
+    free: IntArray
+    scale: float  # a length of the size of the system, for tolerances [m]
+
+    def mass(self, q: Array) -> sp.csr_matrix: ...
+
+    def force(self, q: Array, v: Array, t: float) -> Array: ...
+
+    def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix: ...
+
+    def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix: ...
+
+    def prescribe(self, q: Array, t: float) -> Array: ...
+
+    def potential(self, q: Array, t: float) -> float | None: ...
+
+    def positions(self, q: Array) -> Array: ...
+
+    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]: ...
