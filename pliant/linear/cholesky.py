@@ -1,0 +1,146 @@
+"""Sparse Cholesky with the analysis made once per pattern: A = L L^T, then as many solves as wanted.
+
+Four engines do the work, each in its own file; this one holds what they share: when an analysis may be reused, and
+what happens to a factor whose buffers have been refilled by a later one.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.errors import NotPositiveDefinite, PliantError
+from pliant.linear import cholmod, pardiso
+from pliant.linear.superlu import SuperLU
+
+Backend = Literal["auto", "pardiso", "cholmod", "superlu"]
+
+
+class Engine(Protocol):
+    """One pattern analysed, and the buffers of one numeric factor."""
+
+    name: str
+
+    def gather(self, data: Array) -> Array:
+        """A fresh array with those of the CSR values that the engine needs."""
+        ...
+
+    def refactor(self, values: Array) -> int:
+        """Numeric factorization of gathered values into the buffers; the row of a bad pivot, or -1."""
+        ...
+
+    def solve(self, values: Array, b: Array) -> Array:
+        """x (N, k) with A x = b (N, k)."""
+        ...
+
+    def twin(self) -> "Engine":
+        """An engine for the same pattern with buffers of its own."""
+        ...
+
+
+@dataclass(eq=False)
+class Analysis:
+    """The memory of a factorization: pattern, engine, and how many factors have been written into its buffers."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    engine: Engine
+    written: int = 0
+
+    transient = True  # checkpoints rebuild it from the matrix instead of saving it
+
+    def fits(self, A: sp.csr_matrix, name: str) -> bool:
+        """Whether A has the pattern that was analysed, with the engine called ``name``."""
+        return (
+            self.engine.name == name
+            and np.array_equal(self.indptr, A.indptr)
+            and np.array_equal(self.indices, A.indices)
+        )
+
+
+class CholeskyFactor:
+    """A = L L^T. A later factorization with the same memory refills the buffers; this factor then, if it is still
+    asked to solve, factors its own values again into buffers of its own: old factors stay right, they only cost more.
+    """
+
+    inner = 0
+
+    def __init__(self, memory: Analysis, values: Array, analysed: bool) -> None:
+        self.memory, self.analysed = memory, analysed
+        self.backend = memory.engine.name
+        self._values, self._engine, self._written = values, memory.engine, memory.written
+
+    def solve(self, b: Array) -> Array:
+        """x with A x = b, for b (N,) or (N, k)."""
+        if self._engine is self.memory.engine and self._written != self.memory.written:
+            self._engine = self.memory.engine.twin()
+            self._engine.refactor(self._values)
+        b = np.asarray(b, dtype=np.float64)
+        if b.shape[0] != len(self.memory.indptr) - 1:
+            raise PliantError(f"right-hand side of shape {b.shape}, matrix of {len(self.memory.indptr) - 1} rows")
+        if b.size == 0:
+            return np.zeros_like(b)
+        x = self._engine.solve(self._values, b.reshape(len(b), -1))
+        return np.ascontiguousarray(x).reshape(b.shape)
+
+
+@dataclass(frozen=True)
+class Cholesky:
+    """Direct solver for symmetric positive definite matrices.
+
+    ``backend="auto"`` takes the fastest that is installed: PARDISO, CHOLMOD, SuperLU. ``threads`` is fixed per
+    analysis; with 1 the result does not depend on the machine's thread settings.
+    """
+
+    backend: Backend = "auto"
+    threads: int = 1
+
+    def factor(self, A: sp.csr_matrix, memory: Any = None) -> CholeskyFactor:
+        """Factor the full symmetric CSR matrix A (sorted indices); ``memory`` is that of an earlier factor."""
+        name = _fastest() if self.backend == "auto" else self.backend
+        fits = isinstance(memory, Analysis) and memory.fits(A, name)
+        if not fits:
+            memory = Analysis(A.indptr.copy(), A.indices.copy(), _engine(name, _checked(A), self.threads))
+        values = memory.engine.gather(A.data)
+        memory.written += 1
+        row = memory.engine.refactor(values) if np.isfinite(values.sum()) else _row_of_nonfinite(A)
+        if row >= 0:
+            raise NotPositiveDefinite(
+                f"the pivot of row {row} is not positive (diagonal entry {A[row, row]:.6g})",
+                where=f"Cholesky({name!r})",
+                remedy="project the Hessian (psd=True) or add a multiple of the mass matrix",
+            )
+        return CholeskyFactor(memory, values, analysed=not fits)
+
+
+def _fastest() -> str:
+    if pardiso.available():
+        return "pardiso"
+    return "cholmod" if cholmod.available() else "superlu"
+
+
+def _engine(name: str, A: sp.csr_matrix, threads: int) -> Engine:
+    engines: dict[str, Any] = {"pardiso": pardiso.Pardiso, "cholmod": cholmod.Cholmod, "superlu": SuperLU}
+    if name not in engines:
+        raise PliantError(f"unknown backend {name!r}", where="Cholesky", remedy="use " + ", ".join(engines))
+    return engines[name](A.indptr, A.indices, threads)
+
+
+def _checked(A: sp.csr_matrix) -> sp.csr_matrix:
+    """A, if its shape and pattern can be those of a positive definite matrix."""
+    if A.shape[0] != A.shape[1] or not A.has_sorted_indices:
+        raise PliantError(f"matrix of shape {A.shape} must be square with sorted indices", where="Cholesky.factor")
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    present = np.zeros(A.shape[0], dtype=bool)
+    present[rows[rows == A.indices]] = True
+    if not present.all():
+        row = int(np.argmin(present))
+        raise NotPositiveDefinite(f"row {row} has no diagonal entry", where="Cholesky.factor", remedy="add its mass")
+    return A
+
+
+def _row_of_nonfinite(A: sp.csr_matrix) -> int:
+    entry = int(np.argmin(np.isfinite(A.data)))
+    return int(np.searchsorted(A.indptr, entry, side="right")) - 1
