@@ -1,0 +1,17 @@
+"""Time integrators: each a frozen dataclass with a declared order; mix freely with the nonlinear solvers."""
+
+from pliant.integrators.bdf1 import BDF1
+from pliant.integrators.bdf2 import BDF2
+from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet
+from pliant.integrators.linearly_implicit import LinearlyImplicit
+from pliant.integrators.midpoint import ImplicitMidpoint
+from pliant.integrators.quasistatic import Quasistatic
+from pliant.integrators.rk4 import RK4
+from pliant.integrators.sdirk2 import SDIRK2
+from pliant.integrators.trbdf2 import TRBDF2
+
+INTEGRATORS = (
+    BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint, LinearlyImplicit, Quasistatic, RK4, SymplecticEuler, Verlet, ExplicitEuler,
+)  # fmt: skip
+
+__all__ = [i.__name__ for i in INTEGRATORS] + ["INTEGRATORS"]

@@ -2,8 +2,12 @@
 
 from typing import Any, Protocol
 
+from pliant.solvers.base import NonlinearSolver
+from pliant.solvers.newton import Newton
 from pliant.state import State, Step
 from pliant.systems.base import System
+
+default_solver: NonlinearSolver = Newton()
 
 
 class Integrator(Protocol):

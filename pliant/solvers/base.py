@@ -10,17 +10,49 @@ from pliant.state import SolveReport
 
 
 class StageLike(Protocol):
-    """The equation r(z) = 0 over the free coordinates z, as the solvers see it; `pliant.stage.Stage` is the usual one."""
+    """The equation r(z) = 0 over the free coordinates z, as the solvers see it; `pliant.stage.Stage` is the usual one.
 
-    def residual(self, z: Array) -> Array: ...
+    ``weights (n_free,)`` are the nodal masses that scale norms and shifts, ``scale`` turns a dimensionless absolute
+    tolerance into the unit of the norm.
+    """
 
-    def jacobian(self, z: Array, *, psd: bool = True) -> sp.csr_matrix: ...
+    weights: Array
+    scale: float
 
-    def merit(self, z: Array) -> float | None: ...
+    def residual(self, z: Array) -> Array:
+        """r(z), the gradient of `merit` where that exists."""
+        ...
 
-    def norm(self, r: Array) -> float: ...
+    def jacobian(self, z: Array, *, psd: bool = True) -> sp.csr_matrix:
+        """dr/dz, exact or with positive semidefinite element blocks."""
+        ...
 
-    def limit(self, z: Array, dz: Array) -> float: ...
+    def start_jacobian(self, *, psd: bool = True) -> sp.csr_matrix:
+        """The same matrix at the state the step began with (old boundary positions), as frozen factors want it."""
+        ...
+
+    def merit(self, z: Array) -> float | None:
+        """The incremental potential whose gradient is r, or None when a force without a potential acts."""
+        ...
+
+    def norm(self, r: Array) -> float:
+        """sqrt(r^T M^-1 r): the residual in the norm of the convergence test."""
+        ...
+
+    def limit(self, z: Array, dz: Array) -> float:
+        """The largest step along dz that stays admissible (det F > 0, no contact); inf when there is no limit."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Stop when |r| <= relative |r(guess)| or |r| <= absolute * stage.scale, in the stage's norm."""
+
+    relative: float = 1e-6
+    absolute: float = 1e-9
+
+    def threshold(self, stage: StageLike, initial: float) -> float:
+        return max(self.relative * initial, self.absolute * stage.scale)
 
 
 @dataclass(frozen=True)
@@ -33,6 +65,6 @@ class Solution:
 
 
 class NonlinearSolver(Protocol):
-    """A choice of method, as a frozen dataclass. ``start`` is the state at the beginning of the step (free part)."""
+    """A choice of method, as a frozen dataclass."""
 
-    def solve(self, stage: StageLike, guess: Array, memory: Any = None, *, start: Array | None = None) -> Solution: ...
+    def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution: ...

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 
+Weights = tuple[float, float, float]
+
 
 class System(Protocol):
     """M(q) qddot = f(q, v, t) with K = df/dq and D = df/dv (both negative semidefinite when projected).
@@ -22,11 +24,27 @@ class System(Protocol):
 
     def force(self, q: Array, v: Array, t: float) -> Array: ...
 
+    def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        """M^-1 f on the free coordinates, zero on the prescribed ones."""
+        ...
+
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix: ...
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix: ...
 
+    def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+        """w_M M - w_D D - w_K K for weights (w_M, w_D, w_K), over all coordinates."""
+        ...
+
+    def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        """The rows and columns of the free coordinates."""
+        ...
+
     def prescribe(self, q: Array, t: float) -> Array: ...
+
+    def limit(self, q: Array, dq: Array) -> float:
+        """The largest s for which q + s dq is admissible; inf when there is no limit."""
+        ...
 
     def potential(self, q: Array, t: float) -> float | None: ...
 

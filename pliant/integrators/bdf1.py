@@ -1,0 +1,24 @@
+"""Backward Euler, order 1: very stable, damps everything it cannot resolve. [Weidner2022, App. C.2]"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.stage import Stage, solve_stage
+from pliant.state import State, Step
+from pliant.systems.base import System
+
+
+@dataclass(frozen=True)
+class BDF1:
+    """M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h."""
+
+    solver: NonlinearSolver = default_solver
+    order: ClassVar[int] = 1
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        q, v, t = state.q, state.v, state.t + h
+        target = q + h * v
+        stage = Stage(system, h, target, base=q, t=t, frame=system.prescribe(target, t), start=q)
+        q, report, memory = solve_stage(stage, self.solver, memory)
+        return Step(State(q, stage.velocity(q), t), memory, (report,))

@@ -1,0 +1,89 @@
+"""Explicit one-step methods: explicit Euler, symplectic Euler, velocity Verlet, each with ``substeps`` per step.
+
+A system that can march many substeps in one kernel call (``march``) is asked to; the arithmetic is the same.
+[Ledwon2024, sec. 3.1]
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.state import Counts, SolveReport, State, Step
+from pliant.systems.base import System
+
+
+def explicit_report(q: Array, v: Array, forces: int) -> SolveReport:
+    """Explicit steps converge when they stay finite; that they stay accurate is the advisor's business."""
+    finite = bool(np.isfinite(q).all() and np.isfinite(v).all())
+    message = "" if finite else "not finite: the step is beyond the stability limit; reduce h"
+    return SolveReport(finite, 0, 0.0 if finite else float("nan"), 0.0, Counts(forces=forces), message=message)
+
+
+def scripted_velocity(system: System, state: State, h: float) -> Array:
+    """The velocities with the prescribed coordinates on their way to their places at t + h."""
+    v = state.v.copy()
+    way = (system.prescribe(state.q, state.t + h) - state.q) / h
+    prescribed = np.ones(len(v), dtype=bool)
+    prescribed[system.free] = False
+    v[prescribed] = way[prescribed]
+    return v
+
+
+@dataclass(frozen=True)
+class ExplicitEuler:
+    """q += h v, v += h a(q, v) with the old values on the right: order 1, gains energy, for comparison only."""
+
+    substeps: int = 1
+    order: ClassVar[int] = 1
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        dt = h / self.substeps
+        q, v, t = state.q, scripted_velocity(system, state, h), state.t
+        for k in range(self.substeps):
+            a = system.acceleration(q, v, t + k * dt)
+            q, v = system.prescribe(q + dt * v, t + (k + 1) * dt), v + dt * a
+        return Step(State(q, v, t + h), None, (explicit_report(q, v, self.substeps),))
+
+
+@dataclass(frozen=True)
+class SymplecticEuler:
+    """v += h a(q), then q += h v: order 1, no drift of the energy within the stability limit h omega_max <= 2."""
+
+    substeps: int = 1
+    order: ClassVar[int] = 1
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        dt = h / self.substeps
+        v = scripted_velocity(system, state, h)
+        q, v = march(system, state.q, v, state.t, dt, self.substeps)
+        return Step(State(q, v, state.t + h), None, (explicit_report(q, v, self.substeps),))
+
+
+@dataclass(frozen=True)
+class Verlet:
+    """Velocity Verlet: half a kick, symplectic Euler, half a kick back; order 2 at the price of symplectic Euler."""
+
+    substeps: int = 1
+    order: ClassVar[int] = 2
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        dt, t = h / self.substeps, state.t
+        v = scripted_velocity(system, state, h)
+        v = v - 0.5 * dt * system.acceleration(state.q, v, t)
+        q, v = march(system, state.q, v, t, dt, self.substeps)
+        v = v + 0.5 * dt * system.acceleration(q, v, t + h)
+        return Step(State(q, v, t + h), None, (explicit_report(q, v, self.substeps + 2),))
+
+
+def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -> tuple[Array, Array]:
+    """``steps`` symplectic Euler steps, in one kernel call where the system offers it."""
+    kernel = getattr(system, "march", None)
+    marched = kernel(q, v, dt, steps) if kernel is not None else None
+    if marched is not None:
+        return marched
+    for k in range(steps):
+        v = v + dt * system.acceleration(q, v, t + k * dt)
+        q = system.prescribe(q + dt * v, t + (k + 1) * dt)
+    return q, v

@@ -1,0 +1,35 @@
+"""SDIRK2: singly diagonally implicit Runge-Kutta, order 2, L-stable, one-step, two solves. [Weidner2022, Eq. C.9-C.10]"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar
+
+from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.stage import Stage, solve_stage
+from pliant.state import State, Step
+from pliant.systems.base import System
+
+ALPHA = 1.0 - 1.0 / sqrt(2.0)
+
+
+@dataclass(frozen=True)
+class SDIRK2:
+    """Two backward-Euler-like stages with the same c = alpha h, at t + alpha h and t + h."""
+
+    solver: NonlinearSolver = default_solver
+    order: ClassVar[int] = 2
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        q, v, t = state.q, state.v, state.t
+        c = ALPHA * h
+        target = q + c * v
+        first = Stage(system, c, target, base=q, t=t + c, frame=system.prescribe(target, t + c), start=q)
+        qa, report1, memory = solve_stage(first, self.solver, memory)
+        va = first.velocity(qa)
+
+        base = q + (1.0 - ALPHA) * h * va
+        target = q + (2.0 * ALPHA - 1.0) * h * v + (2.0 - 2.0 * ALPHA) * h * va
+        guess = qa + (1.0 - ALPHA) * h * va
+        second = Stage(system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=qa)
+        q, report2, memory = solve_stage(second, self.solver, memory)
+        return Step(State(q, second.velocity(q), t + h), memory, (report1, report2))

@@ -1,0 +1,37 @@
+"""TR-BDF2: trapezoidal rule to t + gamma h, then BDF2 to t + h; order 2, L-stable, one-step. [Weidner2022, App. C]"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, ClassVar
+
+from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.stage import Stage, solve_stage
+from pliant.state import State, Step
+from pliant.systems.base import System
+
+GAMMA = 2.0 - sqrt(2.0)
+
+
+@dataclass(frozen=True)
+class TRBDF2:
+    """Both stages have c = gamma h / 2; the stability function is that of SDIRK2, the error constant smaller."""
+
+    solver: NonlinearSolver = default_solver
+    order: ClassVar[int] = 2
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        q, v, t = state.q, state.v, state.t
+        c, tg = 0.5 * GAMMA * h, t + GAMMA * h
+        target = q + 2.0 * c * v + c * c * system.acceleration(q, v, t)
+        base = q + c * v
+        first = Stage(system, c, target, base, t=tg, frame=system.prescribe(q + 2.0 * c * v, tg), start=q)
+        qg, report1, memory = solve_stage(first, self.solver, memory)
+        vg = first.velocity(qg)
+
+        w = 1.0 / (GAMMA * (2.0 - GAMMA))
+        base = w * qg - w * (1.0 - GAMMA) ** 2 * q
+        vb = w * vg - w * (1.0 - GAMMA) ** 2 * v
+        guess = qg + (1.0 - GAMMA) * h * vg
+        second = Stage(system, c, base + c * vb, base, t=t + h, frame=system.prescribe(guess, t + h), start=qg)
+        q, report2, memory = solve_stage(second, self.solver, memory)
+        return Step(State(q, second.velocity(q), t + h), memory, (report1, report2))

@@ -1,0 +1,66 @@
+"""Pins and scripts: coordinates whose positions are prescribed functions of time, exact at the end of every step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import SceneError
+from pliant.maps.motions import Motion
+
+
+@dataclass(frozen=True, eq=False)
+class Pin:
+    """Hold ``vertices`` at rest, or move them by ``motion``; ``axes`` limits this to some components."""
+
+    vertices: IntArray
+    motion: Motion | None = None
+    axes: tuple[int, ...] = (0, 1, 2)
+
+
+class Pins:
+    """The map from free to all coordinates: q_free -> q with the prescribed ones at their place of time t."""
+
+    def __init__(self, X: Array, pins: Sequence[Pin] = ()) -> None:
+        n, d = X.shape
+        self.size = n * d
+        self._parts: list[tuple[IntArray, Array, Motion | None, list[int]]] = []
+        prescribed = np.zeros(n * d, dtype=bool)
+        for k, pin in enumerate(pins):
+            vertices = np.asarray(pin.vertices, dtype=np.int64).ravel()
+            if len(vertices) and (vertices.min() < 0 or vertices.max() >= n):
+                bad = vertices[(vertices < 0) | (vertices >= n)][0]
+                raise SceneError(f"vertex {bad} does not exist", where=f"pins[{k}]", remedy=f"use 0..{n - 1}")
+            axes = [a for a in pin.axes if a < d]
+            dofs = (d * vertices[:, None] + np.asarray(axes, dtype=np.int64)).ravel()
+            if prescribed[dofs].any():
+                twice = dofs[prescribed[dofs]][0] // d
+                raise SceneError(f"vertex {twice} is pinned twice", where=f"pins[{k}]", remedy="give it one pin")
+            prescribed[dofs] = True
+            self._parts.append((dofs, X[vertices], pin.motion, axes))
+        self.free = np.flatnonzero(~prescribed)
+        self.prescribed = np.flatnonzero(prescribed)
+        self.moving = any(motion is not None for _, _, motion, _ in self._parts)
+
+    def lift(self, q: Array, t: float) -> Array:
+        """q with the prescribed coordinates at time t."""
+        if not self._parts:
+            return q
+        q = q.copy()
+        for dofs, X, motion, axes in self._parts:
+            x = X if motion is None else motion.positions(X, t)
+            q[dofs] = x[:, axes].ravel()
+        return q
+
+    def jacobian(self, q: Array) -> sp.csr_matrix:
+        """The selection of free coordinates (N, n_free)."""
+        m = len(self.free)
+        return sp.csr_matrix((np.ones(m), (self.free, np.arange(m))), shape=(self.size, m))
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """Velocities of the prescribed coordinates, zero elsewhere."""
+        out = np.zeros_like(v)
+        out[self.prescribed] = v[self.prescribed]
+        return out

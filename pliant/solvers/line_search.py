@@ -1,0 +1,76 @@
+"""Back-tracking along a descent direction, with two ways to judge a step.
+
+(a) when the stage has a merit Phi: Armijo, Phi(t) <= Phi + 1e-4 t g.dz, as long as Phi can still resolve the change;
+(b) otherwise (friction, damping): |r(t)|^2 <= (1 - 2e-4 t) |r|^2, or |dz.r(t)| <= 0.9 |dz.r|, the projected residual
+    test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.solvers.base import StageLike
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An accepted point: step length t, z, residual and its norm, merit (None in mode b), evaluations used."""
+
+    t: float
+    z: Array
+    r: Array
+    norm: float
+    merit: float | None
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """t = 1, 1/2, 1/4, ...; at most ``halvings``. Non-finite values count as rejection."""
+
+    halvings: int = 15
+    armijo: float = 1e-4
+    projected: float = 0.9
+
+    def search(self, stage: StageLike, current: Trial, dz: Array) -> Trial | None:
+        """The first acceptable point along dz, or None when dz is no descent direction or nothing is acceptable."""
+        slope = float(current.r @ dz)
+        if not slope < 0.0:
+            return None
+        t = min(1.0, stage.limit(current.z, dz))
+        evaluations = 0
+        for _ in range(self.halvings + 1):
+            z = current.z + t * dz
+            phi = stage.merit(z) if current.merit is not None else None
+            if not self._hopeless(current, phi, t, slope):
+                r = stage.residual(z)
+                evaluations += 1
+                trial = Trial(t, z, r, stage.norm(r), phi, evaluations)
+                if self._acceptable(current, trial, slope, dz):
+                    return trial
+            t *= 0.5
+        return None
+
+    def _resolves(self, current: Trial, phi: float | None, t: float, slope: float) -> bool:
+        """Whether differences of the merit are above round-off; near convergence they are not."""
+        return phi is not None and current.merit is not None and abs(t * slope) > 1e-12 * abs(current.merit)
+
+    def _hopeless(self, current: Trial, phi: float | None, t: float, slope: float) -> bool:
+        """Rejected by the merit alone, before a residual is spent."""
+        if phi is None or current.merit is None:
+            return False
+        if not np.isfinite(phi):
+            return True
+        return self._resolves(current, phi, t, slope) and phi > self._bound(current.merit, t, slope)
+
+    def _bound(self, merit: float, t: float, slope: float) -> float:
+        return merit + self.armijo * t * slope + 1e-14 * abs(merit)
+
+    def _acceptable(self, current: Trial, trial: Trial, slope: float, dz: Array) -> bool:
+        if not np.isfinite(trial.norm):
+            return False
+        if self._resolves(current, trial.merit, trial.t, slope):
+            return True  # the merit has already agreed
+        decreased = trial.norm**2 <= (1.0 - 2e-4 * trial.t) * current.norm**2
+        return decreased or abs(float(dz @ trial.r)) <= self.projected * abs(slope)

@@ -1,0 +1,147 @@
+"""Newton's method with a direct or iterative linear solver: the robust baseline.
+
+ND (the papers' Newton-direct) projects every element block always; with elements that are indefinite at the root it is
+only linearly convergent. ``project="on_demand"`` (ND-exact) tries the exact tangent first and projects only when its
+factorization fails, which keeps the quadratic tail. [QLB2021, sec. 4; Weidner2022, sec. 5.2]
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.clock import Clock
+from pliant.errors import NotPositiveDefinite
+from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.cholesky import Cholesky
+from pliant.linear.pcg import PCG
+from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.line_search import LineSearch, Trial
+from pliant.state import Counts, SolveReport
+
+
+@dataclass(frozen=True)
+class Newton:
+    """z <- z - t A(z)^-1 r(z), A factored anew in every iteration, t by line search.
+
+    If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times before giving up.
+    """
+
+    linear: LinearSolver = field(default_factory=Cholesky)
+    project: Literal["always", "on_demand"] = "always"
+    tolerance: Tolerance = Tolerance()
+    line_search: LineSearch = LineSearch()
+    max_iterations: int = 100
+
+    def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        clock = Clock()
+        now = start_trial(stage, guess, clock)
+        threshold = self.tolerance.threshold(stage, now.norm)
+        counts, history = Counts(forces=1), [row(0, now, 0.0)]
+        message = ""
+        k = 0
+        while now.norm > threshold and k < self.max_iterations:
+            k += 1
+            found, memory, work = self._iterate(stage, now, memory, clock)
+            counts += work
+            if found is None:
+                message = f"no acceptable step in iteration {k}"
+                break
+            now = found
+            history.append(row(k, now, now.t))
+        return finish(now, threshold, k, counts, clock, history, message, memory)
+
+    def _iterate(
+        self, stage: StageLike, now: Trial, memory: Any, clock: Clock
+    ) -> tuple[Trial | None, Any, Counts]:
+        """One accepted step, or None after all shifts failed."""
+        counts = Counts()
+        psd = self.project == "always"
+        shift = 0.0
+        for _ in range(7 if not psd else 6):
+            with clock("fill"):
+                A = shifted(stage.jacobian(now.z, psd=psd), shift, stage.weights)
+            counts += Counts(fills=1)
+            try:
+                with clock("factor"):
+                    factor = self.linear.factor(A, memory)
+            except NotPositiveDefinite:
+                counts += Counts(factorizations=1)
+                psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
+                continue
+            memory = factor.memory
+            with clock("solve"):
+                dz = -factor.solve(now.r)
+            counts += factor_counts(factor)
+            with clock("force"):
+                found = self.line_search.search(stage, now, dz)
+            if found is not None:
+                return found, memory, counts + Counts(forces=found.evaluations)
+            counts += Counts(forces=self.line_search.halvings + 1)
+            psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
+        return None, memory, counts
+
+
+def NewtonPCG(tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
+    """NEWTON-I: Newton with block-Jacobi PCG instead of a factorization [Weidner2022, sec. 5.4]."""
+    return Newton(linear=PCG(tolerance=tolerance, max_iterations=max_inner), **options)
+
+
+def start_trial(stage: StageLike, guess: Array, clock: Clock) -> Trial:
+    """The guess with its residual and merit."""
+    with clock("force"):
+        r = stage.residual(guess)
+        return Trial(0.0, guess, r, stage.norm(r), stage.merit(guess), 1)
+
+
+def row(iteration: int, now: Trial, t: float) -> dict[str, float]:
+    """One line of the iteration table."""
+    return {"iteration": iteration, "residual": now.norm, "step": t}
+
+
+def finish(
+    now: Trial,
+    threshold: float,
+    iterations: int,
+    counts: Counts,
+    clock: Clock,
+    history: list[dict[str, float]],
+    message: str,
+    memory: Any,
+) -> Solution:
+    """The solution with its honest report: converged means that the residual of this very z passed the test."""
+    converged = bool(now.norm <= threshold)
+    if not converged and not message:
+        message = "residual is not finite" if not np.isfinite(now.norm) else "iteration limit reached"
+    report = SolveReport(
+        converged, iterations, now.norm, threshold, counts, clock.totals(), tuple(history), "" if converged else message
+    )
+    return Solution(now.z, report, memory)
+
+
+def factor_counts(factor: Factor) -> Counts:
+    """One factorization and one solve, with the analysis and inner iterations they needed."""
+    return Counts(analyses=int(factor.analysed), factorizations=1, solves=1, inner=factor.inner)
+
+
+def shifted(A: sp.csr_matrix, shift: float, weights: Array) -> sp.csr_matrix:
+    """A + shift diag(M), with A's own index arrays."""
+    if shift == 0.0:
+        return A
+    return with_diagonal(A, shift * weights)
+
+
+def with_diagonal(A: sp.csr_matrix, extra: Array) -> sp.csr_matrix:
+    """A + diag(extra); the pattern (which holds the diagonal) and its index arrays stay."""
+    B = A.copy()
+    B.indptr, B.indices = A.indptr, A.indices
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    B.data[rows == A.indices] += extra
+    return B
+
+
+def next_shift(shift: float, A: sp.csr_matrix, weights: Array) -> float:
+    """Ten times the last shift; the first is a thousandth of A's own scale."""
+    return 10.0 * shift if shift else 1e-3 * float(A.diagonal().mean() / weights.mean())

@@ -1,0 +1,99 @@
+"""The stage: the one nonlinear equation behind every implicit integrator.
+
+    r(q) = M (q - target) - c^2 f(q, (q - base)/c, t) = 0,        A(q) = M - c D - c^2 K
+
+With inertia = 0 it is quasistatics: r = -f, A = -K. [Weidner2022, App. C; DESIGN section 2]
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.solvers.base import NonlinearSolver
+from pliant.state import SolveReport
+from pliant.systems.base import System
+
+G = 9.81  # m/s^2: the absolute tolerance of quasistatics is a part of the weight
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The equation above for one solve; z are the free coordinates of q.
+
+    ``frame`` is q with the prescribed coordinates where they belong at the end of the stage and the predictor in the
+    free ones; ``start`` is q at the beginning of the step.
+    """
+
+    system: System
+    c: float
+    target: Array
+    base: Array
+    t: float
+    frame: Array
+    start: Array
+    inertia: float = 1.0
+    weights: Array = field(init=False, repr=False)
+    scale: float = field(init=False)
+    M: sp.csr_matrix = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        M = self.system.mass(self.start)
+        weights = np.asarray(M.sum(axis=1)).ravel()[self.system.free]
+        length = self.system.scale if self.inertia else 1e3 * G
+        object.__setattr__(self, "M", M)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "scale", length * float(np.sqrt(weights.sum())))
+
+    def embed(self, z: Array) -> Array:
+        """All coordinates, from the free ones."""
+        q = self.frame.copy()
+        q[self.system.free] = z
+        return q
+
+    def velocity(self, q: Array) -> Array:
+        """v(q) = (q - base)/c; zero in quasistatics, where damping and friction do not act."""
+        return (q - self.base) / self.c if self.inertia else np.zeros_like(q)
+
+    def residual(self, z: Array) -> Array:
+        q = self.embed(z)
+        r = -(self.c**2) * self.system.force(q, self.velocity(q), self.t)
+        if self.inertia:
+            r += self.M @ (q - self.target)
+        return r[self.system.free]
+
+    def jacobian(self, z: Array, *, psd: bool = True) -> sp.csr_matrix:
+        return self._jacobian(self.embed(z), psd)
+
+    def start_jacobian(self, *, psd: bool = True) -> sp.csr_matrix:
+        return self._jacobian(self.start, psd)
+
+    def _jacobian(self, q: Array, psd: bool) -> sp.csr_matrix:
+        c = self.c
+        A = self.system.tangent(q, self.velocity(q), self.t, (self.inertia, self.inertia * c, c * c), psd=psd)
+        return self.system.restrict(A)
+
+    def merit(self, z: Array) -> float | None:
+        """Phi = 1/2 (q - target)^T M (q - target) + c^2 W(q)."""
+        q = self.embed(z)
+        W = self.system.potential(q, self.t)
+        if W is None:
+            return None
+        d = q - self.target
+        return 0.5 * self.inertia * float(d @ (self.M @ d)) + self.c**2 * W
+
+    def norm(self, r: Array) -> float:
+        return float(np.sqrt(r @ (r / self.weights)))
+
+    def limit(self, z: Array, dz: Array) -> float:
+        dq = np.zeros_like(self.frame)
+        dq[self.system.free] = dz
+        return self.system.limit(self.embed(z), dq)
+
+
+def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
+    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory."""
+    solution = solver.solve(stage, stage.frame[stage.system.free], memory)
+    return stage.embed(solution.z), solution.report, solution.memory

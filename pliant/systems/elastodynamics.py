@@ -1,0 +1,175 @@
+"""Elastodynamics: M qddot = -sum_i dW_i/dq + sum_j f_j(q, v, t) on the vertices of deformable bodies.
+
+The signs are turned here and nowhere else: energies have Hessians (positive semidefinite when projected), systems have
+K = df/dq and D = df/dv (negative semidefinite), and solver matrices are w_M M - w_D D - w_K K.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.energies.base import Energy
+from pliant.errors import SceneError
+from pliant.forces.base import Force
+from pliant.linear.base import Factor
+from pliant.linear.cholesky import Cholesky
+from pliant.maps.pins import Pin, Pins
+from pliant.pattern import Pattern, union
+from pliant.systems.base import Weights
+
+
+class Elastodynamics:
+    """Vertices ``X (n, d)`` [m] with ``mass`` (nodal masses (n,) [kg] or a consistent (n, n) matrix), energies, forces.
+
+    Everything that depends on the topology alone (patterns, slots, restrictions) is made once, here.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        mass: Array | sp.csr_matrix,
+        energies: Sequence[Energy],
+        forces: Sequence[Force] = (),
+        pins: Sequence[Pin] = (),
+    ) -> None:
+        self.X = np.array(X, dtype=np.float64)
+        n, d = self.X.shape
+        self.energy_terms, self.force_terms = tuple(energies), tuple(forces)
+        self.pins = Pins(self.X, pins)
+        self.free = self.pins.free
+        self.scale = float(np.linalg.norm(np.ptp(self.X, axis=0)))
+        self._mass = sp.kron(mass, sp.identity(d), format="csr") if sp.issparse(mass) else _diagonal(mass, d)
+        self._lumped = self._mass.nnz == n * d
+        self.nodal_mass = np.asarray(self._mass.sum(axis=1)).ravel()  # lumped, per coordinate [kg]
+        bad = np.flatnonzero(~(self.nodal_mass > 0.0))
+        if len(bad):
+            raise SceneError(
+                f"vertex {bad[0] // d} has mass {self.nodal_mass[bad[0]]:g} kg",
+                where="mass",
+                remedy="every vertex needs a positive mass: give a density > 0 and remove unreferenced vertices",
+            )
+        self.pattern, self._slots = self._make_pattern(n * d)
+        self._free_pattern, self._chosen = self.pattern.restricted(self.free)
+        self._empty = sp.csr_matrix((n * d, n * d))
+
+    def _make_pattern(self, N: int) -> tuple[Pattern, dict[int, tuple[Array, Array]]]:
+        """The union of all constant patterns, and for each of them (by identity) the places of its entries in it."""
+        q, v = self.X.ravel(), np.zeros(N)
+        parts = [self._mass] + [e.hessian(q) for e in self.energy_terms]
+        for f in self.force_terms:
+            parts += [f.stiffness(q, v, 0.0), f.damping(q, v, 0.0)]
+        pattern = union(parts, N)
+        for A in parts:  # share the index arrays of the largest part, so that its values need no copying
+            if A.nnz == pattern.nnz:
+                pattern = Pattern(A.indptr, A.indices)
+                break
+        return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
+
+    # ------------------------------------------------------------------------------------------------ physics
+
+    def mass(self, q: Array) -> sp.csr_matrix:
+        return self._mass
+
+    def force(self, q: Array, v: Array, t: float) -> Array:
+        f = np.zeros_like(q)
+        for energy in self.energy_terms:
+            f -= energy.gradient(q)
+        for force in self.force_terms:
+            f += force.force(q, v, t)
+        return f
+
+    def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        f = self.force(q, v, t)[self.free]
+        a = np.zeros_like(q)
+        a[self.free] = f / self.nodal_mass[self.free] if self._lumped else self._mass_factor.solve(f)
+        return a
+
+    @cached_property
+    def _mass_factor(self) -> Factor:
+        return Cholesky().factor(sp.csr_matrix(self._mass[self.free][:, self.free]))
+
+    def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
+        parts = [(-1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
+        parts += [(1.0, f.stiffness(q, v, t)) for f in self.force_terms]
+        return self._sum(parts)
+
+    def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        return self._sum([(1.0, f.damping(q, v, t)) for f in self.force_terms])
+
+    def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+        w_mass, w_damping, w_stiffness = weights
+        parts = [(w_stiffness, e.hessian(q, psd=psd)) for e in self.energy_terms]
+        for f in self.force_terms:
+            parts += [(-w_stiffness, f.stiffness(q, v, t)), (-w_damping, f.damping(q, v, t))]
+        return self._sum(parts + [(w_mass, self._mass)])
+
+    def _sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
+        """sum_k w_k A_k: value arrays when all patterns are known, general sparse sums for the others (contact)."""
+        data: Array | None = None
+        strangers = []
+        for w, A in parts:
+            if A.nnz == 0 or w == 0.0:
+                continue
+            if self.pattern.holds(A):
+                data = w * A.data if data is None else data + w * A.data
+                continue
+            slots = self._slots_of(A)
+            if slots is None:
+                strangers.append(w * A)
+                continue
+            if data is None:
+                data = np.zeros(self.pattern.nnz)
+            data[slots] += w * A.data
+        if data is None and not strangers:
+            return self._empty
+        total = self.pattern.matrix(np.zeros(self.pattern.nnz) if data is None else data)
+        for A in strangers:
+            total = total + A
+        return total
+
+    def _slots_of(self, A: sp.csr_matrix) -> Array | None:
+        """Places of A's entries in the pattern, if A has one of the constant patterns; else None."""
+        known = self._slots.get(id(A.indices))
+        return known[1] if known is not None and known[0] is A.indices else None
+
+    # ------------------------------------------------------------------------------------------------ boundary
+
+    def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        if len(self.free) == A.shape[0]:
+            return A
+        if self.pattern.holds(A):
+            return self._free_pattern.matrix(A.data[self._chosen])
+        return sp.csr_matrix(A[self.free][:, self.free])
+
+    def prescribe(self, q: Array, t: float) -> Array:
+        return self.pins.lift(q, t)
+
+    def limit(self, q: Array, dq: Array) -> float:
+        limits = [e.limit(q, dq) for e in self.energy_terms if hasattr(e, "limit")]
+        return min(limits, default=float("inf"))
+
+    # ------------------------------------------------------------------------------------------------ read-out
+
+    def potential(self, q: Array, t: float) -> float | None:
+        if self.force_terms:
+            return None
+        return sum(e.value(q) for e in self.energy_terms)
+
+    def positions(self, q: Array) -> Array:
+        """Vertex positions (n, 3) [m]; planar systems lie in z = 0."""
+        x = q.reshape(self.X.shape)
+        return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
+
+    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """Kinetic energy and every potential by name [J]; equal names add up."""
+        out = {"kinetic": 0.5 * float(v @ (self._mass @ v))}
+        for e in self.energy_terms:
+            out[e.name] = out.get(e.name, 0.0) + e.value(q)
+        return out
+
+
+def _diagonal(m: Array, d: int) -> sp.csr_matrix:
+    return sp.csr_matrix(sp.diags(np.repeat(np.asarray(m, dtype=np.float64), d)))
