@@ -1,0 +1,154 @@
+"""Rigid bodies: principal inertia diag(Ixx, Iyy, Izz, m, m, m) at the centre of mass, and a surface to look at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.articulated.se3 import adjoint, frame, inverse
+from pliant.errors import MaterialError, MeshError
+
+_NO_POINTS, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Body:
+    """``inertia (6,)`` [kg m^2, kg] in the body frame E_ji = ``frame`` (4, 4) as seen from its joint.
+
+    The body frame sits at the centre of mass along the principal axes. ``points``, ``faces`` draw it; ``radius`` > 0
+    marks a sphere that can touch floors.
+    """
+
+    inertia: Array
+    frame: Array = field(default_factory=lambda: np.eye(4))
+    points: Array = field(default_factory=lambda: _NO_POINTS)
+    faces: IntArray = field(default_factory=lambda: _NO_FACES)
+    radius: float = 0.0
+
+    @property
+    def mass(self) -> float:
+        return float(self.inertia[5])
+
+
+def at(*p: float) -> Array:
+    """The frame with origin p and no rotation."""
+    return frame(p=np.array(p, dtype=float))
+
+
+def _placed(E: Array | None) -> Array:
+    return np.eye(4) if E is None else np.asarray(E, dtype=float)
+
+
+def _positive(name: str, value: object, where: str) -> Array:
+    x = np.asarray(value, dtype=float)
+    if not (np.all(np.isfinite(x)) and np.all(x > 0)):
+        raise MaterialError(
+            f"{name} = {x.tolist()} must be positive", where=where, remedy="check units and order of arguments"
+        )
+    return x
+
+
+def cuboid(sides: Sequence[float], density: float, frame: Array | None = None) -> Body:
+    """A box of ``sides (3,)`` [m]: Ixx = m/12 (sy^2 + sz^2)."""
+    s = _positive("sides", sides, "cuboid")
+    m = float(_positive("density", density, "cuboid") * np.prod(s))
+    I = m / 12.0 * (np.sum(s * s) - s * s)
+    return Body(np.array([*I, m, m, m]), _placed(frame), *_box(s))
+
+
+def cylinder(radius: float, height: float, density: float, frame: Array | None = None) -> Body:
+    """A cylinder along z: Izz = m r^2/2, Ixx = m (3 r^2 + h^2)/12."""
+    r, h = (float(x) for x in _positive("radius, height", (radius, height), "cylinder"))
+    m = float(_positive("density", density, "cylinder")) * np.pi * r * r * h
+    I = m * (3.0 * r * r + h * h) / 12.0
+    return Body(np.array([I, I, 0.5 * m * r * r, m, m, m]), _placed(frame), *_prism(r, h))
+
+
+def sphere(radius: float, density: float, frame: Array | None = None) -> Body:
+    """A ball: I = 2/5 m r^2."""
+    r = float(_positive("radius", radius, "sphere"))
+    m = float(_positive("density", density, "sphere")) * 4.0 / 3.0 * np.pi * r**3
+    I = 0.4 * m * r * r
+    return Body(np.array([I, I, I, m, m, m]), _placed(frame), *_octahedron(r), radius=r)
+
+
+def particle(mass: float) -> Body:
+    """A point mass: no rotational inertia, so its joint must not turn it (use `Translational`)."""
+    m = float(_positive("mass", mass, "particle"))
+    return Body(np.array([0.0, 0.0, 0.0, m, m, m]))
+
+
+def rigid(mass: float, centre: Array, tensor: Array, frame: Array | None = None) -> Body:
+    """A body from its mass, centre of mass and inertia tensor (3, 3) about that centre, all in ``frame``."""
+    I = np.asarray(tensor, dtype=float)
+    moments, axes = np.linalg.eigh(0.5 * (I + I.T))
+    if np.linalg.det(axes) < 0:
+        axes[:, 2] = -axes[:, 2]
+    m = float(_positive("mass", mass, "rigid"))
+    return Body(np.array([*moments, m, m, m]), _placed(frame) @ _frame_at(axes, centre))
+
+
+def _frame_at(R: Array, p: Array) -> Array:
+    return frame(R, np.asarray(p, dtype=float))
+
+
+def composite(parts: Sequence[Body]) -> Body:
+    """Several bodies welded together: inertias moved by adjoints to the common centre, then diagonalised."""
+    m = sum(b.mass for b in parts)
+    centre = np.sum([b.mass * b.frame[:3, 3] for b in parts], axis=0) / m
+    I = np.zeros((6, 6))
+    for b in parts:
+        A = adjoint(inverse(b.frame) @ _frame_at(np.eye(3), centre))
+        I += A.T @ np.diag(b.inertia) @ A
+    whole = rigid(m, centre, I[:3, :3])
+    offsets = np.cumsum([0, *(len(b.points) for b in parts)])
+    moved = [_move(inverse(whole.frame) @ b.frame, b.points) for b in parts]
+    faces = [b.faces + k for b, k in zip(parts, offsets, strict=False)]
+    return Body(whole.inertia, whole.frame, np.concatenate(moved), np.concatenate(faces))
+
+
+def mesh_body(X: Array, F: IntArray, density: float, frame: Array | None = None) -> Body:
+    """A solid bounded by the closed surface X (n, 3), F (k, 3): integrals over signed tetrahedra at the origin."""
+    rho = float(_positive("density", density, "mesh_body"))
+    T = np.asarray(X, dtype=float)[np.asarray(F)]
+    volume = np.linalg.det(T) / 6.0
+    total = float(volume.sum())
+    if total <= 0.0:
+        raise MeshError(
+            f"enclosed volume {total:.3g}", where="mesh_body", remedy="close the surface, orient triangles outwards"
+        )
+    sums = T.sum(axis=1)
+    centre = np.einsum("t,ti->i", volume, sums) / (4.0 * total)
+    second = np.einsum("t,tvi,tvj->ij", volume, T, T) + np.einsum("t,ti,tj->ij", volume, sums, sums)
+    C = rho * (second / 20.0 - total * np.outer(centre, centre))  # covariance about the centre
+    body = rigid(rho * total, centre, np.trace(C) * np.eye(3) - C, frame)
+    local = _move(inverse(body.frame) @ _placed(frame), np.asarray(X, dtype=float))
+    return Body(body.inertia, body.frame, local, np.asarray(F, dtype=np.int64))
+
+
+def _move(E: Array, X: Array) -> Array:
+    return X @ E[:3, :3].T + E[:3, 3]
+
+
+def _box(s: Array) -> tuple[Array, IntArray]:
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * s
+    quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    return corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+
+
+def _prism(r: float, h: float, n: int = 12) -> tuple[Array, IntArray]:
+    turn = 2.0 * np.pi * np.arange(n) / n
+    ring = r * np.stack([np.cos(turn), np.sin(turn), np.zeros(n)], axis=1)
+    lift = np.array([0.0, 0.0, 0.5 * h])
+    points = np.concatenate([ring - lift, ring + lift, [-lift, lift]])
+    i, j = np.arange(n), (np.arange(n) + 1) % n
+    bottom, top = np.full(n, 2 * n), np.full(n, 2 * n + 1)
+    parts = ((i, j, j + n), (i, j + n, i + n), (j, i, bottom), (i + n, j + n, top))
+    return points, np.concatenate([np.stack(p, axis=1) for p in parts])
+
+
+def _octahedron(r: float) -> tuple[Array, IntArray]:
+    points = r * np.concatenate([np.eye(3), -np.eye(3)])
+    faces = [(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)]
+    return points, np.array(faces)

@@ -1,0 +1,199 @@
+"""A tree of links: coordinates in, world frames, twists, Jacobian products out, all in O(n) [Weidner2022, sec. 3.2]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.articulated import _kernels as kernels
+from pliant.articulated.bodies import Body
+from pliant.articulated.joints.base import Joint
+from pliant.articulated.joints.stacking import batches
+from pliant.articulated.se3 import inverse, reparameterise
+from pliant.errors import SceneError
+
+WORLD = -1
+
+
+@dataclass(frozen=True)
+class Link:
+    """A body on a joint: E_wj = E_w(parent joint) ``frame`` Q(q), E_wi = E_wj body.frame.
+
+    ``parent`` is the name or the number of another link in the list, None for the world.
+    """
+
+    joint: Joint
+    body: Body
+    parent: int | str | None = None
+    frame: Array = field(default_factory=lambda: np.eye(4))
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Kinematics:
+    """Everything about a tree at (q, v): frames, twists and the products with J and Jdot, each in O(n)."""
+
+    tree: "Tree"
+    q: Array
+    v: Array
+    joint_frames: Array  # (n, 4, 4) world
+    frames: Array  # (n, 4, 4) world, of the bodies
+    R: Array  # (n, 3, 3), with p: the parent body seen from the body
+    p: Array  # (n, 3)
+    B: Array  # (nr, 6) own columns of J
+    Bdot: Array  # (nr, 6)
+    twists: Array  # (n, 6) phi = J v
+    bias: Array  # (n, 6) Jdot v
+
+    def apply(self, x: Array) -> Array:
+        """J x (n, 6) for joint rates x (nr,)."""
+        t = self.tree
+        return kernels.apply(t.parent, t.ptr, self.R, self.p, self.B, x)
+
+    def apply_rate(self, x: Array) -> Array:
+        """Jdot x (n, 6)."""
+        t = self.tree
+        return kernels.apply_rate(t.parent, t.ptr, self.R, self.p, self.B, self.Bdot, self.twists, x)[1]
+
+    def apply_transpose(self, y: Array) -> Array:
+        """J^T y (nr,) for wrenches y (n, 6)."""
+        t = self.tree
+        return kernels.apply_transpose(t.parent, t.ptr, self.R, self.p, self.B, y)
+
+    def project_rows(self, G: Array) -> Array:
+        """G J (k, nr) for rows G (k, 6n)."""
+        rows = [self.apply_transpose(np.ascontiguousarray(g).reshape(-1, 6)) for g in G]
+        return np.array(rows).reshape(len(G), self.tree.dof)
+
+    def jacobian(self) -> Array:
+        """J as a dense matrix (6n, nr)."""
+        t = self.tree
+        return kernels.jacobian_columns(t.parent, t.ptr, self.R, self.p, self.B, t.dof)
+
+    def frame(self, body: int) -> Array:
+        """World frame of a body; the identity for `WORLD`."""
+        return np.eye(4, dtype=self.frames.dtype) if body == WORLD else self.frames[body]
+
+    def point(self, body: int, x: Array) -> Array:
+        """World position of the body point x (3,)."""
+        E = self.frame(body)
+        return E[:3, :3] @ x + E[:3, 3]
+
+
+class Tree:
+    """Links with parents before children, joints batched by kind. Coordinates are laid out in this order."""
+
+    def __init__(self, links: Sequence[Link]) -> None:
+        if not links:
+            raise SceneError("no links", where="Tree", remedy="give at least one Link")
+        names = [link.name or f"link{i}" for i, link in enumerate(links)]
+        if len(set(names)) < len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise SceneError(f"two links are called '{twice}'", where="Tree", remedy="give every link its own name")
+        parents = [_parent(link.parent, i, names) for i, link in enumerate(links)]
+        self.order = _topological(parents, names)
+        rank = {old: new for new, old in enumerate(self.order)}
+        self.links = tuple(links[i] for i in self.order)
+        self.names = tuple(names[i] for i in self.order)
+        self.index = {name: i for i, name in enumerate(self.names)}
+        self.parent = np.array([rank[parents[i]] if parents[i] >= 0 else WORLD for i in self.order])
+        dofs = [link.joint.dof for link in self.links]
+        self.ptr = np.concatenate([[0], np.cumsum(dofs)]).astype(np.int64)
+        self.dof = int(self.ptr[-1])
+        self.link = np.repeat(np.arange(len(links)), dofs)
+        self.inertia = np.array([link.body.inertia for link in self.links])
+        self.E0 = np.array([link.frame for link in self.links], dtype=float)
+        self.Eb = np.array([link.body.frame for link in self.links], dtype=float)
+        self.Eij = inverse(self.Eb)
+        self._batches = [
+            (joint, members, self.ptr[members][:, None] + np.arange(joint.dof))
+            for joint, members in batches([link.joint for link in self.links])
+        ]
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def body(self, link: int | str | None) -> int:
+        """Position of a link in the tree, by name or position; None is the world."""
+        if link is None:
+            return WORLD
+        if isinstance(link, str):
+            if link not in self.index:
+                raise SceneError(
+                    f"unknown link '{link}'", where="Tree", remedy=f"known are {', '.join(self.names[:8])}"
+                )
+            return self.index[link]
+        if not WORLD <= link < len(self):
+            raise SceneError(f"link number {link} of {len(self)}", where="Tree", remedy="count from 0, -1 is the world")
+        return int(link)
+
+    def slice(self, link: int | str) -> slice:
+        """Where the coordinates of a link's joint are in q."""
+        i = self.body(link)
+        return slice(int(self.ptr[i]), int(self.ptr[i + 1]))
+
+    def kinematics(self, q: Array, v: Array) -> Kinematics:
+        """Frames, twists and Jacobian at (q, v); complex where q or v are."""
+        n, dtype = len(self), np.result_type(q, v)
+        Q = np.empty((n, 4, 4), dtype=dtype)
+        S, Sdot = np.zeros((self.dof, 6), dtype=dtype), np.zeros((self.dof, 6), dtype=dtype)
+        q, v = q.astype(dtype), v.astype(dtype)
+        for joint, members, columns in self._batches:
+            qs, vs = q[columns], v[columns]
+            Q[members] = joint.transform(qs)
+            if joint.dof:
+                S[columns] = np.swapaxes(joint.subspace(qs), -1, -2)
+                Sdot[columns] = np.swapaxes(joint.subspace_rate(qs, vs), -1, -2)
+        Ej, Ei = kernels.place(self.parent, self.E0, Q, self.Eb)
+        R, p = kernels.relative(self.parent, Ei)
+        B, Bdot = kernels.own_columns(self.link, self.Eij, S), kernels.own_columns(self.link, self.Eij, Sdot)
+        phi = kernels.apply(self.parent, self.ptr, R, p, B, v)
+        _, bias = kernels.apply_rate(self.parent, self.ptr, R, p, B, Bdot, phi, v)
+        return Kinematics(self, q, v, Ej, Ei, R, p, B, Bdot, phi, bias)
+
+    def reparameterise(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """(q, v) with exponential coordinates moved away from their singularity; the motion is unchanged."""
+        q, v = q.copy(), v.copy()
+        for joint, _, columns in self._batches:
+            for first in joint.exponential:
+                c = columns[:, first : first + 3]
+                q[c], v[c] = reparameterise(q[c], v[c])
+        return q, v
+
+
+def _parent(parent: int | str | None, i: int, names: list[str]) -> int:
+    if parent is None:
+        return WORLD
+    remedy = "name another link of the list, or None for the world"
+    if isinstance(parent, str):
+        if parent not in names:
+            raise SceneError(f"unknown parent '{parent}'", where=f"link '{names[i]}'", remedy=remedy)
+        return names.index(parent)
+    if not 0 <= parent < len(names):
+        raise SceneError(f"unknown parent {parent}", where=f"link '{names[i]}'", remedy=remedy)
+    return parent
+
+
+def _topological(parents: list[int], names: list[str]) -> list[int]:
+    """The links with parents first, in the given order as far as possible."""
+    order: list[int] = []
+    placed: set[int] = set()
+    for i in range(len(parents)):
+        path = []
+        while i != WORLD and i not in placed:
+            if i in path:
+                cycle = " -> ".join(names[k] for k in [*path[path.index(i) :], i])
+                raise SceneError(
+                    f"the links form a cycle: {cycle}", where="Tree", remedy="close loops with LoopClosure instead"
+                )
+            path.append(i)
+            i = parents[i]
+        order += reversed(path)
+        placed.update(path)
+    return order
+
+
+def bodies_of(tree: Tree, links: Sequence[int | str | None]) -> IntArray:
+    """Positions of several links; None is `WORLD`."""
+    return np.array([tree.body(link) for link in links], dtype=np.int64)
