@@ -1,0 +1,126 @@
+"""Physical quantities: plain numbers are SI, strings carry their unit ("100 kPa", "2.5 cm", "1 g/cm^3", "30 deg").
+
+A unit is a product of powers of symbols, ``kg*m/s^2``; a dimension is the triple of exponents of (kg, m, s), and angles
+have none. A string of the wrong dimension or with an unknown symbol is refused by name.
+"""
+
+import difflib
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import UnitError
+
+Dimension = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A factor to SI and the exponents of (kg, m, s)."""
+
+    factor: float
+    dimension: Dimension
+
+    def times(self, other: "Unit", power: int) -> "Unit":
+        a, b, c = (x + power * y for x, y in zip(self.dimension, other.dimension, strict=True))
+        return Unit(self.factor * other.factor**power, (a, b, c))
+
+
+PREFIXES = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "h": 1e2, "k": 1e3, "M": 1e6, "G": 1e9}
+PREFIXED = {  # symbols that take a prefix
+    "m": Unit(1.0, (0, 1, 0)),
+    "g": Unit(1e-3, (1, 0, 0)),
+    "s": Unit(1.0, (0, 0, 1)),
+    "N": Unit(1.0, (1, 1, -2)),
+    "Pa": Unit(1.0, (1, -1, -2)),
+    "J": Unit(1.0, (1, 2, -2)),
+    "W": Unit(1.0, (1, 2, -3)),
+    "Hz": Unit(1.0, (0, 0, -1)),
+    "rad": Unit(1.0, (0, 0, 0)),
+    "L": Unit(1e-3, (0, 3, 0)),
+    "bar": Unit(1e5, (1, -1, -2)),
+}
+WHOLE = {  # symbols that do not
+    "1": Unit(1.0, (0, 0, 0)),
+    "%": Unit(0.01, (0, 0, 0)),
+    "deg": Unit(math.pi / 180.0, (0, 0, 0)),
+    "min": Unit(60.0, (0, 0, 1)),
+    "t": Unit(1e3, (1, 0, 0)),
+    "in": Unit(0.0254, (0, 1, 0)),
+    "ft": Unit(0.3048, (0, 1, 0)),
+    "lb": Unit(0.45359237, (1, 0, 0)),
+    "psi": Unit(6894.757293168, (1, -1, -2)),
+    "rpm": Unit(2.0 * math.pi / 60.0, (0, 0, -1)),
+}
+SYMBOLS = {p + s: Unit(f * u.factor, u.dimension) for s, u in PREFIXED.items() for p, f in PREFIXES.items()}
+SYMBOLS |= PREFIXED | WHOLE
+
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
+_TERM = re.compile(r"([A-Za-zµ%]+|1)(?:(?:\^|\*\*)(-?\d))?")
+
+
+def unit(text: str) -> Unit:
+    """The unit a string such as ``"kg/m^3"`` stands for; raises `UnitError` on an unknown symbol."""
+    result, power, rest = Unit(1.0, (0, 0, 0)), 1, text.strip()
+    while rest:
+        found = _TERM.match(rest)
+        if found is None:
+            raise UnitError(f"cannot read {rest!r} in the unit {text!r}", remedy='write units like "kg/m^3" or "N*s/m"')
+        symbol, exponent = found.groups()
+        if symbol not in SYMBOLS:
+            near = difflib.get_close_matches(symbol, SYMBOLS, n=1)
+            raise UnitError(f"unknown unit {symbol!r}", remedy=f"did you mean {near[0]!r}?" if near else "use SI units")
+        result = result.times(SYMBOLS[symbol], power * int(exponent or 1))
+        rest = rest[found.end() :].lstrip()
+        power = -1 if rest.startswith("/") else 1
+        if rest.startswith(("/", "*", "·")):
+            rest = rest[1:].lstrip() or "?"  # an operator must be followed by a term
+    return result
+
+
+def quantity(value: Any, unit: str, name: str) -> Any:
+    """``value`` in SI: a number or an array is taken as it is [unit], a string is parsed and its dimension compared.
+
+    Lists may mix numbers and strings and give a float64 array. ``name`` is the field an error talks about.
+    """
+    if isinstance(value, str):
+        return _parsed(value, unit, name)
+    if isinstance(value, bool | np.bool_) or value is None:
+        raise UnitError(f"{name} is {value!r}", where=name, remedy=f"give a number or a string with a unit [{unit}]")
+    if isinstance(value, int | float | np.integer | np.floating):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return np.array([quantity(item, unit, f"{name}[{i}]") for i, item in enumerate(value)], dtype=np.float64)
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        remedy = f"give a number or a string with a unit [{unit}]"
+        raise UnitError(f"{name} is {value!r}", where=name, remedy=remedy) from None
+
+
+def _parsed(text: str, expected: str, name: str) -> float:
+    number = _NUMBER.match(text)
+    example = f"1 {expected}" if expected != "1" else "0.5"
+    if number is None:
+        raise UnitError(f"{name} is {text!r}, not a quantity", where=name, remedy=f"write it like {example!r}")
+    symbols = text[number.end() :]
+    try:
+        given = unit(symbols)
+    except UnitError as error:
+        raise UnitError(f"{name} is {text!r}: {error.what}", where=name, remedy=error.remedy) from None
+    want = unit(expected)
+    if not symbols and want.dimension != (0, 0, 0):
+        raise UnitError(f"{name} is {text!r} without a unit", where=name, remedy=f"write {text.strip()} {expected}")
+    if given.dimension != want.dimension:
+        what = f"{name} is {text!r}, which is in {spelled(given.dimension)}"
+        raise UnitError(what, where=name, remedy=f"expected {expected} ({spelled(want.dimension)})")
+    return float(number.group(1)) * given.factor / want.factor
+
+
+def spelled(dimension: Dimension) -> str:
+    """A dimension in base units, ``kg m^-1 s^-2``."""
+    parts = [f"{s}^{p}" if p != 1 else s for s, p in zip(("kg", "m", "s"), dimension, strict=True) if p]
+    return " ".join(parts) or "no unit"
