@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.solvers.base import NonlinearSolver
-from pliant.state import SolveReport
+from pliant.state import SolveReport, State
 from pliant.systems.base import System
 
 G = 9.81  # m/s^2: the absolute tolerance of quasistatics is a part of the weight
@@ -24,7 +24,7 @@ class Stage:
     """The equation above for one solve; z are the free coordinates of q.
 
     ``frame`` is q with the prescribed coordinates where they belong at the end of the stage and the predictor in the
-    free ones; ``start`` is q at the beginning of the step.
+    free ones; ``start`` is the state the stage sets out from.
     """
 
     system: System
@@ -33,14 +33,14 @@ class Stage:
     base: Array
     t: float
     frame: Array
-    start: Array
+    start: State
     inertia: float = 1.0
     weights: Array = field(init=False, repr=False)
     scale: float = field(init=False)
     M: sp.csr_matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        M = self.system.mass(self.start)
+        M = self.system.mass(self.start.q)
         weights = np.asarray(M.sum(axis=1)).ravel()[self.system.free]
         length = self.system.scale if self.inertia else 1e3 * G
         object.__setattr__(self, "M", M)
@@ -65,15 +65,22 @@ class Stage:
         return r[self.system.free]
 
     def jacobian(self, z: Array, *, psd: bool = True) -> sp.csr_matrix:
-        return self._jacobian(self.embed(z), psd)
+        q = self.embed(z)
+        return self._jacobian(q, self.velocity(q), psd)
 
-    def start_jacobian(self, *, psd: bool = True) -> sp.csr_matrix:
-        return self._jacobian(self.start, psd)
+    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0) -> sp.csr_matrix:
+        q, v = self.start.q, self.start.v
+        return self._jacobian(q + ahead * v, v if self.inertia else np.zeros_like(v), psd)
 
-    def _jacobian(self, q: Array, psd: bool) -> sp.csr_matrix:
+    def _jacobian(self, q: Array, v: Array, psd: bool) -> sp.csr_matrix:
         c = self.c
-        A = self.system.tangent(q, self.velocity(q), self.t, (self.inertia, self.inertia * c, c * c), psd=psd)
+        A = self.system.tangent(q, v, self.t, (self.inertia, self.inertia * c, c * c), psd=psd)
         return self.system.restrict(A)
+
+    @property
+    def dt(self) -> float:
+        """Time from the start to the sought state [s]."""
+        return self.t - self.start.t
 
     def merit(self, z: Array) -> float | None:
         """Phi = 1/2 (q - target)^T M (q - target) + c^2 W(q)."""

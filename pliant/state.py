@@ -61,3 +61,11 @@ class SolveReport:
     seconds: dict[str, float] = field(default_factory=dict)  # wall time per phase: fill, factor, solve, force, other
     history: tuple[dict[str, float], ...] = ()
     message: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Transient:
+    """Something in a memory that is cheaper to rebuild than to save: a factor, an analysis. Checkpoints drop it."""
+
+    value: Any
+    transient = True

@@ -19,6 +19,6 @@ class BDF1:
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, state.v, state.t + h
         target = q + h * v
-        stage = Stage(system, h, target, base=q, t=t, frame=system.prescribe(target, t), start=q)
+        stage = Stage(system, h, target, base=q, t=t, frame=system.prescribe(target, t), start=state)
         q, report, memory = solve_stage(stage, self.solver, memory)
         return Step(State(q, stage.velocity(q), t), memory, (report,))

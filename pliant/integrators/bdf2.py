@@ -45,7 +45,7 @@ class BDF2:
         c = 2.0 / 3.0 * h
         base = (4.0 * q - memory.previous_q) / 3.0
         target = base + c * (4.0 * v - memory.previous_v) / 3.0
-        stage = Stage(system, c, target, base, t=t, frame=system.prescribe(q + h * v, t), start=q)
+        stage = Stage(system, c, target, base, t=t, frame=system.prescribe(q + h * v, t), start=state)
         q, report, solver = solve_stage(stage, self.solver, memory.solver)
         after = State(q, stage.velocity(q), t)
         return Step(after, self._history(after, state, h, solver), (report,))

@@ -50,9 +50,7 @@ class LinearlyImplicit:
             rhs -= A @ dv
         try:
             with clock("solve"):
-                solution = velocity_step(
-                    system.restrict(A), rhs[system.free], linear=self.linear, memory=memory
-                )
+                solution = velocity_step(system.restrict(A), rhs[system.free], linear=self.linear, memory=memory)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
             return Step(state, memory, (report,))
@@ -61,7 +59,12 @@ class LinearlyImplicit:
         q = system.prescribe(q + h * v, t + h)
         finite = bool(np.isfinite(v).all())
         report = SolveReport(
-            finite, 1, solution.report.residual, 0.0, solution.report.counts + Counts(1, 1), clock.totals(),
+            finite,
+            1,
+            solution.report.residual,
+            0.0,
+            solution.report.counts + Counts(1, 1),
+            clock.totals(),
             message="" if finite else "velocities are not finite",
         )
         return Step(State(q, v, t + h), solution.memory, (report,))

@@ -22,7 +22,7 @@ class ImplicitMidpoint:
         target = q + c * v
         end = system.prescribe(q + h * v, t + h)
         frame = 0.5 * (q + end)  # so that scripted coordinates arrive exactly at t + h
-        stage = Stage(system, c, target, base=q, t=t + c, frame=frame, start=q)
+        stage = Stage(system, c, target, base=q, t=t + c, frame=frame, start=state)
         middle, report, memory = solve_stage(stage, self.solver, memory)
         q_end = 2.0 * middle - q
         v_end = 2.0 * stage.velocity(middle) - v

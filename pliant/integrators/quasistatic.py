@@ -27,7 +27,7 @@ class Quasistatic:
             require_supported(system)
             memory = {"solver": None}
         q, t = state.q, state.t + h
-        stage = Stage(system, 1.0, q, q, t, frame=system.prescribe(q, t), start=q, inertia=0.0)
+        stage = Stage(system, 1.0, q, q, t, frame=system.prescribe(q, t), start=state, inertia=0.0)
         after, report, solver = solve_stage(stage, self.solver, memory["solver"])
         velocity = np.asarray((after - q) / h)
         return Step(State(after, velocity, t), {"solver": solver}, (report,))

@@ -23,13 +23,15 @@ class SDIRK2:
         q, v, t = state.q, state.v, state.t
         c = ALPHA * h
         target = q + c * v
-        first = Stage(system, c, target, base=q, t=t + c, frame=system.prescribe(target, t + c), start=q)
+        first = Stage(system, c, target, base=q, t=t + c, frame=system.prescribe(target, t + c), start=state)
         qa, report1, memory = solve_stage(first, self.solver, memory)
         va = first.velocity(qa)
 
         base = q + (1.0 - ALPHA) * h * va
         target = q + (2.0 * ALPHA - 1.0) * h * v + (2.0 - 2.0 * ALPHA) * h * va
         guess = qa + (1.0 - ALPHA) * h * va
-        second = Stage(system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=qa)
+        second = Stage(
+            system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qa, va, t + c)
+        )
         q, report2, memory = solve_stage(second, self.solver, memory)
         return Step(State(q, second.velocity(q), t + h), memory, (report1, report2))

@@ -24,7 +24,7 @@ class TRBDF2:
         c, tg = 0.5 * GAMMA * h, t + GAMMA * h
         target = q + 2.0 * c * v + c * c * system.acceleration(q, v, t)
         base = q + c * v
-        first = Stage(system, c, target, base, t=tg, frame=system.prescribe(q + 2.0 * c * v, tg), start=q)
+        first = Stage(system, c, target, base, t=tg, frame=system.prescribe(q + 2.0 * c * v, tg), start=state)
         qg, report1, memory = solve_stage(first, self.solver, memory)
         vg = first.velocity(qg)
 
@@ -32,6 +32,8 @@ class TRBDF2:
         base = w * qg - w * (1.0 - GAMMA) ** 2 * q
         vb = w * vg - w * (1.0 - GAMMA) ** 2 * v
         guess = qg + (1.0 - GAMMA) * h * vg
-        second = Stage(system, c, base + c * vb, base, t=t + h, frame=system.prescribe(guess, t + h), start=qg)
+        second = Stage(
+            system, c, base + c * vb, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qg, vg, tg)
+        )
         q, report2, memory = solve_stage(second, self.solver, memory)
         return Step(State(q, second.velocity(q), t + h), memory, (report1, report2))

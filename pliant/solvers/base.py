@@ -13,11 +13,16 @@ class StageLike(Protocol):
     """The equation r(z) = 0 over the free coordinates z, as the solvers see it; `pliant.stage.Stage` is the usual one.
 
     ``weights (n_free,)`` are the nodal masses that scale norms and shifts, ``scale`` turns a dimensionless absolute
-    tolerance into the unit of the norm.
+    tolerance into the unit of the norm, ``c`` tells matrices of different stages apart, ``dt`` [s] is the time from
+    the start to the sought state.
     """
 
     weights: Array
     scale: float
+    c: float
+
+    @property
+    def dt(self) -> float: ...
 
     def residual(self, z: Array) -> Array:
         """r(z), the gradient of `merit` where that exists."""
@@ -27,8 +32,11 @@ class StageLike(Protocol):
         """dr/dz, exact or with positive semidefinite element blocks."""
         ...
 
-    def start_jacobian(self, *, psd: bool = True) -> sp.csr_matrix:
-        """The same matrix at the state the step began with (old boundary positions), as frozen factors want it."""
+    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0) -> sp.csr_matrix:
+        """The same matrix at the state the stage sets out from (old boundary positions), as frozen factors want it.
+
+        ``ahead`` [s] moves that state along its own velocity first: the direction in which factors are extrapolated.
+        """
         ...
 
     def merit(self, z: Array) -> float | None:

@@ -53,9 +53,7 @@ class Newton:
             history.append(row(k, now, now.t))
         return finish(now, threshold, k, counts, clock, history, message, memory)
 
-    def _iterate(
-        self, stage: StageLike, now: Trial, memory: Any, clock: Clock
-    ) -> tuple[Trial | None, Any, Counts]:
+    def _iterate(self, stage: StageLike, now: Trial, memory: Any, clock: Clock) -> tuple[Trial | None, Any, Counts]:
         """One accepted step, or None after all shifts failed."""
         counts = Counts()
         psd = self.project == "always"

@@ -1,0 +1,176 @@
+"""Bodies as a user describes them: a mesh, what it is made of, how heavy it is, what holds it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.energies.base import Energy
+from pliant.energies.elastic import Elastic
+from pliant.energies.springs import Springs
+from pliant.errors import SceneError
+from pliant.forces.base import Force
+from pliant.forces.green import GreenDamping
+from pliant.forces.rayleigh import RayleighForce
+from pliant.maps.pins import Pin
+from pliant.materials.base import parameter
+from pliant.mesh import Mesh, consistent_mass, lumped_mass
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A body's place in the whole scene: rest positions of all vertices, its elements in global numbering, its mass."""
+
+    X: Array
+    T: IntArray
+    first: int
+    mass: sp.csr_matrix  # (N, N) over all coordinates, zero outside the body
+
+
+class Damping(Protocol):
+    """A choice of internal damping; ``force`` makes it for an elastic body."""
+
+    def force(self, body: "Body", placed: Placed, energy: Energy) -> Force: ...
+
+
+@dataclass(frozen=True)
+class Rayleigh:
+    """f = -(alpha M + beta H) v; ``current=True`` takes H at the current state instead of at rest."""
+
+    alpha: float = 0.0
+    beta: float = 0.0
+    current: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            if not getattr(self, name) >= 0.0:
+                raise SceneError(f"{getattr(self, name)} is negative: that would add energy", where=f"Rayleigh.{name}")
+
+    def force(self, body: "Body", placed: Placed, energy: Energy) -> Force:
+        return RayleighForce(placed.X, placed.mass, energy, self.alpha, self.beta, current=self.current)
+
+
+@dataclass(frozen=True)
+class Green:
+    """Strain-rate damping with viscosity mu_d = c E [Pa s], c [s] as in the tables of [Weidner2022] and [QLB2021]."""
+
+    c: float
+
+    def __post_init__(self) -> None:
+        if not self.c >= 0.0:
+            raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
+
+    def force(self, body: "Body", placed: Placed, energy: Energy) -> Force:
+        E = getattr(body, "material").young()
+        return GreenDamping(placed.X, placed.T, self.c * E)
+
+
+class Body(Protocol):
+    """What a scene needs of a body; positions and indices are the body's own, the scene shifts them."""
+
+    mesh: Mesh
+    pins: Sequence[Pin]
+    damping: Damping | None
+    velocity: tuple[float, ...]
+    name: str
+
+    def masses(self) -> sp.csr_matrix:
+        """Mass matrix (n, n) [kg]."""
+        ...
+
+    def energies(self, placed: Placed) -> list[Energy]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` strain or stress, unit thickness).
+
+    ``density`` [kg/m^3] (per area for planar solids), scalar or per element; ``lumped=False`` takes the consistent
+    mass matrix. ``velocity`` is the initial velocity of all vertices [m/s].
+    """
+
+    mesh: Mesh
+    material: Any
+    density: float | Array | str = 1000.0
+    pins: Sequence[Pin] | Pin = ()
+    damping: Damping | None = None
+    velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    lumped: bool = True
+    plane: str = "strain"
+    name: str = "solid"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pins", (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins))
+        object.__setattr__(self, "density", _positive(self.density, "density", "kg/m^3", f"{self.name}.density"))
+
+    def masses(self) -> sp.csr_matrix:
+        return _mass(self.mesh, self.density, self.lumped)
+
+    def energies(self, placed: Placed) -> list[Energy]:
+        return [Elastic(placed.X, placed.T, self.material, plane=self.plane)]
+
+
+@dataclass(frozen=True, eq=False)
+class Membrane:
+    """An elastic sheet in space: triangles with ``thickness`` [m] and ``density`` [kg/m^3]; it has no bending."""
+
+    mesh: Mesh
+    material: Any
+    thickness: float | str
+    density: float | Array | str = 1000.0
+    pins: Sequence[Pin] | Pin = ()
+    damping: Damping | None = None
+    velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    name: str = "membrane"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pins", (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins))
+        object.__setattr__(self, "density", _positive(self.density, "density", "kg/m^3", f"{self.name}.density"))
+        object.__setattr__(self, "thickness", _positive(self.thickness, "thickness", "m", f"{self.name}.thickness"))
+
+    def masses(self) -> sp.csr_matrix:
+        return _mass(self.mesh, np.asarray(self.density) * self.thickness, True)
+
+    def energies(self, placed: Placed) -> list[Energy]:
+        return [Elastic(placed.X, placed.T, self.material, thickness=self.thickness)]
+
+
+@dataclass(frozen=True, eq=False)
+class SpringNet:
+    """Point masses and springs: ``k`` [N/m] scalar or per spring, ``mass`` [kg] scalar or per vertex."""
+
+    mesh: Mesh
+    k: float | Array | str
+    mass: float | Array | str
+    pins: Sequence[Pin] | Pin = ()
+    damping: Damping | None = None
+    velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    name: str = "springs"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pins", (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins))
+        object.__setattr__(self, "k", _positive(self.k, "k", "N/m", f"{self.name}.k"))
+        object.__setattr__(self, "mass", _positive(self.mass, "mass", "kg", f"{self.name}.mass"))
+
+    def masses(self) -> sp.csr_matrix:
+        return sp.csr_matrix(sp.diags(np.broadcast_to(self.mass, (len(self.mesh.X),)).astype(np.float64)))
+
+    def energies(self, placed: Placed) -> list[Energy]:
+        return [Springs(placed.X, placed.T, self.k)]
+
+
+def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
+    if not lumped:
+        return consistent_mass(mesh, density)
+    return sp.csr_matrix(sp.diags(lumped_mass(mesh, density)))
+
+
+def _positive(value: Any, name: str, unit: str, where: str) -> Any:
+    """A quantity that must be positive and finite, by name."""
+    number = parameter(value, name, unit)
+    if not (np.isfinite(number).all() and (np.asarray(number) > 0.0).all()):
+        raise SceneError(f"{name} is {value}", where=where, remedy=f"it must be positive [{unit}]")
+    return number

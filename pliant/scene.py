@@ -1,0 +1,118 @@
+"""A scene: bodies, what acts on them, and how time passes. It is data; `simulate` runs it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.bodies import Body, Placed
+from pliant.energies.base import Energy
+from pliant.energies.gravity import Gravity
+from pliant.errors import SceneError
+from pliant.forces.base import Force
+from pliant.integrators import BDF2
+from pliant.integrators.base import Integrator
+from pliant.maps.pins import Pin
+from pliant.materials.base import parameter
+from pliant.state import State
+from pliant.systems.elastodynamics import Elastodynamics
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything needed to run: ``h`` and ``duration`` [s], ``gravity`` [m/s^2] (z is up by default).
+
+    ``on_failure`` says what a step that does not converge means: an error with a failure bundle ("raise"), a warning
+    ("warn"), or half the step size until it converges ("substep").
+    """
+
+    bodies: Sequence[Body]
+    integrator: Integrator = field(default_factory=BDF2)
+    h: float | str = 0.01
+    duration: float | str = 1.0
+    gravity: Sequence[float] = (0.0, 0.0, -9.81)
+    on_failure: Literal["raise", "warn", "substep"] = "raise"
+    on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
+    name: str = "scene"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bodies", tuple(self.bodies))
+        for name in ("h", "duration"):
+            value = float(parameter(getattr(self, name), name, "s"))
+            if not (np.isfinite(value) and value > 0.0):
+                raise SceneError(f"{name} is {value}", where=f"scene.{name}", remedy="give a positive time [s]")
+            object.__setattr__(self, name, value)
+        if not self.bodies:
+            raise SceneError("no bodies", where="scene.bodies", remedy="add at least one Solid, Membrane or SpringNet")
+        dims = {body.mesh.dim for body in self.bodies}
+        if len(dims) > 1:
+            raise SceneError("planar and spatial bodies are mixed", where="scene.bodies", remedy="use one dimension")
+        if not np.isfinite(np.asarray(self.gravity, dtype=np.float64)).all():
+            raise SceneError(f"gravity is {self.gravity}", where="scene.gravity")
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps of the whole run."""
+        return max(1, round(float(self.duration) / float(self.h)))
+
+    @property
+    def dim(self) -> int:
+        return self.bodies[0].mesh.dim
+
+    def offsets(self) -> IntArray:
+        """First vertex of every body in the scene's numbering, and the total (len(bodies) + 1,)."""
+        return np.concatenate([[0], np.cumsum([len(b.mesh.X) for b in self.bodies])]).astype(np.int64)
+
+    def system(self) -> Elastodynamics:
+        """The physics of the scene; built anew at each call."""
+        offsets, d = self.offsets(), self.dim
+        n = int(offsets[-1])
+        X = np.concatenate([b.mesh.X for b in self.bodies])
+        masses = [sp.csr_matrix(b.masses()) for b in self.bodies]
+        energies: list[Energy] = []
+        forces: list[Force] = []
+        pins: list[Pin] = []
+        for body, first, m in zip(self.bodies, offsets, masses, strict=False):
+            mass = sp.kron(_shifted(m, int(first), n), sp.identity(d), format="csr")
+            placed = Placed(X, body.mesh.T + first, int(first), mass)
+            elastic = body.energies(placed)
+            energies += elastic
+            if body.damping is not None:
+                forces += [body.damping.force(body, placed, e) for e in elastic]
+            pins += [Pin(np.asarray(p.vertices) + first, p.motion, p.axes) for p in body.pins]
+        M = sp.block_diag(masses, format="csr")
+        gravity = np.asarray(self.gravity, dtype=np.float64)[:d]
+        if gravity.any():
+            energies.append(Gravity(np.asarray(M.sum(axis=1)).ravel(), gravity))
+        diagonal = M.nnz == n
+        return Elastodynamics(X, M.diagonal() if diagonal else M, energies, forces, pins)
+
+    def initial(self, system: Elastodynamics) -> State:
+        """Rest positions (scripts at t = 0) and the bodies' initial velocities; prescribed coordinates start at rest."""
+        d = self.dim
+        v = np.concatenate([np.tile(np.asarray(b.velocity, float)[:d], len(b.mesh.X)) for b in self.bodies])
+        held = np.ones(len(v), dtype=bool)
+        held[system.free] = False
+        v[held] = 0.0
+        return State(system.prescribe(system.X.ravel().copy(), 0.0), v, 0.0)
+
+    def run(self, folder: str | Path, **options: Any) -> Any:
+        """Simulate and record into ``folder``; returns the run (frames, ledger, report)."""
+        from pliant.record import record
+
+        return record(self, folder, **options)
+
+
+def _shifted(m: sp.csr_matrix, first: int, n: int) -> sp.csr_matrix:
+    """A body's (n_b, n_b) matrix at its place in (n, n)."""
+    coo = m.tocoo()
+    return sp.csr_matrix((coo.data, (coo.row + first, coo.col + first)), shape=(n, n))
+
+
+def positions_of(system: Any, state: State) -> Array:
+    """Vertex positions (n, 3) [m] of a state."""
+    return system.positions(state.q)

@@ -1,0 +1,166 @@
+"""QLB: one Cholesky factorization per nonlinear solve, kept fresh by L-BFGS. QLF is the same with no memory (m = 0).
+
+The factor of A at the start of the step is the initial matrix of the two-loop recursion; secant pairs (s, y) of this
+solve correct it, so an iteration costs one residual and two triangular solves. [QLB2021, Alg. 1-3]
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.clock import Clock
+from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.cholesky import Cholesky
+from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.line_search import LineSearch, Trial
+from pliant.solvers.newton import finish, row, start_trial
+from pliant.state import Counts, Transient
+
+CONTRACTION = 0.7  # an old factor is replaced when four iterations together do not beat this rate per iteration
+
+
+@dataclass(frozen=True, eq=False)
+class Frozen:
+    """The matrix a kept factor was made of, what it belongs to, and the factor itself (rebuilt after a restart)."""
+
+    A: tuple[Array, Array, Array] | None  # data, indices, indptr; None when the factor is not kept
+    c: float
+    factor: Transient
+
+
+class Pairs:
+    """The last m secant pairs and the two-loop recursion with a given initial inverse. [QLB2021, Alg. 2]"""
+
+    def __init__(self, m: int, scaled: bool = False) -> None:
+        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=m) if m else deque(maxlen=0)
+        self._scaled = scaled
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def clear(self) -> None:
+        self._pairs.clear()
+
+    def update(self, s: Array, y: Array) -> None:
+        """Append the pair unless its curvature is not safely positive; one bad pair makes the inverse indefinite."""
+        sy = float(s @ y)
+        if sy > 1e-10 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
+            self._pairs.append((s, y, 1.0 / sy))
+
+    def apply(self, b: Array, solve: Callable[[Array], Array]) -> Array:
+        """The inverse quasi-Newton matrix times b."""
+        b = b.copy()
+        alphas = []
+        for s, y, rho in reversed(self._pairs):
+            alpha = rho * float(s @ b)
+            b -= alpha * y
+            alphas.append(alpha)
+        z = solve(b)
+        if self._scaled and self._pairs:
+            s, y, _ = self._pairs[-1]
+            z *= float(s @ y) / float(y @ solve(y))
+        for (s, y, rho), alpha in zip(self._pairs, reversed(alphas), strict=True):
+            z += (alpha - rho * float(y @ z)) * s
+        return z
+
+
+@dataclass(frozen=True)
+class QLB:
+    """m secant pairs on one Cholesky factor.
+
+    ``reuse="solve"`` factors once per nonlinear solve (the paper); "steps" keeps the factor as long as it contracts,
+    across stages and time steps. ``at`` evaluates the matrix at the start of the stage (the paper) or at the guess.
+    ``scaled`` rescales the initial matrix by s.y / (y.H0 y), for one more solve per iteration. When no step is
+    acceptable the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
+    """
+
+    m: int = 10
+    linear: LinearSolver = field(default_factory=Cholesky)
+    tolerance: Tolerance = Tolerance()
+    line_search: LineSearch = LineSearch()
+    max_iterations: int = 500
+    reuse: Literal["solve", "steps"] = "solve"
+    at: Literal["start", "guess"] = "start"
+    scaled: bool = False
+    recover: bool = True
+
+    def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        clock = Clock()
+        now = start_trial(stage, guess, clock)
+        threshold = self.tolerance.threshold(stage, now.norm)
+        counts, history = Counts(forces=1), [row(0, now, 0.0)]
+        if now.norm <= threshold:  # factor lazily: nothing to do
+            return finish(now, threshold, 0, counts, clock, history, "", memory)
+        pairs = Pairs(self.m, self.scaled)
+        frozen, fresh, work = self._frozen(stage, guess, memory, clock)
+        counts += work
+        recovered = not self.recover
+        message = ""
+        k = 0
+        while now.norm > threshold and k < self.max_iterations:
+            k += 1
+            if not fresh and self._stalls(history):
+                frozen, work = self._refactor(stage, now.z, frozen, clock)
+                counts, fresh = counts + work, True
+                pairs.clear()
+            with clock("solve"):
+                dz = -pairs.apply(now.r, frozen.factor.value.solve)
+            counts += Counts(solves=2 if self.scaled and len(pairs) else 1)
+            with clock("force"):
+                found = self.line_search.search(stage, now, dz)
+            if found is None:
+                counts += Counts(forces=self.line_search.halvings + 1)
+                if len(pairs):
+                    pairs.clear()
+                elif not recovered:
+                    frozen, work = self._refactor(stage, now.z, frozen, clock)
+                    counts, recovered, fresh = counts + work, True, True
+                else:
+                    message = f"no acceptable step in iteration {k}"
+                    break
+                continue
+            counts += Counts(forces=found.evaluations)
+            pairs.update(found.z - now.z, found.r - now.r)
+            now = found
+            history.append(row(k, now, now.t))
+
+    def _frozen(
+        self, stage: StageLike, guess: Array, memory: Frozen | None, clock: Clock
+    ) -> tuple[Frozen, bool, Counts]:
+        """The factor to start with: the kept one if it belongs to this kind of stage, else a new one."""
+        if self.reuse == "steps" and memory is not None and memory.A is not None and memory.c == stage.c:
+            if memory.factor is not None:
+                return memory, False, Counts()
+            data, indices, indptr = memory.A  # after a restart: the same factor from the same matrix
+            return self._factor(sp.csr_matrix((data, indices, indptr)), stage.c, None, clock)[0], False, Counts()
+        with clock("fill"):
+            A = stage.start_jacobian() if self.at == "start" else stage.jacobian(guess)
+        frozen, work = self._factor(A, stage.c, memory, clock)
+        return frozen, True, work
+
+    def _refactor(self, stage: StageLike, z: Array, frozen: Frozen, clock: Clock) -> tuple[Frozen, Counts]:
+        with clock("fill"):
+            A = stage.jacobian(z)
+        return self._factor(A, stage.c, frozen, clock)
+
+    def _factor(self, A: sp.csr_matrix, c: float, memory: Frozen | None, clock: Clock) -> tuple[Frozen, Counts]:
+        analysis = memory.factor.value.memory if memory is not None and memory.factor is not None else None
+        with clock("factor"):
+            factor: Factor = self.linear.factor(A, analysis)
+        kept = (A.data, A.indices, A.indptr) if self.reuse == "steps" else None
+        counts = Counts(fills=1, analyses=int(factor.analysed), factorizations=1)
+        return Frozen(kept, c, Transient(factor)), counts
+
+    def _stalls(self, history: list[dict[str, float]]) -> bool:
+        """Whether the last four iterations together contract less than CONTRACTION^4."""
+        return len(history) > 4 and history[-1]["residual"] > CONTRACTION**4 * history[-5]["residual"]
+
+
+def QLF(**options: Any) -> QLB:
+    """The frozen Cholesky factor alone: linear convergence, and an honest failure when it stalls. [QLB2021, sec. 3.1]"""
+    return QLB(m=0, recover=False, **options)
