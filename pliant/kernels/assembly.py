@@ -1,0 +1,55 @@
+"""Sums over elements from the compiled passes: energies, gradients, Hessian values. No policy, plain arrays."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.kernels.device import W
+from pliant.kernels.layout import Layout, Pattern
+from pliant.kernels.merge import merge_blocks2, merge_blocks3, merge_nodes
+from pliant.kernels.specialise import Kernels
+
+
+class Term(NamedTuple):
+    """One density of a sum: its kernels, its lane-blocked parameter table and that table's stride."""
+
+    kernels: Kernels
+    table: Array
+    stride: int
+
+
+def element_energies(place: Layout, terms: Sequence[Term], x: Array) -> Array:
+    """Energy of each element (m,) [J], in layout order."""
+    out = np.zeros((len(place.T), W))
+    for term in terms:
+        term.kernels.energy(x, place.T, place.G, term.table, term.stride, out)
+    return out.ravel()[: place.m]
+
+
+def gradient(place: Layout, terms: Sequence[Term], x: Array) -> Array:
+    """Gradient of the total energy (N,) [N]."""
+    local = np.zeros(place.sums.size)
+    for term in terms:
+        term.kernels.gradient(x, place.T, place.G, term.table, term.stride, place.L, place.m, local)
+    return sum_nodes(place, local)
+
+
+def sum_nodes(place: Layout, local: Array) -> Array:
+    """Nodal vector (N,) from the patch-local sums."""
+    out = np.empty(place.dim * place.n)
+    merge_nodes(local, place.sums.ptr, place.sums.off, place.dim, out)
+    return out
+
+
+def hessian(place: Layout, pattern: Pattern, terms: Sequence[Term], x: Array, psd: bool) -> Array:
+    """Values of the Hessian in the CSR structure of ``pattern``."""
+    local = np.zeros(pattern.blocks.size)
+    for term in terms:
+        term.kernels.hessian(x, place.T, place.G, term.table, term.stride, psd, pattern.E, place.m, local)
+    data = np.empty(pattern.indices.size)
+    merge = merge_blocks3 if place.dim == 3 else merge_blocks2
+    b = pattern.blocks
+    merge(local, pattern.row, b.ptr, b.off, pattern.upper, pattern.lower, pattern.width, data)
+    return data

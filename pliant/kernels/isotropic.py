@@ -1,0 +1,123 @@
+"""Hessian blocks of isotropic densities from their spectrum; no 9x9 matrix and no 9x12 product is ever formed.
+
+With F = U diag(s) V^T the tangent of psi(s) has three twist modes, three flip modes and a 3x3 scaling block
+[Smith2018; Kim2019]. In the singular frame, dP = U (K : (U^T dF V)) V^T with
+
+    dP_ii = sum_j Z_ij M_jj,     dP_ij = a_k M_ij + b_k M_ji,     a = (flip + twist)/2,  b = (flip - twist)/2,
+
+so the 3x3 block of two nodes with shape gradients p, q (in the V frame) is U K(p, q) U^T in closed form.
+
+Templates: `spectral(s0, s1, s2, p)` of the density returns (Z00 Z01 Z02 Z11 Z12 Z22, twist 0..2, flip 0..2), mode k
+belonging to the pair of axes without k; `svd` and `restrict` come from the element, NODES and DIM are its counts.
+"""
+
+from pliant.kernels.device import W, device, lanes, load8, load9
+from pliant.kernels.svd import psd3
+
+SCRATCH = 31
+"""Rows of the scratch table S: 0-8 U, 9-17 shape gradients in the V frame, 18-23 Z, 24-26 a, 27-29 b, 30 least minor."""
+
+
+def phase_spectrum(F, G, params, floor, S):
+    """SVD, spectrum and clamped twist / flip pairs of all lanes."""
+    for l in range(W):
+        f = load9(F, l)
+        p = load8(params, l)
+        r = svd(f)
+        z = restrict(spectral(r[9], r[10], r[11], p), f, r, p)
+        w = G[l + 9 * W]
+        for k in range(9):
+            S[l + k * W] = r[k]
+        for n in range(3):
+            g0 = G[l + 3 * n * W]; g1 = G[l + (3 * n + 1) * W]; g2 = G[l + (3 * n + 2) * W]
+            S[l + (9 + 3 * n) * W] = g0 * r[12] + g1 * r[15] + g2 * r[18]
+            S[l + (10 + 3 * n) * W] = g0 * r[13] + g1 * r[16] + g2 * r[19]
+            S[l + (11 + 3 * n) * W] = g0 * r[14] + g1 * r[17] + g2 * r[20]
+        for k in range(6):
+            S[l + (18 + k) * W] = w * z[k]
+        for k in range(3):
+            twist = max(z[6 + k], floor)
+            flip = max(z[9 + k], floor)
+            S[l + (24 + k) * W] = 0.5 * w * (flip + twist)
+            S[l + (27 + k) * W] = 0.5 * w * (flip - twist)
+        minor = z[0] * z[3] - z[1] * z[1]
+        determinant = z[0] * (z[3] * z[5] - z[4] * z[4]) - z[1] * (z[1] * z[5] - z[4] * z[2]) + z[2] * (z[1] * z[4] - z[3] * z[2])
+        S[l + 30 * W] = min(z[0], min(minor, determinant))
+
+
+@lanes
+def phase_clamp(S):
+    """Project the scaling blocks, unless those of all lanes are definite (Sylvester)."""
+    indefinite = 0
+    for l in range(W):
+        if not (S[l + 30 * W] > 0.0):
+            indefinite += 1
+    if indefinite == 0:
+        return
+    for l in range(W):
+        z = psd3((S[l + 18 * W], S[l + 19 * W], S[l + 20 * W], S[l + 21 * W], S[l + 22 * W], S[l + 23 * W]))
+        for k in range(6):
+            S[l + (18 + k) * W] = z[k]
+
+
+@device
+def pair_block(p, q, Z, a, b, U):
+    """U K(p, q) U^T for the shape gradients p and q of two nodes."""
+    x = p[0] * q[0]; y = p[1] * q[1]; z = p[2] * q[2]
+    k00 = Z[0] * x + a[2] * y + a[1] * z
+    k11 = Z[3] * y + a[2] * x + a[0] * z
+    k22 = Z[5] * z + a[1] * x + a[0] * y
+    k01 = Z[1] * p[0] * q[1] + b[2] * p[1] * q[0]
+    k10 = Z[1] * p[1] * q[0] + b[2] * p[0] * q[1]
+    k02 = Z[2] * p[0] * q[2] + b[1] * p[2] * q[0]
+    k20 = Z[2] * p[2] * q[0] + b[1] * p[0] * q[2]
+    k12 = Z[4] * p[1] * q[2] + b[0] * p[2] * q[1]
+    k21 = Z[4] * p[2] * q[1] + b[0] * p[1] * q[2]
+    m00 = U[0] * k00 + U[1] * k10 + U[2] * k20; m01 = U[0] * k01 + U[1] * k11 + U[2] * k21; m02 = U[0] * k02 + U[1] * k12 + U[2] * k22
+    m10 = U[3] * k00 + U[4] * k10 + U[5] * k20; m11 = U[3] * k01 + U[4] * k11 + U[5] * k21; m12 = U[3] * k02 + U[4] * k12 + U[5] * k22
+    m20 = U[6] * k00 + U[7] * k10 + U[8] * k20; m21 = U[6] * k01 + U[7] * k11 + U[8] * k21; m22 = U[6] * k02 + U[7] * k12 + U[8] * k22
+    return (
+        m00 * U[0] + m01 * U[1] + m02 * U[2], m00 * U[3] + m01 * U[4] + m02 * U[5], m00 * U[6] + m01 * U[7] + m02 * U[8],
+        m10 * U[0] + m11 * U[1] + m12 * U[2], m10 * U[3] + m11 * U[4] + m12 * U[5], m10 * U[6] + m11 * U[7] + m12 * U[8],
+        m20 * U[0] + m21 * U[1] + m22 * U[2], m20 * U[3] + m21 * U[4] + m22 * U[5], m20 * U[6] + m21 * U[7] + m22 * U[8],
+    )  # fmt: skip
+
+
+@lanes
+def phase_pair(S, m, n, H):
+    """The block of nodes m and n (counted without node 0) of all lanes into H (9 rows)."""
+    for l in range(W):
+        i = l + (9 + 3 * m) * W
+        j = l + (9 + 3 * n) * W
+        B = pair_block(
+            (S[i], S[i + W], S[i + 2 * W]),
+            (S[j], S[j + W], S[j + 2 * W]),
+            (S[l + 18 * W], S[l + 19 * W], S[l + 20 * W], S[l + 21 * W], S[l + 22 * W], S[l + 23 * W]),
+            (S[l + 24 * W], S[l + 25 * W], S[l + 26 * W]),
+            (S[l + 27 * W], S[l + 28 * W], S[l + 29 * W]),
+            load9(S, l),
+        )
+        for k in range(9):
+            H[l + k * W] = B[k]
+
+
+def blocks(F, G, params, psd, S, H):
+    """Blocks of the node pairs (1,1), (1,2), ... of all lanes, 9 rows of H each, weighted with the rest volume."""
+    spectrum(F, G, params, 0.0 if psd else -1e300, S)
+    if psd:
+        phase_clamp(S)
+    k = 0
+    for m in range(NODES - 1):
+        for n in range(m, NODES - 1):
+            phase_pair(S, m, n, H[9 * W * k :])
+            k += 1
+
+
+def isotropic_blocks(density, element):
+    """`blocks` for a density whose law is ``spectral``."""
+    from pliant.kernels.specialise import bind, bound
+
+    piola = bound(density.piola, svd=element.svd)
+    restrict = bound(element.restrict, piola=piola)
+    spectrum = lanes(bind(phase_spectrum, svd=element.svd, spectral=density.law, restrict=restrict))
+    return lanes(bind(blocks, spectrum=spectrum, NODES=element.nodes))

@@ -1,0 +1,219 @@
+"""What a material is: an energy density psi(F) [J/m^3] with validated parameters and compiled device functions.
+
+Parameters are numbers or one value per element. A density is written once, in its own file, as scalar device functions;
+the functions `psi`, `piola` and `tangent` below evaluate any of them on batches through the very kernels that simulate.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.arrays import Array
+from pliant.errors import MaterialError
+from pliant.kernels import assembly
+from pliant.kernels.elements import TET, Element
+from pliant.kernels.layout import Layout, layout, pattern
+from pliant.kernels.specialise import Density, kernels
+
+Parameter = float | Array
+
+
+class Material(Protocol):
+    """A density or a sum of densities, as a frozen dataclass of physical parameters."""
+
+    rotation_invariant: bool  # psi(R F) = psi(F)
+    allows_inversion: bool  # psi is finite for det F <= 0
+
+    def terms(self) -> tuple[tuple[Density, Array], ...]:
+        """Each density with its device parameters (1 | m, k)."""
+        ...
+
+    def plane_stress(self) -> "Material":
+        """The material whose plane strain response is this one's small-strain plane stress response."""
+        ...
+
+    def in_axes(self, axes: Array) -> "Material":
+        """The material seen in element axes: rows of ``axes (m, 3, 3)``; only directions change."""
+        ...
+
+    def psi(self, F: Array) -> Array: ...
+
+    def piola(self, F: Array) -> Array: ...
+
+    def tangent(self, F: Array, psd: bool = False) -> Array: ...
+
+
+M = TypeVar("M", bound=Any)
+
+
+def parameter(value: Any, name: str, unit: str) -> Parameter:
+    """A parameter as a float or an (m,) array; strings such as "100 kPa" are read in the given unit."""
+    if isinstance(value, str):
+        from pliant.units import quantity
+
+        value = quantity(value, unit, name)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
+        raise MaterialError(f"{name} = {value!r} is not a finite number or array (m,)", remedy=f"give {name} in {unit}")
+    return float(array) if array.ndim == 0 else array
+
+
+def positive(value: Any, name: str, unit: str) -> Parameter:
+    """A `parameter` greater than zero."""
+    number = parameter(value, name, unit)
+    require(np.asarray(number) > 0.0, number, name, "must be positive")
+    return number
+
+
+def poisson(value: Any) -> Parameter:
+    """Poisson's ratio, strictly between -1 and 0.5."""
+    nu = parameter(value, "nu", "1")
+    require(
+        (np.asarray(nu) > -1.0) & (np.asarray(nu) < 0.5),
+        nu,
+        "nu",
+        "must lie in (-1, 0.5)",
+        "0.45 is nearly incompressible",
+    )
+    return nu
+
+
+def require(good: Any, value: Parameter, name: str, what: str, remedy: str = "") -> None:
+    """Raise `MaterialError` for the first value that is not good, naming its element."""
+    if not np.all(good):
+        first = int(np.flatnonzero(~np.atleast_1d(good))[0])
+        where = f"element {first}" if np.ndim(value) else ""
+        raise MaterialError(f"{name} = {np.atleast_1d(value)[first]:g} {what}", where=where, remedy=remedy)
+
+
+def direction(value: ArrayLike) -> Array:
+    """A unit fibre direction (3,), or one per element (m, 3)."""
+    a = np.asarray(value, dtype=np.float64)
+    if a.ndim not in (1, 2) or a.shape[-1] != 3 or not np.isfinite(a).all():
+        raise MaterialError(f"direction has shape {a.shape}", remedy="give a vector (3,) or one per element (m, 3)")
+    length = np.linalg.norm(a, axis=-1)
+    require(length > 1e-12, length, "|direction|", "is too short to be a fibre direction")
+    return a / length[..., None]
+
+
+def set_fields(material: Any, **values: Any) -> None:
+    """Store the validated values of a frozen dataclass, from its ``__post_init__``."""
+    for name, value in values.items():
+        object.__setattr__(material, name, value)
+
+
+def lame(E: Parameter, nu: Parameter) -> tuple[Any, Any]:
+    """Lame's parameters (mu, lam) [Pa] from Young's modulus E [Pa] and Poisson's ratio nu."""
+    return E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
+
+
+def rows(*columns: Any) -> Array:
+    """Device parameters (1 | m, k) from numbers and per-element arrays."""
+    sizes = {np.size(c) for c in columns if np.ndim(c)}
+    if len(sizes) > 1:
+        raise MaterialError(f"per-element parameters of {' and '.join(map(str, sorted(sizes)))} values in one material")
+    return np.stack(np.broadcast_arrays(*(np.atleast_1d(c) for c in columns)), axis=1).astype(np.float64)
+
+
+def elastic_plane_stress(material: M) -> M:
+    """Material with E' = E (1 + 2 nu)/(1 + nu)^2 and nu' = nu/(1 + nu): plane strain of it is plane stress of ours."""
+    E, nu = material.E, material.nu
+    return replace(material, E=E * (1 + 2 * nu) / (1 + nu) ** 2, nu=nu / (1 + nu))
+
+
+def same_in_plane(material: M) -> M:
+    return material
+
+
+def same_in_axes(material: M, axes: Array) -> M:
+    return material
+
+
+def terms_of(material: Material, element: Element, place: Layout, *, where: str = "") -> tuple[assembly.Term, ...]:
+    """Kernels and lane-blocked parameters of every density of a material, for the elements of a layout."""
+    out = []
+    for density, values in material.terms():
+        if len(values) not in (1, place.m):
+            raise MaterialError(
+                f"{density.name} has parameters for {len(values)} elements, the mesh has {place.m}",
+                where=where,
+                remedy="give one value, or one per element",
+            )
+        out.append(assembly.Term(kernels(density, element), *place.table(values)))
+    return tuple(out)
+
+
+# ---- evaluation on batches: m loose tetrahedra of unit weight whose edges are the columns of F
+
+
+def _loose(F: Array) -> tuple[Layout, Array]:
+    F = np.asarray(F, dtype=np.float64)
+    m = len(F)
+    x = np.zeros((m, 4, 3))
+    x[:, 1:] = F.transpose(0, 2, 1)
+    T = np.arange(4 * m, dtype=np.int64).reshape(m, 4)
+    centres = np.arange(m, dtype=np.float64)[:, None]
+    return layout(4 * m, 3, T, np.broadcast_to(np.eye(3), (m, 3, 3)), np.ones(m), centres), x.ravel()
+
+
+def psi(material: Material, F: Array) -> Array:
+    """Energy density (m,) [J/m^3] of deformation gradients F (m, 3, 3)."""
+    place, x = _loose(F)
+    return place.per_element(assembly.element_energies(place, terms_of(material, TET, place), x))
+
+
+def piola(material: Material, F: Array) -> Array:
+    """First Piola-Kirchhoff stress P = d psi/dF (m, 3, 3) [Pa]."""
+    place, x = _loose(F)
+    g = assembly.gradient(place, terms_of(material, TET, place), x)
+    return g.reshape(-1, 4, 3)[:, 1:].transpose(0, 2, 1).copy()
+
+
+def tangent(material: Material, F: Array, psd: bool = False) -> Array:
+    """d vec P / d vec F (m, 9, 9) [Pa], vec stacking columns; projected density by density when ``psd``."""
+    place, x = _loose(F)
+    data = assembly.hessian(place, pattern(place), terms_of(material, TET, place), x, psd)
+    return data.reshape(-1, 12, 12)[:, 3:, 3:].copy()
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """Several densities acting on the same elements, psi = sum psi_k; each is projected on its own (card A0)."""
+
+    materials: tuple[Any, ...]
+
+    psi = psi
+    piola = piola
+    tangent = tangent
+
+    @property
+    def rotation_invariant(self) -> bool:
+        return all(material.rotation_invariant for material in self.materials)
+
+    @property
+    def allows_inversion(self) -> bool:
+        return all(material.allows_inversion for material in self.materials)
+
+    def terms(self) -> tuple[tuple[Density, Array], ...]:
+        return tuple(term for material in self.materials for term in material.terms())
+
+    def plane_stress(self) -> "Sum":
+        return Sum(tuple(material.plane_stress() for material in self.materials))
+
+    def in_axes(self, axes: Array) -> "Sum":
+        return Sum(tuple(material.in_axes(axes) for material in self.materials))
+
+    def __add__(self, other: Any) -> "Sum":
+        return plus(self, other)
+
+
+def plus(material: Any, other: Any) -> Sum:
+    """Sum of two materials, flat."""
+    parts: Sequence[Any] = [material, other]
+    return Sum(tuple(p for part in parts for p in getattr(part, "materials", (part,))))
