@@ -64,8 +64,9 @@ class Green:
             raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
 
     def force(self, body: "Body", placed: Placed, energy: Energy) -> Force:
-        E = getattr(body, "material").young()
-        return GreenDamping(placed.X, placed.T, self.c * E)
+        if not hasattr(body, "material"):
+            raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping for springs")
+        return GreenDamping(placed.X, placed.T, self.c * body.material.young())
 
 
 class Body(Protocol):

@@ -92,7 +92,7 @@ class Scene:
         return Elastodynamics(X, M.diagonal() if diagonal else M, energies, forces, pins)
 
     def initial(self, system: Elastodynamics) -> State:
-        """Rest positions (scripts at t = 0) and the bodies' initial velocities; prescribed coordinates start at rest."""
+        """Rest positions (scripts at t = 0) with the bodies' initial velocities; prescribed vertices start at rest."""
         d = self.dim
         v = np.concatenate([np.tile(np.asarray(b.velocity, float)[:d], len(b.mesh.X)) for b in self.bodies])
         held = np.ones(len(v), dtype=bool)

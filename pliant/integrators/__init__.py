@@ -10,8 +10,7 @@ from pliant.integrators.rk4 import RK4
 from pliant.integrators.sdirk2 import SDIRK2
 from pliant.integrators.trbdf2 import TRBDF2
 
-INTEGRATORS = (
-    BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint, LinearlyImplicit, Quasistatic, RK4, SymplecticEuler, Verlet, ExplicitEuler,
-)  # fmt: skip
+IMPLICIT = (BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint, Quasistatic)  # these take a nonlinear solver
+INTEGRATORS = (*IMPLICIT, LinearlyImplicit, RK4, SymplecticEuler, Verlet, ExplicitEuler)
 
-__all__ = [i.__name__ for i in INTEGRATORS] + ["INTEGRATORS"]
+__all__ = [i.__name__ for i in INTEGRATORS] + ["IMPLICIT", "INTEGRATORS"]

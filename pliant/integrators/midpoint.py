@@ -1,4 +1,4 @@
-"""Implicit midpoint: order 2, no numerical damping at all, keeps quadratic invariants. [Chen2019, Eq. 2.11, corrected]"""
+"""Implicit midpoint: order 2, no numerical damping, keeps quadratic invariants. [Chen2019, Eq. 2.11, corrected]"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""SDIRK2: singly diagonally implicit Runge-Kutta, order 2, L-stable, one-step, two solves. [Weidner2022, Eq. C.9-C.10]"""
+"""SDIRK2: diagonally implicit Runge-Kutta, order 2, L-stable, one-step, two solves. [Weidner2022, Eq. C.9-C.10]"""
 
 from dataclasses import dataclass
 from math import sqrt

@@ -17,7 +17,7 @@ from pliant.clock import Clock
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.solvers.base import Solution, StageLike, Tolerance
-from pliant.solvers.line_search import LineSearch, Trial
+from pliant.solvers.line_search import LineSearch
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.state import Counts, Transient
 
@@ -128,6 +128,7 @@ class QLB:
             pairs.update(found.z - now.z, found.r - now.r)
             now = found
             history.append(row(k, now, now.t))
+        return finish(now, threshold, k, counts, clock, history, message, frozen)
 
     def _frozen(
         self, stage: StageLike, guess: Array, memory: Frozen | None, clock: Clock
@@ -162,5 +163,5 @@ class QLB:
 
 
 def QLF(**options: Any) -> QLB:
-    """The frozen Cholesky factor alone: linear convergence, and an honest failure when it stalls. [QLB2021, sec. 3.1]"""
+    """The frozen factor alone: linear convergence, and an honest failure when it stalls. [QLB2021, sec. 3.1]"""
     return QLB(m=0, recover=False, **options)

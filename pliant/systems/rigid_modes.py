@@ -26,7 +26,7 @@ def rigid_motions(X: Array) -> Array:
 
 
 def free_modes(system: System) -> list[tuple[IntArray, list[str]]]:
-    """Per connected piece the vertices and the names of rigid motions that cost nothing (combinations: dominant name)."""
+    """Per connected piece its vertices and the rigid motions that cost nothing, each by its dominant name."""
     X = system.X  # type: ignore[attr-defined]
     n, d = X.shape
     q = X.ravel()
@@ -59,5 +59,5 @@ def require_supported(system: System) -> None:
         raise SceneError(
             f"the piece with vertex {vertices[0]} ({len(vertices)} vertices) is free to move: {', '.join(names)}",
             where="quasistatic",
-            remedy="pin at least three vertices that are not on one line (two in the plane) or use a dynamic integrator",
+            remedy="pin three vertices that are not on one line (two in the plane) or use a dynamic integrator",
         )
