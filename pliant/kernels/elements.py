@@ -19,14 +19,15 @@ from pliant.kernels.svd import cross, orthogonal, svd3, svd_surface, unit
 
 
 class Element(NamedTuple):
-    """Device functions and counts of one element; ``restrict`` adapts the spectrum of the 3-D density (see `isotropic`)."""
+    """Device functions and counts of one element."""
 
     name: str
     nodes: int
     dim: int
-    gather: Any
+    gather: Any  # x -> F as the density sees it
+    columns: Any  # x -> F with zeros outside the element's own columns and rows; linear in x, so it also makes Fdot of v
     svd: Any
-    restrict: Any
+    restrict: Any  # adapts the spectrum of the 3-D density (see `isotropic`)
 
 
 @lanes
@@ -42,7 +43,7 @@ def gather_tet(x, T, G, F):
 
 
 @lanes
-def gather_planar(x, T, G, F):
+def columns_planar(x, T, G, F):
     for l in range(W):
         i = T[l]; j = T[l + W]; k = T[l + 2 * W]
         for r in range(2):
@@ -50,19 +51,31 @@ def gather_planar(x, T, G, F):
             F[l + 3 * r * W] = a * G[l] + b * G[l + 3 * W]
             F[l + (3 * r + 1) * W] = a * G[l + W] + b * G[l + 4 * W]
             F[l + (3 * r + 2) * W] = 0.0
-        F[l + 6 * W] = 0.0
-        F[l + 7 * W] = 0.0
+            F[l + (6 + r) * W] = 0.0
+        F[l + 8 * W] = 0.0
+
+
+@lanes
+def gather_planar(x, T, G, F):
+    columns_planar(x, T, G, F)
+    for l in range(W):
         F[l + 8 * W] = 1.0
 
 
 @lanes
-def gather_membrane(x, T, G, F):
+def columns_membrane(x, T, G, F):
     for l in range(W):
         i = T[l]; j = T[l + W]; k = T[l + 2 * W]
         for r in range(3):
             a = x[j + r] - x[i + r]; b = x[k + r] - x[i + r]
             F[l + 3 * r * W] = a * G[l] + b * G[l + 3 * W]
             F[l + (3 * r + 1) * W] = a * G[l + W] + b * G[l + 4 * W]
+            F[l + (3 * r + 2) * W] = 0.0
+
+
+@lanes
+def gather_membrane(x, T, G, F):
+    columns_membrane(x, T, G, F)
     for l in range(W):
         n0, n1, n2 = normal(F[l], F[l + 3 * W], F[l + 6 * W], F[l + W], F[l + 4 * W], F[l + 7 * W])
         F[l + 2 * W] = n0
@@ -94,10 +107,9 @@ def restrict_planar(z, F, r, p):
     return z[0], z[1], 0.0, z[3], 0.0, 1.0, 0.0, 0.0, z[8], 0.0, 0.0, z[11]
 
 
-@device
 def restrict_membrane(z, F, r, p):
-    """As in the plane, plus the two modes n v_i^T that turn the triangle, with eigenvalues psi_i / s_i."""
-    P = piola(F, p)  # noqa: F821 (bound to the density)
+    """As in the plane, plus the two modes n v_i^T that turn the triangle, with eigenvalues psi_i / s_i. Template: `piola`."""
+    P = piola(F, p)
     u = r[0] * P[0] + r[3] * P[3] + r[6] * P[6], r[0] * P[1] + r[3] * P[4] + r[6] * P[7]
     w = r[1] * P[0] + r[4] * P[3] + r[7] * P[6], r[1] * P[1] + r[4] * P[4] + r[7] * P[7]
     e0 = (u[0] * r[12] + u[1] * r[15]) / max(r[9], 1e-12)
@@ -105,6 +117,6 @@ def restrict_membrane(z, F, r, p):
     return z[0], z[1], 0.0, z[3], 0.0, 1.0, e1, e0, z[8], e1, e0, z[11]
 
 
-TET = Element("tet", 4, 3, gather_tet, svd3, restrict_tet)
-PLANAR = Element("planar", 3, 2, gather_planar, svd_surface, restrict_planar)
-MEMBRANE = Element("membrane", 3, 3, gather_membrane, svd_surface, restrict_membrane.py_func)
+TET = Element("tet", 4, 3, gather_tet, gather_tet, svd3, restrict_tet)
+PLANAR = Element("planar", 3, 2, gather_planar, columns_planar, svd_surface, restrict_planar)
+MEMBRANE = Element("membrane", 3, 3, gather_membrane, columns_membrane, svd_surface, restrict_membrane)

@@ -11,7 +11,8 @@ Templates: `spectral(s0, s1, s2, p)` of the density returns (Z00 Z01 Z02 Z11 Z12
 belonging to the pair of axes without k; `svd` and `restrict` come from the element, NODES and DIM are its counts.
 """
 
-from pliant.kernels.device import W, device, lanes, load8, load9
+from pliant.kernels.bind import Functions, bind, template_device
+from pliant.kernels.device import W, device, lanes, load8, load9, times_transpose
 from pliant.kernels.svd import psd3
 
 SCRATCH = 31
@@ -113,11 +114,36 @@ def blocks(F, G, params, psd, S, H):
             k += 1
 
 
-def isotropic_blocks(density, element):
-    """`blocks` for a density whose law is ``spectral``."""
-    from pliant.kernels.specialise import bind, bound
+def isotropic(psi, piola, spectral):
+    """Family of densities with direct formulas for psi(F, p) and piola(F, p) and a spectrum."""
 
-    piola = bound(density.piola, svd=element.svd)
-    restrict = bound(element.restrict, piola=piola)
-    spectrum = lanes(bind(phase_spectrum, svd=element.svd, spectral=density.law, restrict=restrict))
-    return lanes(bind(blocks, spectrum=spectrum, NODES=element.nodes))
+    def functions(element):
+        restrict = template_device(element.restrict, piola=piola)
+        spectrum = lanes(bind(phase_spectrum, svd=element.svd, spectral=spectral, restrict=restrict))
+        return Functions(psi, piola, lanes(bind(blocks, spectrum=spectrum, NODES=element.nodes)))
+
+    return functions
+
+
+def principal(energy, stress, spectral):
+    """Family of densities given by principal stretches only: energy(s0, s1, s2, p), stress = (dpsi/ds_i), and a spectrum."""
+
+    def functions(element):
+        psi = device(bind(principal_psi, svd=element.svd, energy=energy))
+        piola = device(bind(principal_piola, svd=element.svd, stress=stress))
+        return isotropic(psi, piola, spectral)(element)
+
+    return functions
+
+
+def principal_psi(F, p):
+    r = svd(F)
+    return energy(r[9], r[10], r[11], p)
+
+
+def principal_piola(F, p):
+    """U diag(dpsi/ds) V^T"""
+    r = svd(F)
+    t0, t1, t2 = stress(r[9], r[10], r[11], p)
+    U = (r[0] * t0, r[1] * t1, r[2] * t2, r[3] * t0, r[4] * t1, r[5] * t2, r[6] * t0, r[7] * t1, r[8] * t2)
+    return times_transpose(U, (r[12], r[13], r[14], r[15], r[16], r[17], r[18], r[19], r[20]))

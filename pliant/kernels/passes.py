@@ -24,7 +24,7 @@ def energy(x, T, G, params, stride, out):
         F = np.empty(9 * W)
         for b in range(q * BLOCKS, min(q * BLOCKS + BLOCKS, count)):
             gather(x, T[b], G[b], F)
-            lane_energy(F, G[b], params[stride * b], out[b])
+            energies(F, G[b], params[stride * b], out[b])
 
 
 def lane_energy(F, G, params, out):
@@ -114,7 +114,7 @@ def hessian(x, T, G, params, stride, psd, E, m, h):
             gather(x, T[b], G[b], F)
             blocks(F, G[b], params[stride * b], psd, S, H[9 * W * NODES :])
             first_rows(H)
-            scatter_blocks(E[b], H, min(W, m - b * W), h)
+            scatter(E[b], H, min(W, m - b * W), h)
 
 
 def march(x, v, f, inverse_mass, load, h, steps, T, G, params, stride, m):

@@ -102,6 +102,11 @@ def direction(value: ArrayLike) -> Array:
     return a / length[..., None]
 
 
+def components(a: Array) -> tuple[Array, Array, Array]:
+    """Components of one direction or of one per element, for `rows`."""
+    return a[..., 0], a[..., 1], a[..., 2]
+
+
 def set_fields(material: Any, **values: Any) -> None:
     """Store the validated values of a frozen dataclass, from its ``__post_init__``."""
     for name, value in values.items():
@@ -133,6 +138,13 @@ def same_in_plane(material: M) -> M:
 
 def same_in_axes(material: M, axes: Array) -> M:
     return material
+
+
+def turned(material: M, axes: Array) -> M:
+    """The fibre material with its direction in element axes, projected onto the plane of the triangle."""
+    a = np.einsum("mij,mj->mi", axes, np.broadcast_to(material.direction, (len(axes), 3)))
+    a[:, 2] = 0.0
+    return replace(material, direction=a)
 
 
 def terms_of(material: Material, element: Element, place: Layout, *, where: str = "") -> tuple[assembly.Term, ...]:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from pliant.arrays import Array
 from pliant.kernels.device import cofactor, combine, det, device, norm2
-from pliant.kernels.isotropic import isotropic_blocks
+from pliant.kernels.isotropic import isotropic
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
@@ -50,7 +50,7 @@ class StableNeoHookean:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("StableNeoHookean", psi, piola, isotropic_blocks, spectral)
+    density: ClassVar[Density] = Density("StableNeoHookean", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes

@@ -1,0 +1,32 @@
+"""Templates: functions that name what they need as globals, and copies of them in which those names are bound.
+
+Numba does not cache functions that close over other jitted functions or receive them as arguments, but it happily caches
+one that finds them under a global name. `bind` makes such a function from a template's code object.
+"""
+
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from pliant.kernels.device import device
+
+
+class Functions(NamedTuple):
+    """What the passes need from a density on a given element."""
+
+    psi: Any  # device: psi(F, p)
+    piola: Any  # device: piola(F, p)
+    blocks: Any  # lanes: blocks(F, G, params, psd, S, H), see `isotropic.blocks`
+
+
+def bind(template: Any, label: str = "", **names: Any) -> FunctionType:
+    """A copy of the template in whose globals ``names`` are bound; ``label`` makes its own entry in Numba's disk cache."""
+    function = FunctionType(template.__code__, {**template.__globals__, **names}, template.__name__)
+    function.__module__ = template.__module__
+    function.__doc__ = template.__doc__
+    function.__qualname__ = f"{template.__name__}-{label}" if label else template.__qualname__
+    return function
+
+
+def template_device(function: Any, **names: Any) -> Any:
+    """A device function: compiled already, or a template that is bound and compiled now."""
+    return device(bind(function, **names)) if isinstance(function, FunctionType) else function

@@ -1,0 +1,61 @@
+"""Corotational elasticity: linear elasticity in the element's own rotating frame, F = R S.
+
+psi = mu ||F - R||^2 + lam/2 (tr S - 3)^2
+P   = 2 mu (F - R) + lam (tr S - 3) R
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pliant.arrays import Array
+from pliant.kernels.device import device
+from pliant.kernels.isotropic import principal
+from pliant.kernels.specialise import Density
+from pliant.materials import base
+
+
+@device
+def energy(s0, s1, s2, p):
+    mu, lam = p[0], p[1]
+    tr = s0 + s1 + s2 - 3.0
+    return mu * ((s0 - 1.0) ** 2 + (s1 - 1.0) ** 2 + (s2 - 1.0) ** 2) + 0.5 * lam * tr * tr
+
+
+@device
+def stress(s0, s1, s2, p):
+    mu, lam = p[0], p[1]
+    t = lam * (s0 + s1 + s2 - 3.0) - 2.0 * mu
+    return 2.0 * mu * s0 + t, 2.0 * mu * s1 + t, 2.0 * mu * s2 + t
+
+
+@device
+def spectral(s0, s1, s2, p):
+    """Only the twists can be negative; they are singular where two stretches cancel, hence the guard."""
+    mu, lam = p[0], p[1]
+    t = 2.0 * lam * (s0 + s1 + s2 - 3.0) - 4.0 * mu
+    k = 2.0 * mu
+    return (
+        k + lam, lam, lam, k + lam, lam, k + lam,
+        k + t / max(s1 + s2, 1e-6), k + t / max(s0 + s2, 1e-6), k + t / max(s0 + s1, 1e-6), k, k, k,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Corotational:
+    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+
+    E: base.Parameter = 1e5
+    nu: base.Parameter = 0.45
+
+    rotation_invariant: ClassVar[bool] = True
+    allows_inversion: ClassVar[bool] = True
+    density: ClassVar[Density] = Density("Corotational", __file__, principal(energy, stress, spectral))
+
+    psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
+    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+
+    def __post_init__(self) -> None:
+        base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))
+
+    def terms(self) -> tuple[tuple[Density, Array], ...]:
+        return ((self.density, base.rows(*base.lame(self.E, self.nu))),)

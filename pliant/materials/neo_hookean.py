@@ -1,0 +1,69 @@
+"""Neo-Hookean in the form of Bonet and Wood: infinite at det F = 0.
+
+    psi = mu/2 (I_C - 3) - mu log J + lam/2 log^2 J
+    P   = mu F + (lam log J - mu)/J cof F
+
+psi is +inf for det F <= 0 (and P is not defined there): steps must stay below `Elastic.limit`.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pliant.arrays import Array
+from pliant.kernels.device import cofactor, combine, det, device, norm2
+from pliant.kernels.isotropic import isotropic
+from pliant.kernels.specialise import Density
+from pliant.materials import base
+
+
+@device
+def psi(F, p):
+    mu, lam = p[0], p[1]
+    J = det(F)
+    log = math.log(J if J > 0.0 else 1.0)
+    return 0.5 * mu * (norm2(F) - 3.0) - mu * log + 0.5 * lam * log * log if J > 0.0 else math.inf
+
+
+@device
+def piola(F, p):
+    mu, lam = p[0], p[1]
+    J = det(F)
+    return combine(mu, F, (lam * math.log(J) - mu) / J, cofactor(F))
+
+
+@device
+def spectral(s0, s1, s2, p):
+    mu, lam = p[0], p[1]
+    q = lam * math.log(s0 * s1 * s2) - mu
+    i0 = 1.0 / s0
+    i1 = 1.0 / s1
+    i2 = 1.0 / s2
+    c0 = q * i1 * i2
+    c1 = q * i0 * i2
+    c2 = q * i0 * i1
+    return (
+        mu + (lam - q) * i0 * i0, lam * i0 * i1, lam * i0 * i2, mu + (lam - q) * i1 * i1, lam * i1 * i2, mu + (lam - q) * i2 * i2,
+        mu + c0, mu + c1, mu + c2, mu - c0, mu - c1, mu - c2,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class NeoHookean:
+    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+
+    E: base.Parameter = 1e5
+    nu: base.Parameter = 0.45
+
+    rotation_invariant: ClassVar[bool] = True
+    allows_inversion: ClassVar[bool] = False
+    density: ClassVar[Density] = Density("NeoHookean", __file__, isotropic(psi, piola, spectral))
+
+    psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
+    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+
+    def __post_init__(self) -> None:
+        base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))
+
+    def terms(self) -> tuple[tuple[Density, Array], ...]:
+        return ((self.density, base.rows(*base.lame(self.E, self.nu))),)
