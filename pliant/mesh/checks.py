@@ -17,7 +17,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind of fault or suspicion: what, which elements or vertices, what to do. Errors refuse a mesh, warnings do not."""
+    """One kind of fault: what, which elements or vertices, what to do. Errors refuse a mesh, warnings do not."""
 
     name: str
     what: str
@@ -51,7 +51,7 @@ def range_fault(X: Array, T: IntArray) -> Finding | None:
     if not len(bad):
         return None
     e = int(bad[0])
-    v = int(T[e][(T[e] < 0) | (T[e] >= len(X))][0])
+    v = next(int(v) for v in T[e] if not 0 <= v < len(X))
     what = f"element {e} refers to vertex {v}, but vertices are 0 ... {len(X) - 1}{_more(bad)}"
     hint = "subtract 1 from T if it counts from one" if T.min() >= 1 and T.max() == len(X) else "correct the index"
     return Finding("index", what, f"{hint}, or {REMEDY}", elements=bad)
@@ -59,12 +59,11 @@ def range_fault(X: Array, T: IntArray) -> Finding | None:
 
 def finite_fault(X: Array, T: IntArray) -> Finding | None:
     """Vertices with NaN or infinite coordinates, with the elements that use them."""
-    finite = np.isfinite(X).all(axis=1)
-    if finite.all():
+    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if not len(bad):
         return None
-    bad = np.flatnonzero(~finite)
     inside = np.clip(T, 0, len(X) - 1)
-    users = np.flatnonzero((~finite[inside] & (inside == T)).any(axis=1))
+    users = np.flatnonzero((np.isin(inside, bad) & (inside == T)).any(axis=1))
     what = f"vertex {bad[0]} is at {X[bad[0]].tolist()}{_more(bad)}"
     return Finding("not finite", what, f"correct the coordinates, or {REMEDY}", elements=users, vertices=bad)
 

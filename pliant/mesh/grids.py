@@ -40,7 +40,7 @@ def voxels(filled: NDArray[np.bool_], spacing: Array) -> Mesh:
     corner = np.argwhere(filled)
     T = np.concatenate([_flat(corner[:, None, :] + path, counts) for path in _KUHN], axis=1).reshape(-1, 4)
     used, T = np.unique(T, return_inverse=True)
-    X = np.stack(np.unravel_index(used, tuple(counts)), axis=1) * np.asarray(spacing, dtype=np.float64)
+    X = np.stack(np.unravel_index(used, tuple(counts)), axis=1).astype(np.float64) * spacing
     return Mesh(X=X, T=T.reshape(-1, 4))
 
 

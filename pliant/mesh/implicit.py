@@ -1,4 +1,4 @@
-"""Tetrahedra that fill an implicit body {phi < 0}: a body-centred lattice, its vertices snapped to the surface, then cut.
+"""Tetrahedra that fill an implicit body {phi < 0}: a lattice, its vertices snapped to the surface, then cut.
 
 The idea of isosurface stuffing [Labelle2007]: a lattice vertex that the surface passes closely moves onto it, all other
 crossings cut their lattice edge well inside, so every piece keeps a positive volume and a bounded shape.
@@ -44,7 +44,7 @@ def fill(phi: Implicit, bounds: Array, spacing: float) -> Mesh:
 
 
 def _lattice(bounds: Array, h: float) -> tuple[Array, IntArray]:
-    """Body-centred cubic lattice around ``bounds``: four tets around every segment between neighbouring cell centres."""
+    """Body-centred cubic lattice around ``bounds``: four tets around the segments between neighbouring centres."""
     cells = np.ceil((bounds[1] - bounds[0]) / h).astype(np.int64) + 2
     low = (bounds[0] + bounds[1]) / 2 - h * cells / 2
     corner = np.indices(tuple(cells + 1)).reshape(3, -1).T
@@ -100,7 +100,7 @@ def _clip(X: Array, T: IntArray, sign: IntArray, E: IntArray, cut: Array) -> tup
     order = np.argsort(key)
 
     def on_edge(a: IntArray, b: IntArray) -> IntArray:
-        """The vertex on the edge from inside a to outside b (some number where the surface does not cross that edge)."""
+        """The vertex on the edge from inside a to outside b (any number where the surface does not cross it)."""
         found = np.searchsorted(key, a * len(X) + b, sorter=order)
         return len(X) + order[np.minimum(found, len(order) - 1)]
 

@@ -16,7 +16,7 @@ def lumped_mass(mesh: Mesh, density: ArrayLike) -> Array:
     """
     k = mesh.T.shape[1]
     share = np.repeat(element_mass(mesh, density) / k, k)
-    return np.bincount(mesh.T.ravel(), weights=share, minlength=len(mesh.X))
+    return np.bincount(mesh.T.ravel(), weights=share, minlength=len(mesh.X)).astype(np.float64, copy=False)
 
 
 def consistent_mass(mesh: Mesh, density: ArrayLike) -> sp.csr_matrix:

@@ -38,7 +38,7 @@ def edge_lengths(X: Array, T: IntArray) -> Array:
 
 
 def radius_ratio(X: Array, T: IntArray) -> Array:
-    """Quality d * inradius / circumradius of every element, (m,): 1 regular, 0 flat, negative inverted; springs are 1."""
+    """Quality d * inradius / circumradius of every element, (m,): 1 regular (springs too), 0 flat, < 0 inverted."""
     k = T.shape[1]
     if k == 2:
         return np.ones(len(T))

@@ -121,7 +121,7 @@ class Mesh:
 
 
 def merged(meshes: list[Mesh]) -> Mesh:
-    """One mesh of several of the same kind, in order, not welded. Regions are kept; without any, they number the meshes."""
+    """Several meshes of one kind as one, in order, not welded. Regions are kept; without any they number the meshes."""
     kinds = {(mesh.kind, mesh.dim) for mesh in meshes}
     if len(kinds) != 1:
         what = f"{len(meshes)} meshes of the kinds {sorted(kinds)}"

@@ -66,7 +66,7 @@ def components(n: int, T: IntArray) -> tuple[int, IntArray]:
 
 @dataclass(frozen=True)
 class NonManifold:
-    """Where a mesh is not a manifold: facets of more than two elements, edges and vertices where its surface touches itself."""
+    """Facets of more than two elements, and edges and vertices where the surface of a mesh touches itself."""
 
     facets: IntArray  # (f, k - 1) vertices
     edges: IntArray  # (e, 2)
@@ -85,33 +85,28 @@ def non_manifold(T: IntArray) -> NonManifold:
     first, _, count = group_rows(np.sort(F, axis=1))
     crowded = F[first[count > 2]]
     if T.shape[1] == 3:
-        return NonManifold(crowded, np.sort(crowded, axis=1), _pinched(T, np.unique(T)))
+        return NonManifold(crowded, np.sort(crowded, axis=1), _pinched(T))
     S = boundary_facets(T)
     E = np.sort(S[:, _FACETS[3]].reshape(-1, 2), axis=1)
     first, _, count = group_rows(E)
-    return NonManifold(crowded, E[first[count != 2]], _pinched(S, np.unique(S)))
+    return NonManifold(crowded, E[first[count != 2]], _pinched(S))
 
 
-def _pinched(S: IntArray, vertices: IntArray) -> IntArray:
-    """Vertices whose triangles do not form one fan: corners (triangle, vertex) joined across shared edges fall apart."""
-    corner = np.arange(S.size).reshape(S.shape)
-    E = np.sort(S[:, _FACETS[3]].reshape(-1, 2), axis=1)
-    _, group, _ = group_rows(E)
+def _pinched(S: IntArray) -> IntArray:
+    """Vertices whose triangles are not one fan: their corners, joined across shared edges, fall into several sets."""
+    start = np.arange(S.size)  # corner 3 t + k is vertex k of triangle t and the start of its edge k
+    end = start - start % 3 + (start + 1) % 3
+    swapped = S.ravel()[start] > S.ravel()[end]
+    low, high = np.where(swapped, end, start), np.where(swapped, start, end)
+    _, group, _ = group_rows(np.stack((S.ravel()[low], S.ravel()[high]), axis=1))
     order = np.argsort(group, kind="stable")
-    a, b = order[:-1], order[1:]
-    same = group[a] == group[b]
-    a, b = a[same], b[same]
-    rows, columns = [], []
-    for end in (0, 1):  # the corners of both triangles at the same end of their shared edge
-        for edge, out in ((a, rows), (b, columns)):
-            triangle, position = edge // 3, np.array(_FACETS[3])[edge % 3]
-            match = S[triangle[:, None], position] == E[edge][:, end : end + 1]
-            out.append(corner[triangle, position[np.arange(len(edge)), match.argmax(axis=1)]])
-    i, j = np.concatenate(rows), np.concatenate(columns)
+    same = group[order[1:]] == group[order[:-1]]
+    a, b = order[:-1][same], order[1:][same]
+    i, j = np.concatenate((low[a], high[a])), np.concatenate((low[b], high[b]))
     graph = sp.coo_matrix((np.ones(len(i)), (i, j)), shape=(S.size, S.size))
-    _, label = connected_components(graph, directed=False)
+    label = connected_components(graph, directed=False)[1]
     fans = np.unique(np.stack((S.ravel(), label), axis=1), axis=0)[:, 0]
-    return vertices[np.bincount(fans, minlength=vertices.max() + 1)[vertices] > 1]
+    return np.flatnonzero(np.bincount(fans) > 1)
 
 
 def euler_characteristic(F: IntArray) -> int:
