@@ -14,8 +14,9 @@ from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear import cholmod, pardiso
 from pliant.linear.superlu import SuperLU
+from pliant.linear.supernodal import Supernodal
 
-Backend = Literal["auto", "pardiso", "cholmod", "superlu"]
+Backend = Literal["auto", "supernodal", "pardiso", "cholmod", "superlu"]
 
 
 class Engine(Protocol):
@@ -122,7 +123,12 @@ def _fastest() -> str:
 
 
 def _engine(name: str, A: sp.csr_matrix, threads: int) -> Engine:
-    engines: dict[str, Any] = {"pardiso": pardiso.Pardiso, "cholmod": cholmod.Cholmod, "superlu": SuperLU}
+    engines: dict[str, Any] = {
+        "pardiso": pardiso.Pardiso,
+        "cholmod": cholmod.Cholmod,
+        "superlu": SuperLU,
+        "supernodal": Supernodal,
+    }
     if name not in engines:
         raise PliantError(f"unknown backend {name!r}", where="Cholesky", remedy="use " + ", ".join(engines))
     return engines[name](A.indptr, A.indices, threads)

@@ -1,0 +1,53 @@
+"""SciPy's BLAS and LAPACK for compiled kernels.
+
+A kernel gets the addresses of the routines as integers, so that it can be cached, and calls them by `fortran`.
+Characters are passed as uint8, integers as int32, reals as float64, arrays by their address as int64.
+"""
+
+from functools import cache
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import get_cython_function_address, intrinsic
+
+from pliant.arrays import IntArray
+
+GEMM, SYRK, SYR2K, TRSM, TRMM, GEMV, TRSV, POTRF, SYGST = range(9)
+
+NO, YES = np.uint8(ord("N")), np.uint8(ord("T"))  # transposed?
+LOWER = np.uint8(ord("L"))
+LEFT, RIGHT = np.uint8(ord("L")), np.uint8(ord("R"))
+
+
+@cache
+def routines() -> IntArray:
+    """The addresses of the routines named above, in that order."""
+    blas = ["dgemm", "dsyrk", "dsyr2k", "dtrsm", "dtrmm", "dgemv", "dtrsv"]
+    lapack = ["dpotrf", "dsygst"]
+    addresses = [get_cython_function_address("scipy.linalg.cython_blas", name) for name in blas]
+    addresses += [get_cython_function_address("scipy.linalg.cython_lapack", name) for name in lapack]
+    return np.array(addresses, dtype=np.int64)
+
+
+@intrinsic
+def fortran(typingctx, address, arguments):
+    """Call the Fortran routine at ``address`` with a tuple of arguments, each passed by reference."""
+
+    def codegen(context, builder, signature, values):
+        pointers = []
+        kinds = signature.args[1]
+        for k, kind in enumerate(kinds):
+            value = builder.extract_value(values[1], k)
+            if kind in (types.int64, types.uint64):
+                pointers.append(builder.inttoptr(value, ir.IntType(8).as_pointer()))
+            else:
+                slot = cgutils.alloca_once(builder, value.type)
+                builder.store(value, slot)
+                pointers.append(builder.bitcast(slot, ir.IntType(8).as_pointer()))
+        function = ir.FunctionType(ir.VoidType(), [p.type for p in pointers])
+        builder.call(builder.inttoptr(values[0], function.as_pointer()), pointers)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, arguments), codegen

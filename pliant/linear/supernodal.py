@@ -1,0 +1,110 @@
+"""Our own supernodal sparse Cholesky, on SciPy's BLAS: portable, as fast as MKL PARDISO, and open.
+
+Open means that L can be looked at, differentiated in time (`pliant.linear.dchol`) and extrapolated, which no library
+offers and the Ldot solvers need [Weidner2022, Ch. 5].
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.kernels import supernodal as kernels
+from pliant.kernels.blas import routines
+from pliant.linear.symbolic import Structure, analyse
+from pliant.linear.threads import one_thread
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one pattern is stored in panels: ``entries`` of A's CSR values go to ``position`` in the panels."""
+
+    structure: Structure
+    entries: IntArray
+    position: IntArray
+
+    @staticmethod
+    def of(indptr: np.ndarray, indices: np.ndarray) -> "Layout":
+        """The layout of a full symmetric pattern with sorted indices."""
+        structure = analyse(indptr, indices)
+        N, order = len(indptr) - 1, structure.order
+        place = np.empty(N, dtype=np.int64)
+        place[order] = np.arange(N)
+        row, column = place[np.repeat(np.arange(N), np.diff(indptr))], place[indices]
+        entries = np.flatnonzero(row >= column)
+        return Layout(structure, entries, structure.position(row[entries], column[entries]))
+
+    def fill(self, panels: Array, values: Array) -> None:
+        """Put the gathered values of A into the panels, zeros elsewhere."""
+        kernels.fill(panels, self.position, values)
+
+    def panels(self) -> Array:
+        """Uninitialised storage for a factor."""
+        return np.empty(self.structure.panel_start[-1])
+
+    def solve(self, panels: Array, b: Array) -> Array:
+        """x (N, k) with L L^T x = b (N, k), rows in the order of A."""
+        X = np.ascontiguousarray(b[self.structure.order], dtype=np.float64)
+        with one_thread():
+            for transposed in (False, True):
+                kernels.solve(routines(), self.structure.arrays, panels, X, transposed)
+        x = np.empty_like(X)
+        x[self.structure.order] = X
+        return x
+
+    def matrix(self, panels: Array) -> sp.csc_matrix:
+        """The panels as a lower triangular CSC matrix in elimination order (zeros inside supernodes are kept)."""
+        row, column = self.structure.coordinates()
+        lower = row >= column
+        N = len(self.structure.order)
+        pointers = np.concatenate([[0], np.cumsum(np.bincount(column[lower], minlength=N))])
+        return sp.csc_matrix((panels[lower], row[lower], pointers), shape=(N, N))
+
+
+class Supernodal:
+    """The layout of one pattern (shared between twins) and the panels of one numeric factor."""
+
+    name = "supernodal"
+
+    def __init__(
+        self, indptr: np.ndarray, indices: np.ndarray, threads: int = 1, *, layout: Layout | None = None
+    ) -> None:
+        del threads  # one, always: the sums must not depend on it
+        self.pattern = (indptr, indices)
+        self.layout = layout or Layout.of(indptr, indices)
+        self.L = self.layout.panels()
+
+    def twin(self) -> "Supernodal":
+        """The same layout with panels of its own."""
+        return Supernodal(*self.pattern, layout=self.layout)
+
+    def gather(self, data: Array) -> Array:
+        """The values of the lower triangle (in elimination order), out of the values of the full CSR matrix."""
+        return data[self.layout.entries]
+
+    def refactor(self, values: Array) -> int:
+        """Numeric factorization into the panels; the row of a bad pivot, or -1."""
+        self.layout.fill(self.L, values)
+        with one_thread():
+            bad = kernels.factor(routines(), self.layout.structure.arrays, self.L)
+        return int(self.layout.structure.order[bad]) if bad >= 0 else -1
+
+    def solve(self, values: Array, b: Array) -> Array:
+        """x (N, k) for b (N, k)."""
+        del values
+        return self.layout.solve(self.L, b)
+
+    def lower(self) -> tuple[sp.csc_matrix, IntArray]:
+        """L and the order with A[order][:, order] = L L^T."""
+        return self.layout.matrix(self.L), self.layout.structure.order
+
+    @property
+    def nnz(self) -> int:
+        """Entries of L."""
+        return self.layout.structure.nnz
+
+    @property
+    def megaflops(self) -> float:
+        """Millions of floating point operations of one numeric factorization."""
+        return self.layout.structure.megaflops
