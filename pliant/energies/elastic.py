@@ -4,28 +4,29 @@ F = D_s D_m^{-1}; value, gradient and Hessian run through the compiled passes of
 Results are bit-identical for any number of threads.
 """
 
-from typing import Any
+from copy import copy
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.errors import MaterialError, MeshError
+from pliant.errors import MaterialError
 from pliant.kernels import assembly
-from pliant.kernels.elements import MEMBRANE, PLANAR, TET
-from pliant.kernels.layout import layout, pattern
+from pliant.kernels.elements import MEMBRANE, TET
+from pliant.kernels.rest import elements
 from pliant.materials.base import Material, terms_of
+from pliant.pattern import Pattern
 
 
 class Elastic:
     """Elastic energy of elements ``T (m, 4 | 3)`` over rest positions ``X (n, 3 | 2)`` [m], as an `Energy`.
 
     - ``T (m, 4)``, ``X (n, 3)``: a solid;
-    - ``T (m, 3)``, ``X (n, 2)``: a planar solid, ``plane="strain"`` (default) or ``"stress"``, of the given thickness;
+    - ``T (m, 3)``, ``X (n, 2)``: a planar solid in ``plane`` "strain" (default) or "stress", 1 m thick unless said;
     - ``T (m, 3)``, ``X (n, 3)``: a membrane of the given ``thickness`` [m], in plane stress unless said otherwise.
 
-    ``n`` is the number of vertices of the whole system when T refers to more than the rows of X. The order and
-    orientation of the vertices of an element do not matter.
+    ``n`` is the number of vertices of the whole system, ``len(X)`` by default. The order and orientation of the
+    vertices of an element do not matter.
     """
 
     def __init__(
@@ -39,105 +40,131 @@ class Elastic:
         plane: str | None = None,
         thickness: float | None = None,
     ) -> None:
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        T = np.asarray(T, dtype=np.int64)
-        self.name, self.X, self.T = name, X, T
-        self.n = len(X) if n is None else n
-        self.element = element_of(X, T)
-        self.material = planar(material, self.element, plane)
-        self.dim: int = self.element.dim
-        gradients, volumes, axes = reference(X, np.sort(T, axis=1), thickness)
-        if axes is not None:
+        self.name = name
+        self.elements = elements(X, T, n, thickness)
+        kind = self.elements.kind
+        self.plane = None if kind is TET else plane or ("stress" if kind is MEMBRANE else "strain")
+        self.material = material
+        self.n, self.dim = self.elements.n, kind.dim
+        self.volumes = self.elements.volumes  # (m,) [m^3]
+        self._terms = self._bind(material)
+        self._matrices = Pattern(self.elements.pattern.indptr, self.elements.pattern.indices)
+
+    def _bind(self, material: Material) -> tuple[assembly.Term, ...]:
+        """Kernels and parameters of the material as the elements see it: plane strain, in each triangle's own axes."""
+        if self.plane not in (None, "strain", "stress"):
+            raise MaterialError(f'plane = "{self.plane}"', where=self.name, remedy='say "strain" or "stress"')
+        if self.plane == "stress":
+            material = material.plane_stress()
+        if self.elements.axes is not None:
             if not material.rotation_invariant:
-                raise MaterialError("a membrane turns freely and needs a rotation-invariant material", where=name)
-            self.material = self.material.in_axes(axes)
-        self.volumes = volumes  # (m,) rest volumes [m^3]
-        self._layout = layout(self.n, self.dim, np.sort(T, axis=1), gradients, volumes, X[T].mean(axis=1))
-        self._pattern = pattern(self._layout)
-        self._terms = terms_of(self.material, self.element, self._layout, where=name)
-        self._gradients = gradients
+                raise MaterialError("a membrane turns freely: its material must be rotation invariant", where=self.name)
+            material = material.in_axes(self.elements.axes)
+        return terms_of(material, self.elements.kind, self.elements.place, where=self.name)
+
+    def with_material(self, material: Material) -> "Elastic":
+        """The same elements with other parameters (a muscle's new activation, say); no topology work is repeated."""
+        other = copy(self)
+        other.material, other._terms = material, other._bind(material)
+        return other
 
     # ---- Energy
 
     def value(self, x: Array) -> float:
         """Total energy [J] of the flat positions x (dim*n,)."""
-        return float(assembly.element_energies(self._layout, self._terms, flat(x)).sum())
+        return assembly.energy(self.elements.place, self._terms, self._flat(x))
 
     def gradient(self, x: Array) -> Array:
         """dW/dx (dim*n,) [N]; the force is its negative."""
-        return assembly.gradient(self._layout, self._terms, flat(x))
+        return assembly.gradient(self.elements.place, self._terms, self._flat(x))
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         """d2W/dx2; ``psd`` clamps the element tangents in closed form. Every call shares indptr and indices."""
-        data = assembly.hessian(self._layout, self._pattern, self._terms, flat(x), psd)
-        return matrix(data, self._pattern.indices, self._pattern.indptr, self.dim * self.n)
+        place, pattern = self.elements.place, self.elements.pattern
+        return self._matrices.matrix(assembly.hessian(place, pattern, self._terms, self._flat(x), psd))
 
+    def limit(self, x: Array, dx: Array) -> float:
+        """Largest admissible step t along dx: 0.9 of the first t with det F(x + t dx) = 0; inf for most materials."""
+        if self.material.allows_inversion:
+            return np.inf
+        return 0.9 * first_collapse(self.elements.deformation(x), self.elements.deformation(dx))
 
-def flat(x: Array) -> Array:
-    return np.ascontiguousarray(x, dtype=np.float64).ravel()
+    # ---- explicit time stepping
 
+    def march(self, x: Array, v: Array, inverse_mass: Array, load: Array, h: float, steps: int) -> tuple[Array, Array]:
+        """``steps`` steps of symplectic Euler, v += h M^-1 (load - dW/dx), x += h v, in one kernel call.
 
-def matrix(data: Array, indices: Any, indptr: Any, size: int) -> sp.csr_matrix:
-    """CSR matrix over existing structure arrays, without SciPy's checks and copies of them."""
-    A = sp.csr_matrix((size, size))
-    A.data, A.indices, A.indptr = data, indices, indptr
-    A.has_sorted_indices = True
-    A.has_canonical_format = True
-    return A
-
-
-def element_of(X: Array, T: IntArray) -> Any:
-    """The element meant by the shapes of rest positions and connectivity."""
-    kinds = {(3, 4): TET, (2, 3): PLANAR, (3, 3): MEMBRANE}
-    shape = (X.shape[1] if X.ndim == 2 else 0, T.shape[1] if T.ndim == 2 else 0)
-    if shape not in kinds:
-        raise MeshError(
-            f"X {X.shape} with T {T.shape} is no element we know",
-            remedy="tets (m, 4) or triangles (m, 3) over X (n, 3), or triangles over X (n, 2)",
+        ``inverse_mass (N,)`` [1/kg] is 0 for coordinates whose velocity does not change; ``load (N,)`` [N] is constant.
+        """
+        x, v = self._flat(x).copy(), self._flat(v).copy()
+        if len(self._terms) > 1:
+            for _ in range(steps):
+                v += h * inverse_mass * (load - self.gradient(x))
+                x += h * v
+            return x, v
+        (term,) = self._terms
+        place = self.elements.place
+        term.kernels.march(
+            x, v, np.empty_like(x), inverse_mass, load, h, steps, place.T, place.G, term.table, term.stride, place.m
         )
-    return kinds[shape]
+        return x, v
+
+    # ---- read-out, one row per element
+
+    def element_energies(self, x: Array) -> Array:
+        """Energy of every element (m,) [J]."""
+        return assembly.element_energies(self.elements.place, self._terms, self._flat(x))
+
+    def density(self, x: Array) -> Array:
+        """Energy per rest volume (m,) [J/m^3]."""
+        return self.element_energies(x) / self.volumes
+
+    def deformation(self, x: Array) -> Array:
+        """Deformation gradients F: (m, 3, 3) solids, (m, 2, 2) planar solids, (m, 3, 2) membranes."""
+        return self.elements.deformation(x)
+
+    def det(self, x: Array) -> Array:
+        """Volume ratio det F (m,); for membranes the (never negative) area ratio."""
+        F = self.deformation(x)
+        return np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1) if F.shape[1] > F.shape[2] else np.linalg.det(F)
+
+    def stress(self, x: Array) -> Array:
+        """Cauchy stress P F^T / det F (m, 3, 3) [Pa]; planar solids include the out-of-plane stress of plane strain."""
+        P = assembly.element_stresses(self.elements.place, self._terms, self._flat(x))
+        F = np.zeros_like(P)
+        F[:, 2, 2] = 1.0 if self.plane == "strain" and self.dim == 2 else 0.0
+        f = self.deformation(x)
+        F[:, : f.shape[1], : f.shape[2]] = f
+        return np.einsum("mij,mkj->mik", P, F) / self.det(x)[:, None, None]
+
+    def von_mises(self, x: Array) -> Array:
+        """Von Mises stress sqrt(3/2 dev s : dev s) (m,) [Pa]."""
+        s = self.stress(x)
+        deviator = s - np.trace(s, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
+        return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
+
+    def _flat(self, x: Array) -> Array:
+        x = np.ascontiguousarray(x, dtype=np.float64).ravel()
+        if x.size != self.dim * self.n:
+            raise ValueError(f"{self.name}: {x.size} coordinates given for {self.n} vertices in {self.dim} dimensions")
+        return x
 
 
-def planar(material: Material, element: Any, plane: str | None) -> Material:
-    """The material as the plane sees it: plane strain is what the kernels do, plane stress maps the parameters."""
-    if element is TET:
-        if plane is not None:
-            raise MeshError(f'plane = "{plane}" given for tetrahedra', remedy="leave it out")
-        return material
-    plane = plane or ("stress" if element is MEMBRANE else "strain")
-    if plane not in ("strain", "stress"):
-        raise MaterialError(f'plane = "{plane}"', remedy='say "strain" or "stress"')
-    return material.plane_stress() if plane == "stress" else material
+def first_collapse(F: Array, dF: Array) -> float:
+    """Smallest t > 0 with det(F + t dF) = 0 over all elements, inf if there is none.
 
-
-def reference(X: Array, T: IntArray, thickness: float | None) -> tuple[Array, Array, Array | None]:
-    """Shape gradients of nodes 1.. (m, 3, 3), rest volumes (m,), and for membranes the element axes (m, 3, 3)."""
-    edges = X[T[:, 1:]] - X[T[:, :1]]
-    m, k, d = edges.shape
-    axes = None
-    if k < d:
-        axes = triangle_axes(edges)
-        edges = np.einsum("mkd,mid->mki", edges, axes[:, :2])
-    if k == 2:
-        h = thickness if thickness is not None else (1.0 if d == 2 else None)
-        if h is None or not h > 0:
-            raise MeshError(f"thickness = {thickness} of a membrane", remedy="give its thickness in metres")
-    measure = np.abs(np.linalg.det(edges)) * (1 / 6 if k == 3 else 0.5 * h)
-    scale = np.abs(edges).max(axis=(1, 2)) ** k
-    bad = ~(measure > 1e-14 * scale * (1.0 if k == 3 else h))
-    if bad.any():
-        e = int(np.flatnonzero(bad)[0])
-        raise MeshError(
-            f"{int(bad.sum())} degenerate elements, first {e} with volume {measure[e]:g}", remedy="run the mesh doctor"
-        )
-    gradients = np.zeros((m, 3, 3))
-    gradients[:, :k, :k] = np.linalg.inv(edges).transpose(0, 2, 1)
-    return gradients, measure, axes
-
-
-def triangle_axes(edges: Array) -> Array:
-    """Orthonormal rows (m, 3, 3) of triangles with edges (m, 2, 3): first edge, in-plane normal to it, normal."""
-    first = edges[:, 0] / np.linalg.norm(edges[:, 0], axis=1)[:, None]
-    normal = np.cross(edges[:, 0], edges[:, 1])
-    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
-    return np.stack([first, np.cross(normal, first), normal], axis=1)
+    The roots are t = -1/lam for real eigenvalues lam of F^{-1} dF, and |lam| <= ||F^{-1} dF|| tells which elements
+    can matter at all.
+    """
+    B = np.linalg.solve(F, dF)
+    reach = 1.0 / np.maximum(np.linalg.norm(B, axis=(1, 2)), 1e-300)
+    order = np.argsort(reach)
+    t = np.inf
+    for start in range(0, len(order), 1024):
+        chunk = order[start : start + 1024]
+        if reach[chunk[0]] >= t:
+            break
+        lam = np.linalg.eigvals(B[chunk])
+        real = lam.real[(np.abs(lam.imag) <= 1e-7 * np.abs(lam)) & (lam.real < 0.0)]
+        t = min(t, float((-1.0 / real).min(initial=np.inf)))
+    return t

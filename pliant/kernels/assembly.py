@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.kernels.device import W
-from pliant.kernels.layout import Layout, Pattern
+from pliant.kernels.layout import BlockPattern, Layout
 from pliant.kernels.merge import merge_blocks2, merge_blocks3, merge_nodes
 from pliant.kernels.specialise import Kernels
 
@@ -20,12 +20,30 @@ class Term(NamedTuple):
     stride: int
 
 
-def element_energies(place: Layout, terms: Sequence[Term], x: Array) -> Array:
-    """Energy of each element (m,) [J], in layout order."""
+def energy_table(place: Layout, terms: Sequence[Term], x: Array) -> Array:
+    """Energies of all lanes (blocks, W) [J]."""
     out = np.zeros((len(place.T), W))
     for term in terms:
         term.kernels.energy(x, place.T, place.G, term.table, term.stride, out)
-    return out.ravel()[: place.m]
+    return out
+
+
+def energy(place: Layout, terms: Sequence[Term], x: Array) -> float:
+    """Total energy [J], summed in an order that depends on the mesh only."""
+    return float(energy_table(place, terms, x).ravel()[: place.m].sum())
+
+
+def element_energies(place: Layout, terms: Sequence[Term], x: Array) -> Array:
+    """Energy of each element (m,) [J], in the caller's order."""
+    return place.per_element(energy_table(place, terms, x))
+
+
+def element_stresses(place: Layout, terms: Sequence[Term], x: Array) -> Array:
+    """P of each element (m, 3, 3) [Pa], in the caller's order."""
+    out = np.zeros((len(place.T), 9 * W))
+    for term in terms:
+        term.kernels.stress(x, place.T, place.G, term.table, term.stride, out)
+    return place.per_element(out).reshape(-1, 3, 3)
 
 
 def gradient(place: Layout, terms: Sequence[Term], x: Array) -> Array:
@@ -43,7 +61,7 @@ def sum_nodes(place: Layout, local: Array) -> Array:
     return out
 
 
-def hessian(place: Layout, pattern: Pattern, terms: Sequence[Term], x: Array, psd: bool) -> Array:
+def hessian(place: Layout, pattern: BlockPattern, terms: Sequence[Term], x: Array, psd: bool) -> Array:
     """Values of the Hessian in the CSR structure of ``pattern``."""
     local = np.zeros(pattern.blocks.size)
     for term in terms:

@@ -15,6 +15,8 @@ PARAMETERS = 8
 # Fused multiply-add only: reassociation would change sums and slow the gathers, full fastmath would hide NaNs.
 FASTMATH = {"contract"}
 
+Floats = tuple[float, ...]
+
 device = njit(forceinline=True, fastmath=FASTMATH, error_model="numpy")
 lanes = njit(fastmath=FASTMATH, error_model="numpy")
 

@@ -3,6 +3,10 @@
 from pliant.kernels.bind import Functions, bind
 from pliant.kernels.device import W, lanes, load8, load9
 
+# Bound per element and density.
+NODES = 4
+pair = phase = None
+
 
 def direct(psi, piola, pair):
     """Family of densities whose tangent needs no decomposition and no projection."""

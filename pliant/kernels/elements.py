@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from pliant.kernels.device import W, device, lanes
 from pliant.kernels.svd import cross, orthogonal, svd3, svd_surface, unit
 
+piola = None  # bound per density in `restrict_membrane`
+
 
 class Element(NamedTuple):
     """Device functions and counts of one element."""
@@ -108,7 +110,7 @@ def restrict_planar(z, F, r, p):
 
 
 def restrict_membrane(z, F, r, p):
-    """As in the plane, plus the two modes n v_i^T that turn the triangle, with eigenvalues psi_i / s_i. Template: `piola`."""
+    """As in the plane, plus the two modes n v_i^T that turn the triangle, with eigenvalues psi_i / s_i."""
     P = piola(F, p)
     u = r[0] * P[0] + r[3] * P[3] + r[6] * P[6], r[0] * P[1] + r[3] * P[4] + r[6] * P[7]
     w = r[1] * P[0] + r[4] * P[3] + r[7] * P[6], r[1] * P[1] + r[4] * P[4] + r[7] * P[7]

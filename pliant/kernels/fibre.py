@@ -12,6 +12,10 @@ stretch S when the law asks for it (a reflected fibre is then not at rest), else
 from pliant.kernels.bind import Functions, bind
 from pliant.kernels.device import W, apply, device, lanes, load8, load9
 
+# Bound per element and density.
+NODES = 4
+law = sign = svd = phase = None
+
 
 def fibre(law, *, signed=False):
     """Family of densities psi(I5)."""

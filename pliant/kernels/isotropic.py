@@ -15,12 +15,16 @@ from pliant.kernels.bind import Functions, bind, template_device
 from pliant.kernels.device import W, device, lanes, load8, load9, times_transpose
 from pliant.kernels.svd import psd3
 
-SCRATCH = 31
-"""Rows of the scratch table S: 0-8 U, 9-17 shape gradients in the V frame, 18-23 Z, 24-26 a, 27-29 b, 30 least minor."""
+# Bound per element and density.
+NODES = 4
+svd = restrict = spectral = spectrum = energy = stress = None
 
 
 def phase_spectrum(F, G, params, floor, S):
-    """SVD, spectrum and clamped twist / flip pairs of all lanes."""
+    """SVD, spectrum and clamped twist / flip pairs of all lanes, weighted with the rest volume.
+
+    Rows of S: 0-8 U, 9-17 shape gradients in the V frame, 18-23 Z, 24-26 a, 27-29 b, 30 the least leading minor of Z.
+    """
     for l in range(W):
         f = load9(F, l)
         p = load8(params, l)

@@ -27,7 +27,7 @@ class Gather:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class BlockPattern:
     """CSR structure of the Hessian of all elements, and where its blocks come from.
 
     ``indptr (N+1,)`` and ``indices`` are those of the full symmetric matrix, sorted. Upper blocks b of node row i are
@@ -37,8 +37,8 @@ class Pattern:
 
     blocks: Gather
     E: Index  # (blocks, pairs*W) local block offsets, lane by lane
-    indptr: NDArray[np.int32]
-    indices: NDArray[np.int32]
+    indptr: IntArray
+    indices: IntArray
     row: IntArray
     upper: IntArray
     lower: IntArray
@@ -68,7 +68,7 @@ class Layout:
         return lane_blocks(rows[self.order]), 1
 
     def per_element(self, table: Array) -> Array:
-        """Values (m, ...) in the caller's element order from a lane table (blocks, ..., W)."""
+        """Values (m,) or (m, k) in the caller's element order from a lane table (blocks, W) or (blocks, k*W)."""
         flat = np.moveaxis(table.reshape(len(table), -1, W), 2, 1).reshape(len(table) * W, -1)[: self.m]
         out = np.empty_like(flat)
         out[self.order] = flat
@@ -140,7 +140,7 @@ def layout(n: int, dim: int, T: IntArray, gradients: Array, volumes: Array, cent
     )
 
 
-def pattern(place: Layout) -> Pattern:
+def pattern(place: Layout) -> BlockPattern:
     """The constant CSR structure; nodes must ascend within each element, so that only upper blocks occur."""
     n, d, m = place.n, place.dim, place.m
     a, b = np.triu_indices(place.nodes.shape[1])
@@ -158,7 +158,7 @@ def pattern(place: Layout) -> Pattern:
     pairs = len(a)
     E = np.zeros((len(place.T) * W, pairs), dtype=np.uint32)
     E[:m] = blocks.local
-    return Pattern(
+    return BlockPattern(
         blocks=blocks,
         E=E.reshape(len(place.T), pairs * W),
         indptr=indptr.astype(np.int32),

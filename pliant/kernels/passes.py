@@ -4,8 +4,8 @@ Elements lie along a space-filling curve, W in a block and BLOCKS blocks in a pa
 own compact buffer, and a merge adds the few contributions per node or 3x3 block in a fixed order: two parallel regions,
 no colouring, no atomics, bit-identical results for any number of threads.
 
-The functions below are templates: the free names `gather, psi, piola, blocks, NODES, DIM` are bound to an element and
-a density by `specialise.kernels`, which makes one compiled and disk-cached function per combination.
+The functions below are templates (see `bind`): `specialise.kernels` makes one compiled and disk-cached function of each
+per element and density.
 """
 
 import numpy as np
@@ -16,6 +16,10 @@ from pliant.kernels.device import W, load8, load9
 BLOCKS = 16
 """Blocks per patch: 256 elements, whose sums stay in the fast caches."""
 
+# Bound by `specialise`: counts of the element, device functions of element and density, lane loops from below.
+NODES, DIM = 4, 3
+gather = psi = piola = blocks = energies = stresses = forces = scatter = first_rows = None
+
 
 def energy(x, T, G, params, stride, out):
     """out (blocks, W): rest volume times psi of every element [J]."""
@@ -25,6 +29,23 @@ def energy(x, T, G, params, stride, out):
         for b in range(q * BLOCKS, min(q * BLOCKS + BLOCKS, count)):
             gather(x, T[b], G[b], F)
             energies(F, G[b], params[stride * b], out[b])
+
+
+def stress(x, T, G, params, stride, out):
+    """out (blocks, 9*W): P = d psi/dF of every element [Pa]."""
+    count = T.shape[0]
+    for q in prange((count + BLOCKS - 1) // BLOCKS):
+        F = np.empty(9 * W)
+        for b in range(q * BLOCKS, min(q * BLOCKS + BLOCKS, count)):
+            gather(x, T[b], G[b], F)
+            stresses(F, params[stride * b], out[b])
+
+
+def lane_stress(F, params, out):
+    for l in range(W):
+        P = piola(load9(F, l), load8(params, l))
+        for k in range(9):
+            out[l + k * W] += P[k]
 
 
 def lane_energy(F, G, params, out):
@@ -69,7 +90,6 @@ def gradient(x, T, G, params, stride, L, m, f):
 
 def node_zero(H):
     """Rows of node 0 from translation invariance: H_0b = -sum_a H_ab. In place: pairs are ordered (0,0), (0,1), ..."""
-    pairs = NODES * (NODES + 1) // 2
     for b in range(1, NODES):
         for i in range(3):
             for j in range(3):

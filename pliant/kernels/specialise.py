@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ class Kernels(NamedTuple):
     """The passes over elements of one density; each compiles on its first call, or comes from the disk cache."""
 
     energy: Any
+    stress: Any
     gradient: Any
     hessian: Any
     march: Any
@@ -49,7 +50,7 @@ def compile_pass(template: Any, label: str, *, parallel: bool = True, **names: A
     return njit(parallel=parallel, cache=True, fastmath=FASTMATH, error_model="numpy")(function)
 
 
-@lru_cache(maxsize=None)
+@cache
 def kernels(density: Density, element: Element) -> Kernels:
     """The compiled passes of a density on an element."""
     psi, piola, blocks = density.functions(element)
@@ -61,7 +62,12 @@ def kernels(density: Density, element: Element) -> Kernels:
         "scatter": lanes(bind(passes.lane_scatter, **counts)),
     }
     return Kernels(
-        energy=compile_pass(passes.energy, label, gather=element.gather, energies=lanes(bind(passes.lane_energy, psi=psi))),
+        energy=compile_pass(
+            passes.energy, label, gather=element.gather, energies=lanes(bind(passes.lane_energy, psi=psi))
+        ),
+        stress=compile_pass(
+            passes.stress, label, gather=element.gather, stresses=lanes(bind(passes.lane_stress, piola=piola))
+        ),
         gradient=compile_pass(passes.gradient, label, **moving),
         hessian=hessian_pass(element, blocks, label),
         march=compile_pass(passes.march, label, parallel=False, **moving),

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import device
+from pliant.kernels.device import Floats, device
 from pliant.kernels.fibre import fibre
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def law(I5, sign, p):
+def law(I5: float, sign: float, p: Floats) -> tuple[float, float, float]:
     length = max(math.sqrt(I5), 1e-12)
     d = length - sign
     return 0.5 * p[0] * d * d, 0.5 * p[0] * d / length, 0.25 * p[0] * sign / (length * length * length)
@@ -34,7 +34,7 @@ class AnisotropicARAP:
     density: ClassVar[Density] = Density("AnisotropicARAP", __file__, fibre(law, signed=True))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.same_in_plane, base.turned
+    young, plane_stress, in_axes = base.young, base.same_in_plane, base.turned
 
     def __post_init__(self) -> None:
         base.set_fields(self, direction=base.direction(self.direction), E=base.positive(self.E, "E", "Pa"))

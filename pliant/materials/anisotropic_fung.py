@@ -13,14 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.kernels.device import device
+from pliant.kernels.device import Floats, device
 from pliant.kernels.fibre import fibre
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def law(I5, sign, p):
+def law(I5: float, sign: float, p: Floats) -> tuple[float, float, float]:
     mu, k, active = p[0], p[1], p[2]
     y = k * (I5 - 1.0)
     e = math.exp(min(y, 30.0))
@@ -34,10 +34,10 @@ def law(I5, sign, p):
 
 @dataclass(frozen=True, eq=False)
 class AnisotropicFung:
-    """Rest fibre ``direction`` (3,) or (m, 3), fibre modulus ``E`` [Pa], exponent ``k``; each a number or one per element.
+    """Rest fibre ``direction`` (3,) or (m, 3), fibre modulus ``E`` [Pa], exponent ``k``; numbers or one per element.
 
-    ``activation`` (0 relaxed, 1 full) scales the active ``tension`` [Pa]. To follow a signal in time make a new material
-    and `Elastic.with_material`, which keeps everything but the parameter table.
+    ``activation`` (0 relaxed, 1 full) scales the active ``tension`` [Pa]. To follow a signal in time make a new
+    material and `Elastic.with_material`, which keeps everything but the parameter table.
     """
 
     direction: Array
@@ -51,7 +51,7 @@ class AnisotropicFung:
     density: ClassVar[Density] = Density("AnisotropicFung", __file__, fibre(law))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.same_in_plane, base.turned
+    young, plane_stress, in_axes = base.young, base.same_in_plane, base.turned
 
     def __post_init__(self) -> None:
         base.set_fields(

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import device
+from pliant.kernels.device import Floats, device
 from pliant.kernels.fibre import fibre
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def law(I5, sign, p):
+def law(I5: float, sign: float, p: Floats) -> tuple[float, float, float]:
     d = I5 - 1.0
     return 0.5 * p[0] * d * d, p[0] * d, p[0]
 
@@ -32,7 +32,7 @@ class AnisotropicStVK:
     density: ClassVar[Density] = Density("AnisotropicStVK", __file__, fibre(law))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.same_in_plane, base.turned
+    young, plane_stress, in_axes = base.young, base.same_in_plane, base.turned
 
     def __post_init__(self) -> None:
         base.set_fields(self, direction=base.direction(self.direction), E=base.positive(self.E, "E", "Pa"))

@@ -23,7 +23,7 @@ class ARAP:
     density: ClassVar[Density] = Corotational.density
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.same_in_plane, base.same_in_axes
+    young, plane_stress, in_axes = base.young, base.same_in_plane, base.same_in_axes
 
     def __post_init__(self) -> None:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"))

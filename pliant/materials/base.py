@@ -6,7 +6,7 @@ the functions `psi`, `piola` and `tangent` below evaluate any of them on batches
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,10 @@ class Material(Protocol):
 
     def in_axes(self, axes: Array) -> "Material":
         """The material seen in element axes: rows of ``axes (m, 3, 3)``; only directions change."""
+        ...
+
+    def young(self) -> Parameter:
+        """Young's modulus [Pa] by which a body's damping is measured."""
         ...
 
     def psi(self, F: Array) -> Array: ...
@@ -132,6 +136,10 @@ def elastic_plane_stress(material: M) -> M:
     return replace(material, E=E * (1 + 2 * nu) / (1 + nu) ** 2, nu=nu / (1 + nu))
 
 
+def young(material: Any) -> Parameter:
+    return material.E
+
+
 def same_in_plane(material: M) -> M:
     return material
 
@@ -177,14 +185,13 @@ def _loose(F: Array) -> tuple[Layout, Array]:
 def psi(material: Material, F: Array) -> Array:
     """Energy density (m,) [J/m^3] of deformation gradients F (m, 3, 3)."""
     place, x = _loose(F)
-    return place.per_element(assembly.element_energies(place, terms_of(material, TET, place), x))
+    return assembly.element_energies(place, terms_of(material, TET, place), x)
 
 
 def piola(material: Material, F: Array) -> Array:
     """First Piola-Kirchhoff stress P = d psi/dF (m, 3, 3) [Pa]."""
     place, x = _loose(F)
-    g = assembly.gradient(place, terms_of(material, TET, place), x)
-    return g.reshape(-1, 4, 3)[:, 1:].transpose(0, 2, 1).copy()
+    return assembly.element_stresses(place, terms_of(material, TET, place), x)
 
 
 def tangent(material: Material, F: Array, psd: bool = False) -> Array:
@@ -214,6 +221,10 @@ class Sum:
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
         return tuple(term for material in self.materials for term in material.terms())
+
+    def young(self) -> Parameter:
+        """That of the first material, the body to which the others are added."""
+        return self.materials[0].young()
 
     def plane_stress(self) -> "Sum":
         return Sum(tuple(material.plane_stress() for material in self.materials))

@@ -8,28 +8,28 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import device
+from pliant.kernels.device import Floats, device
 from pliant.kernels.isotropic import principal
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def energy(s0, s1, s2, p):
+def energy(s0: float, s1: float, s2: float, p: Floats) -> float:
     mu, lam = p[0], p[1]
     tr = s0 + s1 + s2 - 3.0
     return mu * ((s0 - 1.0) ** 2 + (s1 - 1.0) ** 2 + (s2 - 1.0) ** 2) + 0.5 * lam * tr * tr
 
 
 @device
-def stress(s0, s1, s2, p):
+def stress(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     mu, lam = p[0], p[1]
     t = lam * (s0 + s1 + s2 - 3.0) - 2.0 * mu
     return 2.0 * mu * s0 + t, 2.0 * mu * s1 + t, 2.0 * mu * s2 + t
 
 
 @device
-def spectral(s0, s1, s2, p):
+def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     """Only the twists can be negative; they are singular where two stretches cancel, hence the guard."""
     mu, lam = p[0], p[1]
     t = 2.0 * lam * (s0 + s1 + s2 - 3.0) - 4.0 * mu
@@ -52,7 +52,7 @@ class Corotational:
     density: ClassVar[Density] = Density("Corotational", __file__, principal(energy, stress, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+    young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
 
     def __post_init__(self) -> None:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))

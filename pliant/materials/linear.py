@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import device
+from pliant.kernels.device import Floats, device
 from pliant.kernels.direct import direct
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def psi(F, p):
+def psi(F: Floats, p: Floats) -> float:
     mu, lam = p[0], p[1]
     d0 = F[0] - 1.0
     d1 = F[4] - 1.0
@@ -27,7 +27,7 @@ def psi(F, p):
 
 
 @device
-def piola(F, p):
+def piola(F: Floats, p: Floats) -> Floats:
     mu, lam = p[0], p[1]
     t = lam * (F[0] + F[4] + F[8] - 3.0) - 2.0 * mu
     e01 = mu * (F[1] + F[3])
@@ -37,7 +37,7 @@ def piola(F, p):
 
 
 @device
-def pair(F, p, g, h):
+def pair(F: Floats, p: Floats, g: Floats, h: Floats) -> Floats:
     """mu ((g.h) I + h g^T) + lam g h^T"""
     mu, lam = p[0], p[1]
     c = mu * (g[0] * h[0] + g[1] * h[1] + g[2] * h[2])
@@ -61,7 +61,7 @@ class Linear:
     density: ClassVar[Density] = Density("Linear", __file__, direct(psi, piola, pair))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+    young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
 
     def __post_init__(self) -> None:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import cofactor, combine, det, device, norm2
+from pliant.kernels.device import Floats, cofactor, combine, det, device, norm2
 from pliant.kernels.isotropic import isotropic
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def psi(F, p):
+def psi(F: Floats, p: Floats) -> float:
     mu, lam = p[0], p[1]
     J = det(F)
     log = math.log(J if J > 0.0 else 1.0)
@@ -26,16 +26,17 @@ def psi(F, p):
 
 
 @device
-def piola(F, p):
+def piola(F: Floats, p: Floats) -> Floats:
     mu, lam = p[0], p[1]
     J = det(F)
     return combine(mu, F, (lam * math.log(J) - mu) / J, cofactor(F))
 
 
 @device
-def spectral(s0, s1, s2, p):
+def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     mu, lam = p[0], p[1]
     q = lam * math.log(s0 * s1 * s2) - mu
+    k = lam - q
     i0 = 1.0 / s0
     i1 = 1.0 / s1
     i2 = 1.0 / s2
@@ -43,7 +44,7 @@ def spectral(s0, s1, s2, p):
     c1 = q * i0 * i2
     c2 = q * i0 * i1
     return (
-        mu + (lam - q) * i0 * i0, lam * i0 * i1, lam * i0 * i2, mu + (lam - q) * i1 * i1, lam * i1 * i2, mu + (lam - q) * i2 * i2,
+        mu + k * i0 * i0, lam * i0 * i1, lam * i0 * i2, mu + k * i1 * i1, lam * i1 * i2, mu + k * i2 * i2,
         mu + c0, mu + c1, mu + c2, mu - c0, mu - c1, mu - c2,
     )  # fmt: skip
 
@@ -60,7 +61,7 @@ class NeoHookean:
     density: ClassVar[Density] = Density("NeoHookean", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+    young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
 
     def __post_init__(self) -> None:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))

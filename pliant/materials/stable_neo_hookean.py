@@ -3,22 +3,22 @@
     psi = mu/2 (I_C - 3) + lam/2 (J - alpha)^2,        alpha = 1 + mu/lam
     P   = mu F + lam (J - alpha) cof F
 
-with mu = mu_L and lam = lam_L + mu_L, so that the rest tangent is exactly linear elasticity of (E, nu). This is the form
-without the logarithm; `StableNeoHookeanLog` is the one with it.
+with mu = mu_L and lam = lam_L + mu_L, so that the rest tangent is exactly linear elasticity of (E, nu); the rest energy
+is subtracted. This is the form without the logarithm; `StableNeoHookeanLog` is the one with it.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import cofactor, combine, det, device, norm2
+from pliant.kernels.device import Floats, cofactor, combine, det, device, norm2
 from pliant.kernels.isotropic import isotropic
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def psi(F, p):
+def psi(F: Floats, p: Floats) -> float:
     mu, lam, alpha = p[0], p[1], p[2]
     d = det(F) - alpha
     rest = 1.0 - alpha
@@ -26,13 +26,13 @@ def psi(F, p):
 
 
 @device
-def piola(F, p):
+def piola(F: Floats, p: Floats) -> Floats:
     mu, lam, alpha = p[0], p[1], p[2]
     return combine(mu, F, lam * (det(F) - alpha), cofactor(F))
 
 
 @device
-def spectral(s0, s1, s2, p):
+def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     mu, lam, alpha = p[0], p[1], p[2]
     J = s0 * s1 * s2
     c = lam * (J - alpha)
@@ -53,7 +53,7 @@ class StableNeoHookean:
     density: ClassVar[Density] = Density("StableNeoHookean", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+    young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
 
     def __post_init__(self) -> None:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import cofactor, combine, det, device, norm2
+from pliant.kernels.device import Floats, cofactor, combine, det, device, norm2
 from pliant.kernels.isotropic import isotropic
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def psi(F, p):
+def psi(F: Floats, p: Floats) -> float:
     mu, lam, alpha = p[0], p[1], p[2]
     I = norm2(F)
     d = det(F) - alpha
@@ -28,13 +28,13 @@ def psi(F, p):
 
 
 @device
-def piola(F, p):
+def piola(F: Floats, p: Floats) -> Floats:
     mu, lam, alpha = p[0], p[1], p[2]
     return combine(mu * (1.0 - 1.0 / (norm2(F) + 1.0)), F, lam * (det(F) - alpha), cofactor(F))
 
 
 @device
-def spectral(s0, s1, s2, p):
+def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     mu, lam, alpha = p[0], p[1], p[2]
     i = 1.0 / (s0 * s0 + s1 * s1 + s2 * s2 + 1.0)
     a = mu * (1.0 - i)
@@ -61,7 +61,7 @@ class StableNeoHookeanLog:
     density: ClassVar[Density] = Density("StableNeoHookeanLog", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+    young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
 
     def __post_init__(self) -> None:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))

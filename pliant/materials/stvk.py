@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import combine, device, norm2, times, times_transpose
+from pliant.kernels.device import Floats, combine, device, norm2, times, times_transpose
 from pliant.kernels.isotropic import isotropic
 from pliant.kernels.specialise import Density
 from pliant.materials import base
 
 
 @device
-def psi(F, p):
+def psi(F: Floats, p: Floats) -> float:
     mu, lam = p[0], p[1]
     C = times_transpose(
         (F[0], F[3], F[6], F[1], F[4], F[7], F[2], F[5], F[8]), (F[0], F[3], F[6], F[1], F[4], F[7], F[2], F[5], F[8])
@@ -31,7 +31,7 @@ def psi(F, p):
 
 
 @device
-def piola(F, p):
+def piola(F: Floats, p: Floats) -> Floats:
     """F (mu C + t I) = mu (F F^T) F + t F with t = lam/2 (I_C - 3) - mu"""
     mu, lam = p[0], p[1]
     t = 0.5 * lam * (norm2(F) - 3.0) - mu
@@ -39,7 +39,7 @@ def piola(F, p):
 
 
 @device
-def spectral(s0, s1, s2, p):
+def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     mu, lam = p[0], p[1]
     a = s0 * s0
     b = s1 * s1
@@ -65,7 +65,7 @@ class StVK:
     density: ClassVar[Density] = Density("StVK", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
-    plane_stress, in_axes = base.elastic_plane_stress, base.same_in_axes
+    young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
 
     def __post_init__(self) -> None:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))
