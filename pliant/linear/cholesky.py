@@ -12,11 +12,17 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite, PliantError
-from pliant.linear import cholmod, pardiso
+from pliant.linear.cholmod import Cholmod
+from pliant.linear.pardiso import Pardiso
 from pliant.linear.superlu import SuperLU
 from pliant.linear.supernodal import Supernodal
 
 Backend = Literal["auto", "supernodal", "pardiso", "cholmod", "superlu"]
+
+
+# The fastest engine on the processors we measured (see `pliant bench ldot/dchol`), and one that is always there.
+DEFAULT = "supernodal"
+ENGINES: dict[str, Any] = {"supernodal": Supernodal, "pardiso": Pardiso, "cholmod": Cholmod, "superlu": SuperLU}
 
 
 class Engine(Protocol):
@@ -91,8 +97,8 @@ class CholeskyFactor:
 class Cholesky:
     """Direct solver for symmetric positive definite matrices.
 
-    ``backend="auto"`` takes the fastest that is installed: PARDISO, CHOLMOD, SuperLU. ``threads`` is fixed per
-    analysis; with 1 the result does not depend on the machine's thread settings.
+    ``backend="auto"`` is our own supernodal factorization; PARDISO, CHOLMOD and SuperLU are there to compare with.
+    ``threads`` (PARDISO only) is fixed per analysis; with 1 results do not depend on the machine's thread settings.
     """
 
     backend: Backend = "auto"
@@ -100,38 +106,27 @@ class Cholesky:
 
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> CholeskyFactor:
         """Factor the full symmetric CSR matrix A (sorted indices); ``memory`` is that of an earlier factor."""
-        name = _fastest() if self.backend == "auto" else self.backend
-        fits = isinstance(memory, Analysis) and memory.fits(A, name)
-        if not fits:
-            memory = Analysis(A.indptr.copy(), A.indices.copy(), _engine(name, _checked(A), self.threads))
+        memory, analysed = self.analysis(A, memory)
         values = memory.engine.gather(A.data)
         memory.written += 1
         row = memory.engine.refactor(values) if np.isfinite(values.sum()) else _row_of_nonfinite(A)
         if row >= 0:
             raise NotPositiveDefinite(
                 f"the pivot of row {row} is not positive (diagonal entry {A[row, row]:.6g})",
-                where=f"Cholesky({name!r})",
+                where=f"Cholesky({memory.engine.name!r})",
                 remedy="project the Hessian (psd=True) or add a multiple of the mass matrix",
             )
-        return CholeskyFactor(memory, values, analysed=not fits)
+        return CholeskyFactor(memory, values, analysed)
 
-
-def _fastest() -> str:
-    if pardiso.available():
-        return "pardiso"
-    return "cholmod" if cholmod.available() else "superlu"
-
-
-def _engine(name: str, A: sp.csr_matrix, threads: int) -> Engine:
-    engines: dict[str, Any] = {
-        "pardiso": pardiso.Pardiso,
-        "cholmod": cholmod.Cholmod,
-        "superlu": SuperLU,
-        "supernodal": Supernodal,
-    }
-    if name not in engines:
-        raise PliantError(f"unknown backend {name!r}", where="Cholesky", remedy="use " + ", ".join(engines))
-    return engines[name](A.indptr, A.indices, threads)
+    def analysis(self, A: sp.csr_matrix, memory: Any = None) -> tuple[Analysis, bool]:
+        """The analysis of A's pattern: ``memory`` where it fits, else a new one; and whether it is new."""
+        name = DEFAULT if self.backend == "auto" else self.backend
+        if isinstance(memory, Analysis) and memory.fits(A, name):
+            return memory, False
+        if name not in ENGINES:
+            raise PliantError(f"unknown backend {name!r}", where="Cholesky", remedy="use " + ", ".join(ENGINES))
+        engine = ENGINES[name](_checked(A).indptr, A.indices, self.threads)
+        return Analysis(A.indptr.copy(), A.indices.copy(), engine), True
 
 
 def _checked(A: sp.csr_matrix) -> sp.csr_matrix:

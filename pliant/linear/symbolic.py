@@ -49,6 +49,12 @@ class Structure:
         at = np.searchsorted(keys, owner * N + row)
         return self.panel_start[owner] + (column - self.first[owner]) * height[owner] + at - self.row_start[owner]
 
+    def diagonal(self) -> IntArray:
+        """Where in the panels the diagonal entries are, in elimination order."""
+        width, height = np.diff(self.first), np.diff(self.row_start)
+        within = np.arange(len(self.order)) - np.repeat(self.first[:-1], width)
+        return np.repeat(self.panel_start[:-1], width) + within * (np.repeat(height, width) + 1)
+
     def coordinates(self) -> tuple[IntArray, IntArray]:
         """Row and column of every entry of the panels, in elimination order."""
         panels = range(len(self.first) - 1)
