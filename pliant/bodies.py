@@ -88,7 +88,7 @@ class Body(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` strain or stress, unit thickness).
+    """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` "strain" or "stress").
 
     ``density`` [kg/m^3] (per area for planar solids), scalar or per element; ``lumped=False`` takes the consistent
     mass matrix. ``velocity`` is the initial velocity of all vertices [m/s].
@@ -101,7 +101,7 @@ class Solid:
     damping: Damping | None = None
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
     lumped: bool = True
-    plane: str = "strain"
+    plane: str | None = None
     name: str = "solid"
 
     def __post_init__(self) -> None:

@@ -63,27 +63,42 @@ class SymplecticEuler:
 
 @dataclass(frozen=True)
 class Verlet:
-    """Velocity Verlet: half a kick, symplectic Euler, half a kick back; order 2 at the price of symplectic Euler."""
+    """Velocity Verlet: order 2 at the price of symplectic Euler, which it is but for half a kick at either end.
+
+    Forces that depend on the velocity see v + h a with the acceleration of the step before, which keeps the order.
+    """
 
     substeps: int = 1
     order: ClassVar[int] = 2
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt, t = h / self.substeps, state.t
-        v = scripted_velocity(system, state, h)
-        v = v - 0.5 * dt * system.acceleration(state.q, v, t)
-        q, v = march(system, state.q, v, t, dt, self.substeps)
-        v = v + 0.5 * dt * system.acceleration(q, v, t + h)
+        q, v = state.q, scripted_velocity(system, state, h)
+        a = system.acceleration(q, v, t)
+        marched = marched_by_kernel(system, q, v - 0.5 * dt * a, dt, self.substeps)
+        if marched is not None:
+            q, v = marched
+            v = v + 0.5 * dt * system.acceleration(q, v, t + h)
+        else:
+            for k in range(1, self.substeps + 1):
+                q = system.prescribe(q + dt * (v + 0.5 * dt * a), t + k * dt)
+                new = system.acceleration(q, v + dt * a, t + k * dt)
+                v, a = v + 0.5 * dt * (a + new), new
         return Step(State(q, v, t + h), None, (explicit_report(q, v, self.substeps + 2),))
 
 
 def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -> tuple[Array, Array]:
     """``steps`` symplectic Euler steps, in one kernel call where the system offers it."""
-    kernel = getattr(system, "march", None)
-    marched = kernel(q, v, dt, steps) if kernel is not None else None
+    marched = marched_by_kernel(system, q, v, dt, steps)
     if marched is not None:
         return marched
     for k in range(steps):
         v = v + dt * system.acceleration(q, v, t + k * dt)
         q = system.prescribe(q + dt * v, t + (k + 1) * dt)
     return q, v
+
+
+def marched_by_kernel(system: System, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None:
+    """The same in one call of a compiled loop; None where the system has none (damping, moving scripts)."""
+    kernel = getattr(system, "march", None)
+    return kernel(q, v, dt, steps) if kernel is not None else None

@@ -51,6 +51,9 @@ class Newton:
                 break
             now = found
             history.append(row(k, now, now.t))
+            if stagnates(history):
+                message = "the residual has stopped falling"
+                break
         return finish(now, threshold, k, counts, clock, history, message, memory)
 
     def _iterate(self, stage: StageLike, now: Trial, memory: Any, clock: Clock) -> tuple[Trial | None, Any, Counts]:
@@ -82,9 +85,9 @@ class Newton:
         return None, memory, counts
 
 
-def NewtonPCG(tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
+def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
     """NEWTON-I: Newton with block-Jacobi PCG instead of a factorization [Weidner2022, sec. 5.4]."""
-    return Newton(linear=PCG(tolerance=tolerance, max_iterations=max_inner), **options)
+    return Newton(linear=PCG(tolerance=inner_tolerance, max_iterations=max_inner), **options)
 
 
 def start_trial(stage: StageLike, guess: Array, clock: Clock) -> Trial:
@@ -117,6 +120,12 @@ def finish(
         converged, iterations, now.norm, threshold, counts, clock.totals(), tuple(history), "" if converged else message
     )
     return Solution(now.z, report, memory)
+
+
+def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:
+    """Whether the best residual of the last ``window`` iterations is hardly below the best one before them."""
+    residuals = [r["residual"] for r in history]
+    return len(residuals) > window + 1 and min(residuals[-window:]) > 0.9 * min(residuals[:-window])
 
 
 def factor_counts(factor: Factor) -> Counts:

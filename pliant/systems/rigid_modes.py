@@ -1,6 +1,7 @@
 """Rigid motions that pins and attachments leave free: a body with such a mode has no static equilibrium."""
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
@@ -44,11 +45,23 @@ def free_modes(system: System) -> list[tuple[IntArray, list[str]]]:
         stiffness = -(R.T @ (K[dofs][:, dofs] @ R))
         gram = held.T @ held + stiffness / max(float(abs(K.diagonal()).max()), 1e-300)
         w, Q = np.linalg.eigh(gram)
-        loose = Q[:, w < 1e-9 * max(1.0, float(w.max()))]
-        names = [NAMES[d][int(np.argmax(abs(loose[:, k])))] for k in range(loose.shape[1])]
+        names = _names(Q[:, w < 1e-9 * max(1.0, float(w.max()))], d)
         if names:
             found.append((vertices, names))
     return found
+
+
+def _names(loose: Array, d: int) -> list[str]:
+    """Names for a basis (3 or 6, k) of free motions: as many rotations as it contains, then pure translations."""
+    if not loose.shape[1]:
+        return []
+    _, size, turn = np.linalg.svd(loose[d:])
+    rank = int((size > 1e-6).sum())
+    _, _, axes = scipy.linalg.qr(loose[d:].T, pivoting=True)
+    pure = loose[:d] @ turn[rank:].T
+    _, _, directions = scipy.linalg.qr(pure.T, pivoting=True)
+    chosen = [*directions[: pure.shape[1]], *(d + axes[:rank])]
+    return [NAMES[d][int(k)] for k in sorted(chosen)]
 
 
 def require_supported(system: System) -> None:

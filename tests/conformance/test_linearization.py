@@ -9,8 +9,8 @@ from pliant.stage import Stage
 from pliant.state import State
 
 
-def stage_of(scene, c=0.01, inertia=1.0, seed=0):
-    system, q, v = rough_state(scene, seed)
+def stage_of(scene, c=0.01, inertia=1.0, seed=0, size=0.01):
+    system, q, v = rough_state(scene, seed, size)
     return Stage(system, c, q + c * v, q, c, system.prescribe(q + c * v, c), State(q, v, 0.0), inertia)
 
 

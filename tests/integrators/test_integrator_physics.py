@@ -71,12 +71,14 @@ def test_stability_limit_of_the_linearly_implicit_step(beta):
     """Stable iff z < 2 / sqrt(1 - 2 beta)."""
     limit = 2.0 / np.sqrt(1.0 - 2.0 * beta)
     system = oscillator()
-    for factor, bounded in ((0.98, True), (1.02, False)):
+    for factor, bounded in ((0.98, True), (1.1, False)):
         state, memory = State(np.array([1.0, 0, 0]), np.zeros(3)), None
-        for _ in range(400):
+        for _ in range(1000):
             step = LinearlyImplicit(beta=beta).step(system, state, factor * limit, memory)
             state, memory = step.state, step.memory
-        assert (np.hypot(state.q[0], state.v[0]) < 100.0) is bounded
+            if abs(state.q[0]) > 100.0:
+                break
+        assert (abs(state.q[0]) < 100.0) == bounded
 
 
 def free_bar(seed=3):
@@ -185,10 +187,11 @@ def test_quasistatic_equilibrium_is_the_rest_of_a_damped_run():
     mesh = bar(size=(0.2, 0.1, 0.1), cells=(2, 1, 1))
     scene = Scene([Solid(mesh, StableNeoHookean(E=1e5, nu=0.4), pins=Pin(mesh.where(lambda X: X[:, 0] < 1e-9)))])
     system = scene.system()
-    static = Quasistatic(TIGHT).step(system, scene.initial(system), 1.0).state
+    firm = Newton(tolerance=Tolerance(1e-9, 1e-12))
+    static = Quasistatic(firm).step(system, scene.initial(system), 1.0).state
     assert abs(system.force(static.q, 0 * static.q, 0.0)[system.free]).max() < 1e-8
     state, memory = scene.initial(system), None
     for _ in range(200):
-        step = BDF1(TIGHT).step(system, state, 0.1, memory)
+        step = BDF1(firm).step(system, state, 0.1, memory)
         state, memory = step.state, step.memory
     assert abs(state.q - static.q).max() < 1e-8

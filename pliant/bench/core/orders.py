@@ -19,7 +19,7 @@ from pliant.mesh import bar, spring_net
 from pliant.scene import Scene
 from pliant.solvers import Newton, Tolerance
 
-TIGHT = Tolerance(relative=1e-11, absolute=1e-15)
+TIGHT = Tolerance(relative=1e-9, absolute=1e-13)
 
 
 def problems() -> dict[str, tuple[Scene, float]]:
