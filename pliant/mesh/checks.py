@@ -4,13 +4,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
-from pliant.mesh.measures import edge_lengths, measures, signed
+from pliant.mesh.measures import edge_lengths, measures
 from pliant.mesh.topology import group_rows
 
 REMEDY = "mesh.repair(X, T) or mesh.read(path, repair=True) fixes it, mesh.doctor lists every fault"
 FLAT = 1e-12  # an element is flat when its measure is below FLAT * (longest edge)^d: rounding decides its sign
+HUGE = 1e30  # [m]
 _UNIT = {2: "length {} m", 3: "area {} m^2", 4: "volume {} m^3"}
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -57,9 +59,14 @@ def range_fault(X: Array, T: IntArray) -> Finding | None:
     return Finding("index", what, f"{hint}, or {REMEDY}", elements=bad)
 
 
+def valid_vertices(X: Array) -> NDArray[np.bool_]:
+    """Which vertices are at finite positions; beyond `HUGE` their volumes overflow."""
+    return np.asarray((np.abs(X) < HUGE).all(axis=1))
+
+
 def finite_fault(X: Array, T: IntArray) -> Finding | None:
-    """Vertices with NaN or infinite coordinates, with the elements that use them."""
-    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    """Vertices with NaN, infinite or absurd coordinates, with the elements that use them."""
+    bad = np.flatnonzero(~valid_vertices(X))
     if not len(bad):
         return None
     inside = np.clip(T, 0, len(X) - 1)
@@ -68,17 +75,11 @@ def finite_fault(X: Array, T: IntArray) -> Finding | None:
     return Finding("not finite", what, f"correct the coordinates, or {REMEDY}", elements=users, vertices=bad)
 
 
-def flat_elements(X: Array, T: IntArray) -> IntArray:
-    """Rows of T without volume, area or length to rounding."""
-    k = T.shape[1] - 1
-    return np.flatnonzero(np.abs(measures(X, T)) <= FLAT * edge_lengths(X, T).max(axis=1) ** k)
-
-
-def inverted_elements(X: Array, T: IntArray) -> IntArray:
-    """Rows of T with negative volume (planar triangles: clockwise); flat elements are degenerate, not inverted."""
-    if not signed(X, T):
-        return _NONE
-    return np.setdiff1d(np.flatnonzero(measures(X, T) < 0), flat_elements(X, T), assume_unique=True)
+def orientation(X: Array, T: IntArray) -> IntArray:
+    """For every element (m,): 1 sound, 0 without volume, area or length to rounding, -1 inverted (clockwise in 2-D)."""
+    V = measures(X, T)
+    flat = np.abs(V) <= FLAT * edge_lengths(X, T).max(axis=1) ** (T.shape[1] - 1)
+    return np.where(flat, 0, np.where(V < 0, -1, 1))
 
 
 def duplicate_elements(T: IntArray) -> tuple[IntArray, IntArray]:
@@ -91,7 +92,8 @@ def duplicate_elements(T: IntArray) -> tuple[IntArray, IntArray]:
 def element_faults(X: Array, T: IntArray, number: IntArray) -> list[Finding]:
     """Degenerate, inverted and duplicate elements; ``number (m,)`` is what the rows of T are called in the messages."""
     found = []
-    for name, rows in (("degenerate", flat_elements(X, T)), ("inverted", inverted_elements(X, T))):
+    sign = orientation(X, T)
+    for name, rows in (("degenerate", np.flatnonzero(sign == 0)), ("inverted", np.flatnonzero(sign < 0))):
         if len(rows):
             value = _UNIT[T.shape[1]].format(f"{measures(X, T[rows[:1]])[0]:.3g}")
             what = f"element {number[rows[0]]} (vertices {T[rows[0]].tolist()}) is {name}: {value}{_more(rows)}"
@@ -107,7 +109,8 @@ def element_faults(X: Array, T: IntArray, number: IntArray) -> list[Finding]:
 def unreferenced_fault(X: Array, T: IntArray) -> Finding | None:
     """Vertices without an element: they would have no mass."""
     used = np.zeros(len(X), dtype=bool)
-    used[T[(T >= 0) & (len(X) > T)]] = True
+    inside = (T >= 0).ravel() & (T < len(X)).ravel()
+    used[T.ravel()[inside]] = True
     bad = np.flatnonzero(~used)
     if not len(bad):
         return None

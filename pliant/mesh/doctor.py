@@ -7,7 +7,7 @@ from os import PathLike
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.mesh.checks import Finding, faults, format_fault
+from pliant.mesh.checks import Finding, faults, format_fault, valid_vertices
 from pliant.mesh.formats import read_raw
 from pliant.mesh.measures import dihedral_angles, edge_lengths, measures, radius_ratio, signed
 from pliant.mesh.mesh import Mesh
@@ -72,12 +72,12 @@ def doctor(subject: Mesh | RawMesh | tuple[Array, IntArray] | str | PathLike[str
     if format_fault(X, T):
         bounds = np.full((2, 3), _NAN)
         return MeshReport(len(X), len(T), "elements", bounds, 0.0, 0, (_NAN,) * 2, (_NAN,) * 2, _NAN, tuple(found))
-    usable = np.isin(T, np.flatnonzero(np.isfinite(X).all(axis=1))).all(axis=1)
+    usable = np.isin(T, np.flatnonzero(valid_vertices(X))).all(axis=1)
     number = np.flatnonzero(usable)
     sound = T[number]
     if len(sound):
         found += _shape_findings(X, sound, number) + _joints(X, sound, number)
-    finite = X[np.isfinite(X).all(axis=1)]
+    finite = X[valid_vertices(X)]
     return MeshReport(
         vertices=len(X),
         elements=len(T),

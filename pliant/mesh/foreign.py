@@ -35,9 +35,9 @@ def cells_writer(format_name: str, region: str, **options: Any) -> Callable[[Mes
         X = mesh.X if mesh.dim == 3 else np.column_stack((mesh.X, np.zeros(len(mesh.X))))
         cells = meshio.Mesh(X, [(_CELLS[mesh.T.shape[1]], mesh.T)])
         if mesh.region is not None:
-            cells.cell_data[region] = [mesh.region.astype(np.int32)]
+            cells.cell_data[region] = [mesh.region]
         elif region != "region":  # Gmsh and Medit always have tags; 0 is "no tag"
-            cells.cell_data[region] = [np.zeros(len(mesh.T), dtype=np.int32)]
+            cells.cell_data[region] = [np.zeros(len(mesh.T), dtype=np.int64)]
         if format_name == "gmsh":
             cells.cell_data["gmsh:geometrical"] = cells.cell_data[region]
         getattr(meshio, format_name).write(str(file), cells, **options)

@@ -30,17 +30,28 @@ def fill(phi: Implicit, bounds: Array, spacing: float) -> Mesh:
     if not (np.isfinite(spacing) and spacing > 0):
         raise MeshError(f"spacing is {spacing}", where="fill", remedy="use a positive cell width in metres")
     X, T = _lattice(np.asarray(bounds, dtype=np.float64), spacing)
-    T = T[(phi(X) < 0)[T].any(axis=1)]
-    if not len(T):
-        remedy = "use a smaller spacing, or bounds around the body"
-        raise MeshError(f"no lattice point is inside the body at spacing {spacing:.3g} m", where="fill", remedy=remedy)
-    X, T = _compact(X, T)
+    value = phi(X)
+    _check_values(X, value, spacing)
+    X, T = _compact(X, T[(value < 0)[T].any(axis=1)])
     sign = np.where(phi(X) < 0, -1, 1)
     E, cut = _crossings(phi, X, edges(T), sign)
     X, sign = _snap(X, sign, E, cut)
     X, T = _clip(X, T, sign, E, cut)
     X, T = _compact(X, _manifold_part(T))
     return Mesh(X=X, T=T)
+
+
+def _check_values(X: Array, value: Array, spacing: float) -> None:
+    if value.shape != (len(X),) or not np.isfinite(value).all():
+        what = f"phi returned shape {value.shape}, {np.count_nonzero(~np.isfinite(value))} values not finite"
+        raise MeshError(what, where="fill", remedy="return one finite value per point")
+    if not (value < 0).any():
+        what = f"no lattice point is inside the body at spacing {spacing:.3g} m"
+        raise MeshError(what, where="fill", remedy="use a smaller spacing, or bounds around the body")
+    rim = ((X.min(axis=0) == X) | (X.max(axis=0) == X)).any(axis=1)
+    if (value[rim] < 0).any():
+        at = X[rim][np.argmin(value[rim])].tolist()
+        raise MeshError(f"the body reaches {at}", where="fill", remedy="give bounds around the whole body")
 
 
 def _lattice(bounds: Array, h: float) -> tuple[Array, IntArray]:

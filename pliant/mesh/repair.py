@@ -9,9 +9,8 @@ from pliant.errors import MeshError
 from pliant.mesh.checks import (
     duplicate_elements,
     finite_fault,
-    flat_elements,
     format_fault,
-    inverted_elements,
+    orientation,
     range_fault,
 )
 from pliant.mesh.mesh import Mesh, refusal
@@ -47,11 +46,11 @@ def repair(X: Array, T: IntArray, region: IntArray | None = None) -> tuple[Mesh,
         if finding:
             keep[finding.elements] = False
     elements = np.flatnonzero(keep)
-    elements = np.delete(elements, flat_elements(X, T[elements])) if len(elements) else elements
+    elements = elements[orientation(X, T[elements]) != 0] if len(elements) else elements
     elements = np.delete(elements, duplicate_elements(T[elements])[0]) if len(elements) else elements
     if not len(elements):
         raise MeshError(f"none of the {len(T)} elements is sound", where="repair", remedy="see mesh.doctor((X, T))")
-    turned = inverted_elements(X, T[elements])
+    turned = np.flatnonzero(orientation(X, T[elements]) < 0)
     oriented = T[elements]
     oriented[turned, -2:] = oriented[turned, :-3:-1]
     vertices, index = np.unique(oriented, return_inverse=True)

@@ -97,6 +97,9 @@ def moebius(
             f"width is {width} m, radius {radius} m", where="moebius", remedy="use a width below 2 * radius"
         )
     along, across, through = cells
+    if along < 3 or across < 1 or through < 1 or (across + through) % 2:
+        remedy = "use at least 3 along, and an even sum of the other two: the section must be symmetric to close"
+        raise MeshError(f"cells is {tuple(cells)}", where="moebius", remedy=remedy)
     strip = rectangle((width, thickness), (across, through))
     section = Mesh(X=strip.X - strip.X.mean(axis=0), T=strip.T)
     turned = np.arange(len(section.X))[::-1]  # a half turn of the grid reverses the order of its points

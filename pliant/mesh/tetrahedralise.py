@@ -13,6 +13,7 @@ def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None) -> M
     """Tets inside the surface ``V (n, 3)`` [m], ``F (k, 3)``; edges about ``edge_length`` [m] (default: size / 20).
 
     Tolerates holes, self-intersections and poor triangles; the new surface follows the old within size / 1000.
+    Two calls need not give the same mesh: write the result to a file and read that in scenes to be repeated.
     """
     try:
         import pytetwild
@@ -31,10 +32,7 @@ def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None) -> M
         raise MeshError(
             f"edge_length is {edge_length}", where="tetrahedralise", remedy="use a positive length in metres"
         )
-    # One thread: the result is then the same every time.
-    X, T = pytetwild.tetrahedralize(
-        V.astype(np.float64), F.astype(np.int32), edge_length_abs=edge_length, num_threads=1
-    )
+    X, T = pytetwild.tetrahedralize(V.astype(np.float64), F.astype(np.int32), edge_length_abs=edge_length)
     if not len(T):
         raise MeshError("the surface encloses nothing", where="tetrahedralise", remedy="close its holes")
     return repair(np.asarray(X, dtype=np.float64), np.asarray(T, dtype=np.int64))[0]
