@@ -40,9 +40,8 @@ def fill_reducing(pointers: IntArray, neighbours: IntArray, weights: IntArray) -
         import pymetis
     except ImportError:
         return _minimum_degree(pointers, neighbours)
-    order, _ = pymetis.nested_dissection(
-        xadj=pointers.astype(np.int32), adjncy=neighbours.astype(np.int32), vweights=weights.astype(np.int32)
-    )
+    graph = pymetis.CSRAdjacency(pointers.astype(np.int32), neighbours.astype(np.int32))
+    order, _ = pymetis.nested_dissection(graph, vweights=weights.astype(np.int32))
     return np.asarray(order, dtype=np.int64)
 
 
