@@ -1,0 +1,135 @@
+"""Loops of the collision detection: cloth edges against sharp edges, tips against faces, vertices against convex bodies."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, error_model="numpy")
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(cache=True, error_model="numpy")
+def between(m, n1, n2, slack):
+    """Whether the direction m across an edge lies between its face normals; a wire (n1 = n2) takes a half circle."""
+    c = dot(n1, n2)
+    p, q = dot(m, n1), dot(m, n2)
+    if 1.0 - c < 1e-9:
+        return p > slack
+    det = 1.0 - c * c
+    return (p - c * q) / det > -slack and (q - c * p) / det > -slack
+
+
+@njit(cache=True, error_model="numpy")
+def edge_edge(x, cloth, A, B, N1, N2, reach):
+    """Crossings of cloth edges with sharp edges: (cloth edge, feature) and (s, t, gap, normal) with |gap| <= reach.
+
+    s, t are the parameters of the closest points, the gap is positive outside and measured along the mutual normal.
+    """
+    pairs = np.empty((len(cloth) + 64, 2), dtype=np.int64)
+    values = np.empty((len(cloth) + 64, 6))
+    n = 0
+    w = np.empty(3)
+    m = np.empty(3)
+    for e in range(len(A)):
+        d = B[e] - A[e]
+        dd = dot(d, d)
+        low = np.minimum(A[e], B[e]) - reach
+        high = np.maximum(A[e], B[e]) + reach
+        for k in range(len(cloth)):
+            p, q = x[cloth[k, 0]], x[cloth[k, 1]]
+            apart = False
+            for i in range(3):
+                apart = apart or max(p[i], q[i]) < low[i] or min(p[i], q[i]) > high[i]
+            if apart:
+                continue
+            u0, u1, u2 = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+            m[0], m[1], m[2] = u1 * d[2] - u2 * d[1], u2 * d[0] - u0 * d[2], u0 * d[1] - u1 * d[0]
+            mm = dot(m, m)
+            uu = u0 * u0 + u1 * u1 + u2 * u2
+            if mm < 1.2e-3 * uu * dd:  # within 2 degrees of each other
+                continue
+            ud = u0 * d[0] + u1 * d[1] + u2 * d[2]
+            for i in range(3):
+                w[i] = p[i] - A[e, i]
+            uw = u0 * w[0] + u1 * w[1] + u2 * w[2]
+            dw = dot(d, w)
+            det = uu * dd - ud * ud
+            s = (ud * dw - dd * uw) / det
+            t = (uu * dw - ud * uw) / det
+            if s < 0.0 or s > 1.0 or t < 0.0 or t > 1.0:
+                continue
+            sign = 1.0 if dot(m, N1[e]) + dot(m, N2[e]) >= 0.0 else -1.0
+            for i in range(3):
+                m[i] *= sign / np.sqrt(mm)
+            gap = dot(m, w)
+            if abs(gap) > reach or not between(m, N1[e], N2[e], 0.035):
+                continue
+            if n == len(pairs):
+                pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                values = np.concatenate((values, np.empty_like(values)))
+            pairs[n, 0], pairs[n, 1] = k, e
+            values[n, 0], values[n, 1], values[n, 2] = s, t, gap
+            values[n, 3], values[n, 4], values[n, 5] = m[0], m[1], m[2]
+            n += 1
+    return pairs[:n].copy(), values[:n].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def tip_face(x, faces, tips, normals, inward, reach):
+    """For each tip the closest face it pokes through: face (or -1), barycentric weights, height above the face."""
+    face = np.full(len(tips), -1, dtype=np.int64)
+    weights = np.zeros((len(tips), 3))
+    height = np.full(len(tips), np.inf)
+    n = np.empty(3)
+    for c in range(len(tips)):
+        for f in range(len(faces)):
+            p, q, r = x[faces[f, 0]], x[faces[f, 1]], x[faces[f, 2]]
+            apart = False
+            for i in range(3):
+                apart = (
+                    apart or max(p[i], q[i], r[i]) < tips[c, i] - reach or min(p[i], q[i], r[i]) > tips[c, i] + reach
+                )
+            if apart:
+                continue
+            a, b, w = q - p, r - p, tips[c] - p
+            n[0], n[1], n[2] = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+            size = np.sqrt(dot(n, n))
+            n /= size if dot(n, normals[c]) > 0.0 else -size
+            above = dot(n, w)
+            if dot(n, normals[c]) < 0.1 or above < -reach or above > reach or abs(above) >= abs(height[c]):
+                continue
+            blocked = False
+            for k in range(inward.shape[1]):
+                blocked = blocked or dot(n, inward[c, k]) > 0.035  # the face would cut the body
+            if blocked:
+                continue
+            aa, ab, bb, aw, bw = dot(a, a), dot(a, b), dot(b, b), dot(a, w), dot(b, w)
+            det = aa * bb - ab * ab
+            v, z = (bb * aw - ab * bw) / det, (aa * bw - ab * aw) / det
+            if v < 0.0 or z < 0.0 or v + z > 1.0:
+                continue
+            face[c], height[c] = f, above
+            weights[c, 0], weights[c, 1], weights[c, 2] = 1.0 - v - z, v, z
+    return face, weights, height
+
+
+@njit(cache=True, error_model="numpy")
+def vertex_body(x, planes, start, depth, reach):
+    """Vertices near or in convex bodies: (vertex, plane) and signed distance in [-depth, reach] to the nearest plane."""
+    pairs = np.empty((len(x) * max(len(start) - 1, 1), 2), dtype=np.int64)
+    gaps = np.empty(len(pairs))
+    n = 0
+    for v in range(len(x)):
+        for b in range(len(start) - 1):
+            best, plane = -np.inf, -1
+            for p in range(start[b], start[b + 1]):
+                g = planes[p, 0] * x[v, 0] + planes[p, 1] * x[v, 1] + planes[p, 2] * x[v, 2] - planes[p, 3]
+                if g > best:
+                    best, plane = g, p
+                    if g > reach:
+                        break
+            if -depth <= best <= reach:
+                pairs[n, 0], pairs[n, 1], gaps[n] = v, plane, best
+                n += 1
+    return pairs[:n].copy(), gaps[:n].copy()

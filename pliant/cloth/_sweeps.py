@@ -1,0 +1,225 @@
+"""Sweeps of the remesher over a mesh under edit; every sweep is deterministic and keeps all faces counter-clockwise.
+
+``table`` = (number of edge features, edges of each corner feature (c, d) padded with -1) tells which features connect.
+"""
+
+import numpy as np
+from numba import njit
+
+from pliant.cloth._topology import BORDER, FIXED, RING, area, collapse, corner, find_edge, flip, link_ok, ring, room
+from pliant.cloth._topology import split_edge as cut
+
+
+@njit(cache=True)
+def shared_edge(a, b, edges, corner_edges):
+    """The edge feature that the features a and b have in common, or -1; two corners share none."""
+    if a < 0 or b < 0:
+        return -1
+    if a < edges and b < edges:
+        return a if a == b else -1
+    if a >= edges and b >= edges:
+        return -1
+    e, c = (a, b - edges) if a < edges else (b, a - edges)
+    for i in range(corner_edges.shape[1]):
+        if corner_edges[c, i] == e:
+            return e
+    return -1
+
+
+@njit(cache=True)
+def metric(m, a, b):
+    """Squared length of the material edge a-b in the mean of its end tensors; an edge is too long above 1."""
+    u, w = m.X[b, 0] - m.X[a, 0], m.X[b, 1] - m.X[a, 1]
+    s0, s1, s2 = m.S[a, 0] + m.S[b, 0], m.S[a, 1] + m.S[b, 1], m.S[a, 2] + m.S[b, 2]
+    return 0.5 * (s0 * u * u + 2.0 * s1 * u * w + s2 * w * w)
+
+
+@njit(cache=True)
+def inner(M0, M1, M2, p, q):
+    return M0 * p[0] * q[0] + M1 * (p[0] * q[1] + p[1] * q[0]) + M2 * p[1] * q[1]
+
+
+@njit(cache=True)
+def dihedral_cosine(x, a, b, c, d):
+    e, p, q = x[b] - x[a], x[c] - x[a], x[d] - x[a]
+    n = np.cross(e, p)
+    k = np.cross(q, e)
+    return np.dot(n, k) / (np.sqrt(np.dot(n, n) * np.dot(k, k)) + 1e-300)
+
+
+@njit(cache=True)
+def should_flip(m, f, k, edges, corner_edges):
+    """Delaunay in the mean metric, as long as the flip keeps faces upright and does not cross a crease."""
+    g = m.N[f, k]
+    if g < 0:
+        return False
+    c, a, b = m.F[f, k], m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3]
+    if shared_edge(m.feature[a], m.feature[b], edges, corner_edges) >= 0:
+        return False
+    d = m.F[g, 0] + m.F[g, 1] + m.F[g, 2] - a - b
+    X = m.X
+    A0, A1 = area(X, c, a, b), area(X, d, b, a)
+    if min(area(X, c, a, d), area(X, d, b, c)) <= 1e-3 * (A0 + A1):
+        return False
+    S = 0.25 * (m.S[a] + m.S[b] + m.S[c] + m.S[d])
+    left = A1 * inner(S[0], S[1], S[2], X[a] - X[c], X[b] - X[c])
+    right = A0 * inner(S[0], S[1], S[2], X[b] - X[d], X[a] - X[d])
+    if left + right >= -0.01 * (A0 + A1):
+        return False
+    return dihedral_cosine(m.x, a, b, c, d) > 0.766  # 40 degrees: a sharper fold keeps its edge
+
+
+@njit(cache=True)
+def flips(m, edges, corner_edges):
+    """Flip until Delaunay, at most ten rounds; the number of flips."""
+    total = 0
+    for _ in range(10):
+        done = 0
+        for f in range(m.count[1]):
+            for k in range(3):
+                if m.F[f, 0] >= 0 and m.N[f, k] > f and should_flip(m, f, k, edges, corner_edges):
+                    flip(m, f, k)
+                    done += 1
+        total += done
+        if done == 0:
+            break
+    return total
+
+
+@njit(cache=True)
+def flips_around(m, v, edges, corner_edges):
+    """Flip the edges opposite to v and at v after an insertion."""
+    faces = np.empty(RING, dtype=np.int64)
+    for _ in range(3):
+        n = ring(m, v, faces)
+        done = 0
+        for i in range(n):
+            f = faces[i]
+            k = corner(m.F, f, v)
+            if m.F[f, k] == v and should_flip(m, f, k, edges, corner_edges):
+                flip(m, f, k)
+                done += 1
+        if done == 0:
+            break
+
+
+@njit(cache=True)
+def split_at(m, f, k, s, edges, corner_edges):
+    """Split an edge; the new vertex lies on the feature that both ends share."""
+    a, b = m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3]
+    e = shared_edge(m.feature[a], m.feature[b], edges, corner_edges)
+    v = cut(m, f, k, s, (1.0 - s) * m.x[a] + s * m.x[b])
+    m.feature[v] = e
+    return v
+
+
+@njit(cache=True)
+def splits(m, edges, corner_edges):
+    """Split the edges that are too long, longest first; returns the number of splits, or -1 - n when room ran out."""
+    total = 0
+    for _ in range(30):
+        heads = np.empty(3 * m.count[1], dtype=np.int64)
+        lengths = np.empty(3 * m.count[1])
+        n = 0
+        for f in range(m.count[1]):
+            if m.F[f, 0] < 0:
+                continue
+            for k in range(3):
+                if m.N[f, k] < f:
+                    s = metric(m, m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3])
+                    if s > 1.0:
+                        heads[n] = 3 * f + k
+                        lengths[n] = -s
+                        n += 1
+        if n == 0:
+            break
+        order = np.argsort(lengths[:n], kind="mergesort")
+        ends = np.empty((n, 2), dtype=np.int64)
+        for i in range(n):
+            h = heads[order[i]]
+            ends[i, 0], ends[i, 1] = m.F[h // 3, (h % 3 + 1) % 3], m.F[h // 3, (h % 3 + 2) % 3]
+        for i in range(n):
+            f, k = find_edge(m, ends[i, 0], ends[i, 1])
+            if f < 0:
+                continue  # a flip took it away
+            if not room(m):
+                return -1 - total
+            v = split_at(m, f, k, 0.5, edges, corner_edges)
+            total += 1
+            flips_around(m, v, edges, corner_edges)
+    return total
+
+
+@njit(cache=True)
+def may_merge(m, a, b, border_edge, edges, corner_edges):
+    """Whether the rules of border and features let a disappear into b."""
+    if m.flags[a] & FIXED:
+        return False
+    if m.flags[a] & BORDER and not border_edge:
+        return False
+    if m.feature[a] >= 0:
+        return m.feature[a] < edges and shared_edge(m.feature[a], m.feature[b], edges, corner_edges) >= 0
+    return True
+
+
+@njit(cache=True)
+def merged_quality(m, a, b, faces, n):
+    """Of the faces that merging a into b leaves: the smallest area, whether it shrank, aspect, longest metric edge."""
+    smallest, shrank, worst, longest = np.inf, False, np.inf, 0.0
+    for i in range(n):
+        f = faces[i]
+        k = corner(m.F, f, a)
+        p, q = m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3]
+        if p == b or q == b:
+            continue
+        A = area(m.X, b, p, q)
+        if smallest > A:
+            smallest = A
+            shrank = area(m.X, a, p, q) > A
+        u, v, w = m.X[p] - m.X[b], m.X[q] - m.X[p], m.X[b] - m.X[q]
+        P = np.sqrt(u[0] ** 2 + u[1] ** 2) + np.sqrt(v[0] ** 2 + v[1] ** 2) + np.sqrt(w[0] ** 2 + w[1] ** 2)
+        worst = min(worst, 20.784609690826528 * A / (P * P))
+        longest = max(longest, metric(m, b, p), metric(m, b, q))
+    return smallest, shrank, worst, longest
+
+
+@njit(cache=True)
+def border_edge(m, a, b):
+    f, k = find_edge(m, a, b)
+    return m.N[f, k] < 0
+
+
+@njit(cache=True)
+def collapses(m, size_min, aspect_min, edges, corner_edges):
+    """Merge vertices whose removal leaves no edge above 0.9, no crumb and no needle; the number of merges."""
+    total = 0
+    faces = np.empty(RING, dtype=np.int64)
+    for _ in range(3):
+        done = 0
+        for a in range(m.count[0]):
+            if m.VF[a] < 0 or m.flags[a] & FIXED:
+                continue
+            n = ring(m, a, faces)
+            best, target = 0.64, -1
+            for i in range(n):
+                f = faces[i]
+                k = corner(m.F, f, a)
+                for j in (1, 2):
+                    b = m.F[f, (k + j) % 3]
+                    s = metric(m, a, b)
+                    if s >= best or not may_merge(m, a, b, border_edge(m, a, b), edges, corner_edges):
+                        continue
+                    smallest, shrank, worst, longest = merged_quality(m, a, b, faces, n)
+                    if smallest <= 0.0 or longest > 0.81 or worst < aspect_min:
+                        continue
+                    if shrank and smallest < 0.1 * size_min * size_min:
+                        continue
+                    if link_ok(m, a, b, faces, n):
+                        best, target = s, b
+            if target >= 0:
+                collapse(m, a, target, faces, n)
+                done += 1
+        total += done
+        if done == 0:
+            break
+    return total

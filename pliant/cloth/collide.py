@@ -1,0 +1,133 @@
+"""Collision detection of a sheet with its world: which features it lies on, which it has just met, what it touches.
+
+Deterministic: positions are perturbed by a fixed pattern of 1e-3 thr so that no crossing hits a vertex exactly.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.cloth import _collide
+from pliant.cloth.sheet import Sheet
+from pliant.cloth.world import Scenery, World
+
+LIFT = 0.02  # a vertex this many thr above its feature has left it
+
+
+@dataclass(frozen=True)
+class EdgeHits:
+    """Cloth edges ``ends (k, 2)`` that cross edge features: at (1 - s) a + s b, at ``point`` of the feature, with the
+    ``gap`` [m] (negative: inside) along the mutual ``normal``."""
+
+    ends: IntArray
+    feature: IntArray
+    s: Array
+    point: Array
+    gap: Array
+    normal: Array
+
+
+@dataclass(frozen=True)
+class TipHits:
+    """Corner features that poke through ``face (k,)`` at barycentric ``weights (k, 3)`` by ``height`` [m]."""
+
+    face: IntArray
+    feature: IntArray
+    weights: Array
+    point: Array
+    height: Array
+
+
+@dataclass(frozen=True)
+class FaceContacts:
+    """Vertices within reach of the plane of a body's face: outward ``normal (k, 3)``, signed ``gap`` [m]."""
+
+    vertex: IntArray
+    normal: Array
+    gap: Array
+    body: IntArray
+
+
+def mesh_edges(faces: IntArray) -> IntArray:
+    """(k, 2) all edges, each once, smaller vertex first, sorted."""
+    pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    n = int(faces.max(initial=0)) + 1
+    keys = np.unique(pairs[:, 0] * n + pairs[:, 1])
+    return np.stack([keys // n, keys % n], axis=1)
+
+
+def perturbed(x: Array, thr: float) -> Array:
+    """x shifted by a fixed pattern below 1e-3 thr."""
+    rng = np.random.default_rng(7)
+    return x + 1e-3 * thr * rng.uniform(-1, 1, size=x.shape)
+
+
+def edge_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float) -> EdgeHits:
+    """Crossings of cloth edges with sharp edges within ``reach``."""
+    cloth = mesh_edges(sheet.faces)
+    x = perturbed(sheet.x, thr)
+    arguments = (scenery.edge_a, scenery.edge_b, scenery.edge_n1, scenery.edge_n2)
+    pairs, values = _collide.edge_edge(x, cloth, *arguments, reach)
+    e, t = pairs[:, 1], values[:, 1]
+    point = scenery.edge_a[e] + t[:, None] * (scenery.edge_b[e] - scenery.edge_a[e])
+    return EdgeHits(cloth[pairs[:, 0]], e, values[:, 0], point, values[:, 2], values[:, 3:])
+
+
+def tip_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: int) -> TipHits:
+    """Corners and nails near a face, one face each; ``edges`` is the number of edge features."""
+    x = perturbed(sheet.x, thr)
+    face, weights, height = _collide.tip_face(
+        x, sheet.faces, scenery.corner_x, scenery.corner_n, scenery.corner_inward, reach
+    )
+    c = np.flatnonzero(face >= 0)
+    return TipHits(face[c], edges + c, weights[c], scenery.corner_x[c], height[c])
+
+
+def face_contacts(sheet: Sheet, scenery: Scenery, world: World) -> FaceContacts:
+    """Vertices at most 5 thr inside or thr outside of a convex body; a vertex on a feature of a body is not its contact."""
+    pairs, gap = _collide.vertex_body(sheet.x, scenery.planes, scenery.plane_start, 5 * world.thr, world.thr)
+    vertex, plane = pairs[:, 0], pairs[:, 1]
+    body = scenery.plane_body[np.searchsorted(scenery.plane_start, plane, side="right") - 1]
+    own = feature_body(sheet.feature, scenery)[vertex] == body
+    keep = ~own
+    return FaceContacts(vertex[keep], scenery.planes[plane[keep], :3], gap[keep], body[keep])
+
+
+def feature_body(feature: IntArray, scenery: Scenery) -> IntArray:
+    """The obstacle each feature belongs to, -1 for none."""
+    bodies = np.concatenate([scenery.edge_body, scenery.corner_body, [-1]]).astype(np.int64)
+    return bodies[feature]
+
+
+def confirmed(sheet: Sheet, scenery: Scenery, world: World, *, snap: bool) -> Sheet:
+    """Features kept by the vertices that still touch them.
+
+    With ``snap`` (EOL) a vertex that moved outward by more than LIFT thr has lifted off, the others are put exactly onto
+    the (moved) feature; without (Lagrangian) a vertex keeps its feature up to half a thr away. One beyond the end of its
+    edge has slipped off.
+    """
+    feature, x = sheet.feature.copy(), sheet.x.copy()
+    edges = world.table.edges
+    v = np.flatnonzero((feature >= 0) & (feature < edges))
+    e = feature[v]
+    along = scenery.edge_b[e] - scenery.edge_a[e]
+    t = np.einsum("ij,ij->i", x[v] - scenery.edge_a[e], along) / np.einsum("ij,ij->i", along, along)
+    foot = scenery.edge_a[e] + t[:, None] * along
+    normals = np.stack([scenery.edge_n1[e], scenery.edge_n2[e]], axis=1)
+    stays = (t >= 0) & (t <= 1) & _touching(x[v] - foot, normals, world.thr, snap)
+    x[v[stays]] = foot[stays] if snap else x[v[stays]]
+    feature[v[~stays]] = -1
+    v = np.flatnonzero(feature >= edges)
+    c = feature[v] - edges
+    stays = _touching(x[v] - scenery.corner_x[c], scenery.corner_normals[c], world.thr, snap)
+    x[v[stays]] = scenery.corner_x[c[stays]] if snap else x[v[stays]]
+    feature[v[~stays]] = -1
+    return replace(sheet, x=x, feature=feature)
+
+
+def _touching(offset: Array, normals: Array, thr: float, snap: bool) -> Array:
+    """Whether vertices at ``offset (k, 3)`` from their feature with outward ``normals (k, j, 3)`` still touch it."""
+    if snap:
+        return np.einsum("ij,ikj->ik", offset, normals).max(axis=1, initial=-np.inf) <= LIFT * thr
+    return np.linalg.norm(offset, axis=1) <= 0.5 * thr

@@ -1,0 +1,148 @@
+"""Conformal preprocessing: vertices are inserted where the cloth meets sharp features, and the mesh is tidied around them.
+
+[Weidner2022, sec. 2.6.1]: insert at untracked features, connect, then merge short edges and split ill-conditioned faces
+until nothing changes. Close to the border of the cloth nothing is inserted unless the crease crosses it steeply.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.cloth import _conform
+from pliant.cloth._sweeps import shared_edge
+from pliant.cloth._topology import FIXED, Tri, find_edge, split_edge, split_face
+from pliant.cloth.collide import EdgeHits, TipHits
+from pliant.cloth.kinematics import vertex_gradients
+from pliant.cloth.remesh import FeatureTable
+from pliant.cloth.sheet import Sheet, border_edges
+from pliant.cloth.world import Scenery, World
+from pliant.errors import SceneError
+
+
+@dataclass(frozen=True)
+class Conformer:
+    """``tau``: shortest edge at a feature and twice the least altitude; ``zone``: width of the border strip without new
+    features, both as a fraction of the cloth's length; ``rounds`` caps the tidying loop."""
+
+    tau: float = 0.01
+    zone: float = 0.025
+    rounds: int = 50
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tau < 0.2:
+            raise SceneError(f"tau = {self.tau}", where="Conformer", remedy="use a small positive fraction, e.g. 0.01")
+
+
+@dataclass(frozen=True)
+class Border:
+    """Distances from the border of the material domain: segments ``a -> b (k, 2)``."""
+
+    a: Array
+    b: Array
+
+    @staticmethod
+    def of(sheet: Sheet) -> "Border":
+        edges = border_edges(sheet.faces, len(sheet.X))
+        return Border(sheet.X[edges[:, 0]], sheet.X[edges[:, 1]])
+
+    def admits(self, X: Array, direction: Array | None, zone: float) -> bool:
+        """Whether a feature vertex may be at X: away from the border, or on a crease that meets one border steeply."""
+        d = self.b - self.a
+        s = np.clip(np.einsum("ij,ij->i", X - self.a, d) / np.einsum("ij,ij->i", d, d), 0, 1)
+        near = np.linalg.norm(self.a + s[:, None] * d - X, axis=1) < zone
+        if not near.any():
+            return True
+        if direction is None:
+            return False
+        along = d[near] / np.linalg.norm(d[near], axis=1, keepdims=True)
+        if np.abs(along @ along[0]).min() < 0.9:
+            return False  # near two borders
+        cosine = np.abs(along @ direction) / (np.linalg.norm(direction) + 1e-300)
+        return bool(cosine.max() < np.cos(0.2 * np.pi))
+
+
+def material_direction(F: Array, e: Array) -> Array:
+    """The material direction whose image under F is closest to the world direction e."""
+    return np.linalg.lstsq(F, e, rcond=None)[0]
+
+
+def keep_admitted(sheet: Sheet, scenery: Scenery, table: FeatureTable, zone: float) -> Sheet:
+    """Drop the features of vertices that drifted into the border strip (a fifth narrower than for new ones)."""
+    on = np.flatnonzero(sheet.feature >= 0)
+    if not len(on):
+        return sheet
+    border, F, feature = Border.of(sheet), vertex_gradients(sheet), sheet.feature.copy()
+    for v in on:
+        e = feature[v]
+        d = material_direction(F[v], scenery.edge_b[e] - scenery.edge_a[e]) if e < table.edges else None
+        if not border.admits(sheet.X[v], d, 0.8 * zone):
+            feature[v] = -1
+    return replace(sheet, feature=feature)
+
+
+def fresh_edges(hits: EdgeHits, sheet: Sheet, scenery: Scenery, world: World, zone: float) -> IntArray:
+    """Which hits ask for a new vertex: the cloth has reached the edge, no end is on it yet, the border admits it."""
+    touching = np.flatnonzero((hits.gap <= 0) & (hits.gap >= -2 * world.thr))
+    if not len(touching):
+        return touching
+    border, F, chosen = Border.of(sheet), vertex_gradients(sheet), []
+    for i in touching:
+        a, b = hits.ends[i]
+        e = hits.feature[i]
+        ends = (sheet.feature[a], sheet.feature[b])
+        if any(f == e or shared_edge(f, e, world.table.edges, world.table.corner_edges) >= 0 for f in ends):
+            continue
+        X = (1 - hits.s[i]) * sheet.X[a] + hits.s[i] * sheet.X[b]
+        d = material_direction(0.5 * (F[a] + F[b]), scenery.edge_b[e] - scenery.edge_a[e])
+        if border.admits(X, d, zone):
+            chosen.append(i)
+    return np.array(chosen, dtype=np.int64)
+
+
+def fresh_tips(hits: TipHits, sheet: Sheet, zone: float) -> IntArray:
+    """Which tips ask for a new vertex: they poke through, are not tracked yet, and are away from the border."""
+    border, chosen = Border.of(sheet), []
+    for i in np.flatnonzero(hits.height >= 0):
+        X = hits.weights[i] @ sheet.X[sheet.faces[hits.face[i]]]
+        if not (sheet.feature == hits.feature[i]).any() and border.admits(X, None, zone):
+            chosen.append(i)
+    return np.array(chosen, dtype=np.int64)
+
+
+def conform(tri: Tri, sheet: Sheet, hits: tuple[EdgeHits, TipHits], table: FeatureTable, conformer: Conformer) -> int:
+    """Insert vertices at the hits into the opened ``sheet``, tidy around all feature vertices; the operations done."""
+    edges, tips = hits
+    for i in range(len(tips.feature)):
+        _insert(tri, tips.weights[i] @ sheet.X[sheet.faces[tips.face[i]]], tips.point[i], int(tips.feature[i]))
+    for i in range(len(edges.feature)):
+        a, b = edges.ends[i]
+        _insert_on_edge(tri, int(a), int(b), float(edges.s[i]), edges.point[i], int(edges.feature[i]))
+    length = float(np.ptp(sheet.X, axis=0).max())
+    _, operations = _conform.settle(tri, conformer.tau * length, conformer.rounds, table.edges, table.corner_edges)
+    return operations + len(edges.feature) + len(tips.feature)
+
+
+def _insert(tri: Tri, X: Array, x: Array, feature: int) -> None:
+    """A feature vertex at the material point X: splits the face there, or the edge it lies on."""
+    f, w = _conform.locate(tri.X, tri.F, tri.count[1], X)
+    k = int(np.argmin(w))
+    if w[k] < 1e-3:
+        s = float(np.clip(w[(k + 2) % 3] / (w[(k + 1) % 3] + w[(k + 2) % 3]), 0.01, 0.99))
+        v = split_edge(tri, f, k, s, x)
+    else:
+        v = split_face(tri, f, w, x)
+    tri.feature[v] = feature
+
+
+def _insert_on_edge(tri: Tri, a: int, b: int, s: float, x: Array, feature: int) -> None:
+    s = min(max(s, 0.01), 0.99)
+    if tri.flags[a] & FIXED and tri.flags[b] & FIXED:
+        return
+    f, k = find_edge(tri, a, b)
+    if f < 0:  # another feature has split this edge already
+        _insert(tri, (1 - s) * tri.X[a] + s * tri.X[b], x, feature)
+        return
+    if tri.F[f, (k + 1) % 3] != a:
+        s = 1 - s
+    tri.feature[split_edge(tri, f, k, s, x)] = feature

@@ -1,0 +1,73 @@
+"""Kinematics and inertia of triangles whose corners move in the world and in the material.
+
+With N_k the hat functions, F = sum x_k b_k^T and u_k = xdot_k - F Xdot_k the velocity of the material at corner k,
+
+    v(X) = sum N_k u_k,    M = [ m (x) I, -m (x) F ; . , m (x) F^T F ],    m = rho A / 12 (1 + I)
+
+[Weidner2022, Eq. 2.2, 2.4, 2.8; the area element of Eq. 2.6 is 2 A]. Every matrix and force of the world is pulled back
+the same way: f -> (f, -F^T f), K -> (K, -K F; -F^T K, F^T K F) [Weidner2022, Eq. 2.9, 2.10].
+"""
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.cloth.sheet import Sheet
+from pliant.energies.membrane import material_gradients
+from pliant.kernels.membrane import deformation
+
+MASS = (np.ones((3, 3)) + np.eye(3)) / 12
+
+
+def deformation_gradients(x: Array, X: Array, faces: IntArray) -> Array:
+    """F (m, 3, 2) of every face [Weidner2022, Eq. 2.3]."""
+    return deformation(x, faces, material_gradients(X, faces)[0])
+
+
+def corner_velocities(sheet: Sheet) -> Array:
+    """u (m, 3, 3): world velocity of the material at the corners of every face [m/s] [Weidner2022, Eq. 2.2]."""
+    v, V = sheet.v[sheet.faces], sheet.V[sheet.faces]
+    if not sheet.V.any():
+        return v
+    F = deformation_gradients(sheet.x, sheet.X, sheet.faces)
+    return v - np.einsum("mij,mkj->mki", F, V)
+
+
+def vertex_gradients(sheet: Sheet) -> Array:
+    """Deformation gradients averaged over the faces at each vertex by their angles there, (n, 3, 2)."""
+    F = deformation_gradients(sheet.x, sheet.X, sheet.faces)
+    total = np.zeros((len(sheet.X), 3, 2))
+    weight = np.zeros(len(sheet.X))
+    for k in range(3):
+        a, b, c = (sheet.X[sheet.faces[:, (k + j) % 3]] for j in range(3))
+        p, q = b - a, c - a
+        angle = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], np.einsum("ij,ij->i", p, q))
+        np.add.at(total, sheet.faces[:, k], angle[:, None, None] * F)
+        np.add.at(weight, sheet.faces[:, k], angle)
+    return total / weight[:, None, None]
+
+
+def material_velocities(sheet: Sheet) -> Array:
+    """World velocity of the material at each vertex (n, 3) [m/s], with the averaged F where V is not zero."""
+    if not sheet.V.any():
+        return sheet.v
+    return sheet.v - np.einsum("nij,nj->ni", vertex_gradients(sheet), sheet.V)
+
+
+def quadratic_velocity(sheet: Sheet, rho: float) -> tuple[Array, Array]:
+    """Quadratic-velocity vector 1/2 d(qdot^T M qdot)/dq - Mdot qdot per face: (m, 3, 3) on x and (m, 3, 2) on X [N].
+
+    [Weidner2022, Eq. 2.11] leaves it out; it carries the momentum of material that crosses a crease.
+    """
+    b, A = material_gradients(sheet.X, sheet.faces)
+    F = deformation(sheet.x, sheet.faces, b)
+    V = sheet.V[sheet.faces]
+    u = corner_velocities(sheet)
+    m = (rho * A)[:, None, None] * MASS
+    p = np.einsum("eij,ejk->eik", m, u)
+    Fdot = np.einsum("eki,ekj->eij", u, b)
+    growth = np.einsum("eij,eij->e", b, V)
+    energy = 0.5 * np.einsum("eij,eij->e", u, p)
+    r = np.einsum("eia,eja,ejk->eik", b, V, p)
+    s = growth[:, None, None] * p - np.einsum("eki,eji->ejk", Fdot, np.einsum("eij,ejk->eik", m, V)) + r
+    fX = np.einsum("eki,ejk->eji", F, s) + np.einsum("eki,ejk->eji", Fdot, p) + energy[:, None, None] * b
+    return -s, fX

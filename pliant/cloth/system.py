@@ -1,0 +1,164 @@
+"""Cloth whose vertices on sharp features also move in the material: M(q) qddot = f with q = (x, X of EOL vertices)."""
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.cloth import _fill
+from pliant.cloth.kinematics import MASS, corner_velocities, deformation_gradients, quadratic_velocity
+from pliant.cloth.material import ClothMaterial
+from pliant.cloth.sheet import Sheet
+from pliant.cloth.world import World
+from pliant.energies.bending import cotangent_stencils, hinges
+from pliant.energies.membrane import lame, material_gradients
+from pliant.kernels import membrane
+from pliant.pattern import Pattern
+from pliant.state import State
+
+
+class EolCloth:
+    """The mesh of a moment with its material and its world; a step that changes the mesh returns a new one.
+
+    Coordinates q (3n + 2e,): positions of all n vertices, then the material positions of the e vertices that lie on a
+    feature. ``sheet`` supplies the mesh, ``X`` of the other vertices, features and fixed vertices; its x, v, V are those
+    of the moment the mesh was made and not used.
+    """
+
+    def __init__(self, sheet: Sheet, material: ClothMaterial, world: World, *, eulerian: bool = True) -> None:
+        self.sheet, self.material, self.world, self.eulerian = sheet, material, world, eulerian
+        n = len(sheet.X)
+        self.eol: IntArray = np.flatnonzero((sheet.feature >= 0) & ~sheet.fixed) if eulerian else np.zeros(0, np.int64)
+        number = np.full(n, -1, dtype=np.int64)
+        number[self.eol] = np.arange(len(self.eol))
+        self.hinge = hinges(sheet.faces)
+        start, near = _fill.reach(sheet.faces, self.hinge, n)
+        self._graph = (start, near, number)
+        self._pattern = Pattern(*_fill.pattern(start, near, number, self.eol))
+        self._hinge_faces = hinge_faces(sheet.faces, self.hinge)
+        self._mu, self._lam = lame(material.E, material.nu)
+        self.free: IntArray = np.arange(3 * n + 2 * len(self.eol))
+        self.scale = float(np.ptp(sheet.X, axis=0).max())
+
+    # -- coordinates
+
+    def pack(self, sheet: Sheet, t: float) -> State:
+        """The state of a sheet with this mesh."""
+        q = np.concatenate([sheet.x.ravel(), sheet.X[self.eol].ravel()])
+        return State(q, np.concatenate([sheet.v.ravel(), sheet.V[self.eol].ravel()]), t)
+
+    def unpack(self, q: Array, v: Array) -> Sheet:
+        """The sheet of a state: world and material positions and rates of all vertices."""
+        n = len(self.sheet.X)
+        X, V = self.sheet.X.copy(), np.zeros((n, 2))
+        X[self.eol], V[self.eol] = q[3 * n :].reshape(-1, 2), v[3 * n :].reshape(-1, 2)
+        return replace(self.sheet, x=q[: 3 * n].reshape(n, 3), X=X, v=v[: 3 * n].reshape(n, 3), V=V)
+
+    def positions(self, q: Array) -> Array:
+        return q[: 3 * len(self.sheet.X)].reshape(-1, 3)
+
+    def prescribe(self, q: Array, t: float) -> Array:
+        return q
+
+    # -- physics
+
+    def mass(self, q: Array) -> sp.csr_matrix:
+        """Generalised inertia [Weidner2022, Eq. 2.8]."""
+        sheet = self.unpack(q, np.zeros_like(q))
+        data = np.zeros(self._pattern.nnz)
+        F = deformation_gradients(sheet.x, sheet.X, sheet.faces)
+        _fill.add_isotropic(data, self._pattern.indptr, self._graph, sheet.faces, self._inertia(sheet), F)
+        return self._pattern.matrix(data)
+
+    def force(self, q: Array, v: Array, t: float) -> Array:
+        """Generalised membrane, bending and gravity forces [N] [Weidner2022, Eq. 2.9]."""
+        sheet = self.unpack(q, v)
+        out = np.zeros(len(q))
+        b, A, F = self._geometry(sheet)
+        g = -membrane.element_gradients(sheet.x, sheet.faces, b, A, self._mu, self._lam)
+        g += (self.material.rho / 3 * A)[:, None, None] * np.asarray(self.world.gravity)
+        _fill.add_vector(out, self._graph[2], sheet.faces, g, F)
+        W = self._hinge_weights(sheet)
+        _fill.add_vector(out, self._graph[2], self.hinge, -W @ sheet.x[self.hinge], self._hinge_gradients(F))
+        return out
+
+    def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
+        """Pulled-back stiffness of membrane and bending [Weidner2022, Eq. 2.10]; the change of F is left out there."""
+        sheet = self.unpack(q, v)
+        data = np.zeros(self._pattern.nnz)
+        b, A, F = self._geometry(sheet)
+        H = membrane.element_hessians(sheet.x, sheet.faces, b, A, self._mu, self._lam, psd)
+        _fill.add_dense(data, self._pattern.indptr, self._graph, sheet.faces, H, F)
+        W = self._hinge_weights(sheet)
+        _fill.add_isotropic(data, self._pattern.indptr, self._graph, self.hinge, W, self._hinge_gradients(F))
+        return self._pattern.matrix(-data)
+
+    def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        return self._pattern.matrix(np.zeros(self._pattern.nnz))
+
+    def momentum(self, q: Array, v: Array) -> Array:
+        """M v, element by element."""
+        sheet = self.unpack(q, v)
+        out = np.zeros(len(q))
+        p = self._inertia(sheet) @ corner_velocities(sheet)
+        F = deformation_gradients(sheet.x, sheet.X, sheet.faces)
+        _fill.add_vector(out, self._graph[2], sheet.faces, p, F)
+        return out
+
+    def quadratic_velocity(self, q: Array, v: Array) -> Array:
+        """Forces from the change of the inertia with q [N]; zero where nothing slides through the mesh."""
+        sheet = self.unpack(q, v)
+        fx, fX = quadratic_velocity(sheet, self.material.rho)
+        n = len(sheet.X)
+        out = np.zeros(len(q))
+        np.add.at(out[: 3 * n].reshape(n, 3), sheet.faces, fx)
+        full = np.zeros((n, 2))
+        np.add.at(full, sheet.faces, fX)
+        out[3 * n :] = full[self.eol].ravel()
+        return out
+
+    def potential(self, q: Array, t: float) -> float | None:
+        e = self.energies(q, np.zeros_like(q), t)
+        return e["membrane"] + e["bending"] + e["gravity"]
+
+    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """Kinetic, membrane, bending and gravity energy [J]."""
+        sheet = self.unpack(q, v)
+        b, A = material_gradients(sheet.X, sheet.faces)
+        x = sheet.x[self.hinge]
+        u = corner_velocities(sheet)
+        centre = sheet.x[sheet.faces].mean(axis=1)
+        return {
+            "kinetic": 0.5 * float(np.einsum("mij,mik,mjk->", self._inertia(sheet), u, u)),
+            "membrane": float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam)),
+            "bending": 0.5 * float(np.einsum("mij,mik,mjk->", self._hinge_weights(sheet), x, x)),
+            "gravity": -self.material.rho * float(A @ (centre @ np.asarray(self.world.gravity))),
+        }
+
+    def _geometry(self, sheet: Sheet) -> tuple[Array, Array, Array]:
+        b, A = material_gradients(sheet.X, sheet.faces)
+        return b, A, membrane.deformation(sheet.x, sheet.faces, b)
+
+    def _inertia(self, sheet: Sheet) -> Array:
+        e1, e2 = (sheet.X[sheet.faces[:, k]] - sheet.X[sheet.faces[:, 0]] for k in (1, 2))
+        A = 0.5 * (e1[:, 0] * e2[:, 1] - e1[:, 1] * e2[:, 0])
+        return (self.material.rho * A)[:, None, None] * MASS
+
+    def _hinge_weights(self, sheet: Sheet) -> Array:
+        k, A = cotangent_stencils(sheet.X, self.hinge)
+        return (1.5 * self.material.beta / A)[:, None, None] * k[:, :, None] * k[:, None, :]
+
+    def _hinge_gradients(self, F: Array) -> Array:
+        return 0.5 * (F[self._hinge_faces[:, 0]] + F[self._hinge_faces[:, 1]])
+
+
+def hinge_faces(faces: IntArray, hinge: IntArray) -> IntArray:
+    """(h, 2) the two faces of each hinge."""
+    n = int(faces.max(initial=0)) + 1
+    corners = np.arange(3)
+    key = faces[:, (corners + 1) % 3].ravel() * n + faces[:, (corners + 2) % 3].ravel()
+    order = np.argsort(key)
+    left = order[np.searchsorted(key, hinge[:, 0] * n + hinge[:, 1], sorter=order)]
+    right = order[np.searchsorted(key, hinge[:, 1] * n + hinge[:, 0], sorter=order)]
+    return np.stack([left // 3, right // 3], axis=1)
