@@ -1,6 +1,6 @@
 """What an energy is: a scalar function of all coordinates with its derivatives."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
@@ -22,3 +22,19 @@ class Energy(Protocol):
     def gradient(self, x: Array) -> Array: ...
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix: ...
+
+
+@runtime_checkable
+class ConstantLoad(Protocol):
+    """An energy that is linear in x: its force ``load (N,)`` [N] never changes (gravity)."""
+
+    load: Array
+
+
+@runtime_checkable
+class Marching(Protocol):
+    """An energy with a compiled loop over many explicit steps."""
+
+    def march(
+        self, x: Array, v: Array, inverse_mass: Array, load: Array, h: float, steps: int
+    ) -> tuple[Array, Array]: ...

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.energies.base import Energy
+from pliant.energies.base import ConstantLoad, Energy, Marching
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.linear.base import Factor
@@ -52,6 +52,8 @@ class Elastodynamics:
                 remedy="every vertex needs a positive mass: give a density > 0 and remove unreferenced vertices",
             )
         self.pattern, self._slots = self._make_pattern(n * d)
+        self._inverse_mass = np.zeros(n * d)
+        self._inverse_mass[self.free] = 1.0 / self.nodal_mass[self.free]
         self._free_pattern, self._chosen = self.pattern.restricted(self.free)
         self._empty = sp.csr_matrix((n * d, n * d))
 
@@ -90,6 +92,19 @@ class Elastodynamics:
     @cached_property
     def _mass_factor(self) -> Factor:
         return Cholesky().factor(sp.csr_matrix(self._mass[self.free][:, self.free]))
+
+    def march(self, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None:
+        """``steps`` symplectic Euler steps in one kernel call: one marching energy, constant loads, nothing else.
+
+        None when the system has anything more (several bodies, damping, moving scripts, consistent mass).
+        """
+        loads = [e for e in self.energy_terms if isinstance(e, ConstantLoad)]
+        others = [e for e in self.energy_terms if not isinstance(e, ConstantLoad)]
+        simple = self._lumped and not self.force_terms and not self.pins.moving
+        if not simple or len(others) != 1 or not isinstance(others[0], Marching):
+            return None
+        load = sum((e.load for e in loads), np.zeros_like(q))
+        return others[0].march(q, v, self._inverse_mass, load, dt, steps)
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         parts = [(-1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
