@@ -199,3 +199,121 @@ def wrenches(E, phi, inertia, gravity):
         f[i, 4] += m * (v[2] * w[0] - v[0] * w[2])
         f[i, 5] += m * (v[0] * w[1] - v[1] * w[0])
     return f
+
+
+@njit(**_options)
+def _cholesky(A, k):
+    """In place lower Cholesky of the leading (k, k) block; the smallest pivot relative to its diagonal entry."""
+    worst = np.inf
+    for j in range(k):
+        before = A[j, j]
+        d = A[j, j]
+        for m in range(j):
+            d -= A[j, m] * A[j, m]
+        worst = min(worst, d / before if before > 0.0 else -1.0)
+        d = np.sqrt(d) if d > 0.0 else 1e-150
+        A[j, j] = d
+        for i in range(j + 1, k):
+            s = A[i, j]
+            for m in range(j):
+                s -= A[i, m] * A[j, m]
+            A[i, j] = s / d
+    return worst
+
+
+@njit(**_options)
+def _cholesky_solve(L, k, x):
+    """x <- (L L^T)^-1 x."""
+    for i in range(k):
+        for m in range(i):
+            x[i] -= L[i, m] * x[m]
+        x[i] /= L[i, i]
+    for i in range(k - 1, -1, -1):
+        for m in range(i + 1, k):
+            x[i] -= L[m, i] * x[m]
+        x[i] /= L[i, i]
+
+
+@njit(**_options)
+def _congruence(R, p, P, out):
+    """out += A^T P A with A = A(R, p)."""
+    T = np.zeros((6, 6))
+    for c in range(6):  # columns of P, then rows of the result
+        _to_parent(R, p, P[:, c], T[:, c])
+    for r in range(6):
+        _to_parent(R, p, T[r], out[r])
+
+
+@njit(**_options)
+def factor(parent, ptr, R, p, B, diagonal, extra):
+    """(L, U, pivots): Cholesky factors of 1/Psi (n, 6, 6), columns U = Mh B (nr, 6), smallest relative pivots (n,)."""
+    n = len(parent)
+    Mh = diagonal.copy()
+    L, U = np.zeros((n, 6, 6)), np.zeros_like(B)
+    pivots = np.full(n, np.inf)
+    y = np.zeros(6)
+    for i in range(n - 1, -1, -1):
+        a, k = ptr[i], ptr[i + 1] - ptr[i]
+        for c in range(k):
+            for r in range(6):
+                s = 0.0
+                for m in range(6):
+                    s += Mh[i, r, m] * B[a + c, m]
+                U[a + c, r] = s
+        for r in range(k):
+            for c in range(k):
+                s = extra[i, r, c]
+                for m in range(6):
+                    s += B[a + r, m] * U[a + c, m]
+                L[i, r, c] = s
+        pivots[i] = _cholesky(L[i], k)
+        if parent[i] < 0:
+            continue
+        for r in range(6):  # Pi = Mh - U Psi U^T, row by row
+            for c in range(k):
+                y[c] = U[a + c, r]
+            _cholesky_solve(L[i], k, y)
+            for m in range(6):
+                for c in range(k):
+                    Mh[i, r, m] -= y[c] * U[a + c, m]
+        _congruence(R[i], p[i], Mh[i], Mh[parent[i]])
+    return L, U, pivots
+
+
+@njit(**_options)
+def solve(parent, ptr, R, p, B, L, U, x):
+    """y with (J^T A J + a) y = x: leaf to root for the articulated forces, root to leaf for the rates."""
+    n = len(parent)
+    force = np.zeros((n, 6))
+    y, u = x.copy(), np.zeros(6)
+    for i in range(n - 1, -1, -1):
+        a, k = ptr[i], ptr[i + 1] - ptr[i]
+        for c in range(k):
+            for m in range(6):
+                y[a + c] -= B[a + c, m] * force[i, m]
+        if parent[i] < 0:
+            continue
+        for c in range(k):
+            u[c] = y[a + c]
+        _cholesky_solve(L[i], k, u)
+        for c in range(k):
+            for m in range(6):
+                force[i, m] += U[a + c, m] * u[c]
+        _to_parent(R[i], p[i], force[i], force[parent[i]])
+    V = force
+    for i in range(n):
+        a, k = ptr[i], ptr[i + 1] - ptr[i]
+        if parent[i] < 0:
+            V[i, :] = 0.0
+        else:
+            _to_child(R[i], p[i], V[parent[i]], V[i])
+        for c in range(k):
+            u[c] = y[a + c]
+            for m in range(6):
+                u[c] -= U[a + c, m] * V[i, m]
+        _cholesky_solve(L[i], k, u)
+        for c in range(k):
+            y[a + c] = u[c]
+            for m in range(6):
+                V[i, m] += B[a + c, m] * u[c]
+    return y

@@ -1,0 +1,20 @@
+"""Constraints on articulated systems."""
+
+from pliant.articulated.constraints.contact import BoxContact, FloorContact
+from pliant.articulated.constraints.joints import CoupledJoints, JointLimit, PrescribedBody, PrescribedJoint
+from pliant.articulated.constraints.loops import BallClosure, LoopClosure
+from pliant.articulated.constraints.rows import Constraint, Rows, RowSet
+
+__all__ = [
+    "BallClosure",
+    "BoxContact",
+    "Constraint",
+    "CoupledJoints",
+    "FloorContact",
+    "JointLimit",
+    "LoopClosure",
+    "PrescribedBody",
+    "PrescribedJoint",
+    "RowSet",
+    "Rows",
+]

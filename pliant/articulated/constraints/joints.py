@@ -1,0 +1,136 @@
+"""Constraints on joint coordinates: limits, coupled angles, prescribed motion."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.articulated.constraints.rows import Rows
+from pliant.articulated.forces.joint import wrench_map
+from pliant.articulated.quirks import Quirks
+from pliant.articulated.tree import Kinematics, Tree
+from pliant.errors import SceneError
+
+Function = Callable[[float], float]
+
+
+def _no_function(t: float) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True)
+class JointLimit:
+    """lower <= q <= upper for one coordinate of a joint; acts only at or past a limit."""
+
+    link: int | str
+    lower: float = -np.inf
+    upper: float = np.inf
+    coordinate: int = 0
+
+    def bind(self, tree: Tree) -> "JointLimit":
+        if not self.lower <= self.upper:
+            raise SceneError(
+                f"lower limit {self.lower} above upper limit {self.upper}",
+                where=f"JointLimit on '{self.link}'",
+                remedy="swap them",
+            )
+        return replace(self, link=tree.body(self.link))
+
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None:
+        k = kin.tree.slice(self.link).start + self.coordinate
+        q = float(kin.q[k])
+        if self.lower < q < self.upper:
+            return None
+        sign = 1.0 if q <= self.lower else -1.0
+        gap = q - self.lower if sign > 0 else self.upper - q
+        if sign < 0 and quirks.upper_limit_flipped:
+            gap = -gap
+        G = np.zeros((1, kin.tree.dof))
+        G[0, k] = sign
+        return Rows(G, False, np.array([gap]), np.zeros(1), np.zeros(1), inequality=True)
+
+
+@dataclass(frozen=True)
+class CoupledJoints:
+    """ratio q_first - q_second = offset: gears, mimic joints."""
+
+    first: int | str
+    second: int | str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def bind(self, tree: Tree) -> "CoupledJoints":
+        return replace(self, first=tree.body(self.first), second=tree.body(self.second))
+
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+        G = np.zeros((1, kin.tree.dof))
+        G[0, kin.tree.slice(self.first).start] = self.ratio
+        G[0, kin.tree.slice(self.second).start] -= 1.0
+        return Rows(G, False, G @ kin.q - self.offset, np.zeros(1), np.zeros(1))
+
+
+@dataclass(frozen=True)
+class PrescribedJoint:
+    """qdot = rate(t) at a joint with one coordinate, pulled to position(t) when that is given.
+
+    The multiplier over h is the motor force. ``maximal`` writes the row on the two bodies, so that BISP sees the motor
+    as an external constraint.
+    """
+
+    link: int | str
+    rate: Function
+    position: Function | None = None
+    acceleration: Function = _no_function
+    maximal: bool = False
+
+    def bind(self, tree: Tree) -> "PrescribedJoint":
+        link = tree.body(self.link)
+        if tree.links[link].joint.dof != 1:
+            raise SceneError(
+                f"joint of '{self.link}' has {tree.links[link].joint.dof} coordinates",
+                where="PrescribedJoint",
+                remedy="prescribe joints with one coordinate, or the body with PrescribedBody",
+            )
+        return replace(self, link=link)
+
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+        k = kin.tree.slice(self.link).start
+        g = np.array([kin.q[k] - self.position(t) if self.position else 0.0])
+        rate, acceleration = np.array([self.rate(t)]), np.array([self.acceleration(t)])
+        feedback = not quirks.no_rate_feedback
+        if not self.maximal:
+            G = np.zeros((1, kin.tree.dof))
+            G[0, k] = 1.0
+            return Rows(G, False, g, rate, acceleration, rate_feedback=feedback)
+        bodies, W = wrench_map(kin, int(self.link))
+        M = np.zeros((len(kin.tree), 6))
+        for body, w in zip(bodies, W[:, 0].reshape(-1, 6), strict=True):
+            if body >= 0:
+                M[body] += w
+        # W turns with the bodies: along the joint the row measures qdot exactly, so its bias is Jdot's.
+        acceleration = acceleration + M.ravel() @ kin.bias.ravel()
+        return Rows(M.reshape(1, -1), True, g, rate, acceleration, rate_feedback=feedback)
+
+
+@dataclass(frozen=True)
+class PrescribedBody:
+    """Some components of a body's twist follow a target: phi[components] = target.
+
+    ``twist(t, E, phi)`` returns (target, its derivative), each (6,), for the body's world frame E and twist phi.
+    """
+
+    link: int | str
+    components: tuple[int, ...]
+    twist: Callable[[float, Array, Array], tuple[Array, Array]]
+
+    def bind(self, tree: Tree) -> "PrescribedBody":
+        return replace(self, link=tree.body(self.link))
+
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+        i, c = int(self.link), list(self.components)
+        phi, phidot = self.twist(t, kin.frame(i), kin.twists[i])
+        G = np.zeros((len(c), len(kin.tree), 6))
+        G[np.arange(len(c)), i, c] = 1.0
+        zero = np.zeros(len(c))
+        return Rows(G.reshape(len(c), -1), True, zero, phi[c], phidot[c], rate_feedback=not quirks.no_rate_feedback)

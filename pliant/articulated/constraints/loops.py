@@ -1,0 +1,82 @@
+"""Loop closures: two bodies share a hinge, or a point."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.articulated.constraints.rows import Rows
+from pliant.articulated.quirks import Quirks
+from pliant.articulated.se3 import gamma, hat
+from pliant.articulated.tree import Kinematics, Tree
+
+
+@dataclass(frozen=True)
+class LoopClosure:
+    """A hinge between point x1 of one link and x2 of another: two rows B^T [R1 Gamma1, -R2 Gamma2].
+
+    B are two world directions orthogonal to ``axis`` (3,), the hinge axis in the body frame of the first link. The
+    other directions are redundant in a planar mechanism; use `BallClosure` for all three.
+    """
+
+    first: int | str
+    x1: Array
+    second: int | str
+    x2: Array
+    axis: Array
+
+    def bind(self, tree: Tree) -> "LoopClosure":
+        return _bound(self, tree, axis=np.asarray(self.axis, dtype=float))
+
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+        a = kin.frame(int(self.first))[:3, :3] @ self.axis
+        return _closure(kin, self, orthogonal(a))
+
+
+@dataclass(frozen=True)
+class BallClosure:
+    """Point x1 of one link stays on point x2 of another (None is the world): three rows."""
+
+    first: int | str | None
+    x1: Array
+    second: int | str | None
+    x2: Array
+
+    def bind(self, tree: Tree) -> "BallClosure":
+        return _bound(self, tree)
+
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+        return _closure(kin, self, np.eye(3))
+
+
+def orthogonal(a: Array) -> Array:
+    """Two unit vectors (3, 2) orthogonal to a, varying smoothly while its smallest component stays the same."""
+    e = np.eye(3)[int(np.argmin(np.abs(a)))]
+    v2 = np.cross(a, e)
+    v2 = v2 / np.linalg.norm(v2)
+    v1 = np.cross(v2, a)
+    return np.stack([v1 / np.linalg.norm(v1), v2], axis=1)
+
+
+def _bound(closure: Any, tree: Tree, **changes: Any) -> Any:
+    x1, x2 = np.asarray(closure.x1, dtype=float), np.asarray(closure.x2, dtype=float)
+    return replace(closure, first=tree.body(closure.first), second=tree.body(closure.second), x1=x1, x2=x2, **changes)
+
+
+def _closure(kin: Kinematics, c: LoopClosure | BallClosure, B: Array) -> Rows:
+    """Rows along the world directions B (3, k), held fixed during the step."""
+    G = np.zeros((B.shape[1], len(kin.tree), 6))
+    acceleration = np.zeros(B.shape[1])
+    for body, x, sign in ((_id(c.first), c.x1, 1.0), (_id(c.second), c.x2, -1.0)):
+        if body < 0:
+            continue
+        R, w = kin.frame(body)[:3, :3], kin.twists[body, :3]
+        G[:, body] += sign * B.T @ R @ gamma(x)
+        acceleration -= sign * B.T @ R @ (hat(w) @ (gamma(x) @ kin.twists[body]))
+    g = B.T @ (kin.point(_id(c.first), c.x1) - kin.point(_id(c.second), c.x2))
+    return Rows(G.reshape(len(G), -1), True, g, np.zeros(len(g)), acceleration)
+
+
+def _id(link: int | str | None) -> int:
+    return -1 if link is None else int(link)

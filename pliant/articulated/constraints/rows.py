@@ -1,0 +1,85 @@
+"""Constraints as rows on velocities, stabilised after Baumgarte."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.articulated.quirks import Quirks
+from pliant.articulated.tree import Kinematics, Tree
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """Friction directions T (s, 6n) of the contacts behind the rows: s/k directions per row, with coefficient mu."""
+
+    T: Array
+    mu: float | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """k rows on the velocity u: maximal G (k, 6n) or reduced G (k, nr).
+
+    Equality: G u = rate - b g, with g (k,) the error of the positions. Inequality: G u >= rate - b g, with g < 0 where
+    the limit is passed. At the level of accelerations: G a = acceleration - 2 b (G u - rate) - b^2 g.
+    """
+
+    G: Array
+    maximal: bool
+    g: Array
+    rate: Array
+    acceleration: Array
+    inequality: bool = False
+    tangents: Tangents | None = None
+    rate_feedback: bool = True
+    owner: int = -1  # position of the constraint in the system's list
+
+
+class Constraint(Protocol):
+    """Something that restricts the motion. ``rows`` is None while it does not act."""
+
+    def bind(self, tree: Tree) -> Self: ...
+
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None: ...
+
+
+@dataclass(frozen=True)
+class RowSet:
+    """All active rows of a system, stacked: equalities G u = e, inequalities C u >= d, in maximal and reduced form.
+
+    ``G`` (k, 6n) and ``G_r`` = its projection plus the reduced-only rows; rows of reduced constraints are zero in G.
+    """
+
+    parts: tuple[Rows, ...]
+    matrix: Array  # (k, nr)
+    maximal: Array  # (k, 6n), zero rows where a constraint is reduced
+    rhs: Array  # (k,)
+
+    def __len__(self) -> int:
+        return len(self.rhs)
+
+
+def stacked(kin: Kinematics, parts: Sequence[Rows], baumgarte: float) -> RowSet:
+    """Stack the rows of the parts; right-hand side rate - b g."""
+    n, nr = len(kin.tree), kin.tree.dof
+    reduced, maximal, rhs = [np.zeros((0, nr))], [np.zeros((0, 6 * n))], [np.zeros(0)]
+    for part in parts:
+        reduced.append(kin.project_rows(part.G) if part.maximal else part.G)
+        maximal.append(part.G if part.maximal else np.zeros((len(part.G), 6 * n)))
+        rhs.append(part.rate - baumgarte * part.g)
+    return RowSet(tuple(parts), np.concatenate(reduced), np.concatenate(maximal), np.concatenate(rhs))
+
+
+def acceleration_rhs(kin: Kinematics, parts: Sequence[Rows], baumgarte: float) -> tuple[Array, Array]:
+    """(G_r, rhs) of G_r a = rhs for equalities: maximal rows also carry the quadratic velocity term -G Jdot v."""
+    rows, rhs = [np.zeros((0, kin.tree.dof))], [np.zeros(0)]
+    for part in parts:
+        G = kin.project_rows(part.G) if part.maximal else part.G
+        bias = part.G @ kin.bias.ravel() if part.maximal else 0.0
+        feedback = 2.0 * baumgarte * (G @ kin.v - part.rate) if part.rate_feedback else 0.0
+        rows.append(G)
+        rhs.append(part.acceleration - bias - feedback - baumgarte**2 * part.g)
+    return np.concatenate(rows), np.concatenate(rhs)

@@ -1,0 +1,20 @@
+"""Forces on articulated systems."""
+
+from pliant.articulated.forces.base import ArticulatedForce
+from pliant.articulated.forces.bodies import BodyDamping, WorldForce
+from pliant.articulated.forces.forms import Explicit, Reduced
+from pliant.articulated.forces.joint import JointSpring, JointTorque
+from pliant.articulated.forces.springs import Cable, PointSprings, SpringDamper
+
+__all__ = [
+    "ArticulatedForce",
+    "BodyDamping",
+    "Cable",
+    "Explicit",
+    "JointSpring",
+    "JointTorque",
+    "PointSprings",
+    "Reduced",
+    "SpringDamper",
+    "WorldForce",
+]

@@ -1,0 +1,63 @@
+"""The same force in another form: explicit instead of implicit, reduced instead of maximal."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.articulated.forces.base import ArticulatedForce
+from pliant.articulated.loads import Loads
+from pliant.articulated.quirks import Quirks
+from pliant.articulated.tree import Kinematics, Tree
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """Only the value of a force, damping included, none of its derivatives."""
+
+    inner: ArticulatedForce
+
+    def bind(self, tree: Tree) -> "Explicit":
+        return replace(self, inner=self.inner.bind(tree))
+
+    def at(self, kin: Kinematics) -> "Explicit":
+        return replace(self, inner=settled(self.inner, kin))
+
+    def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
+        own = Loads(kin, loads.quirks)
+        self.inner.add(own, kin, t)
+        maximal, reduced = own.damping_force(kin)
+        loads.f += own.f + maximal
+        loads.f_r += own.f_r + reduced
+
+    def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
+        return self.inner.potential(kin, t, quirks)
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A maximal force projected by the Jacobian: f_r = J^T f, K_r = J^T K J, D_r = J^T D J (dense: small systems)."""
+
+    inner: ArticulatedForce
+
+    def bind(self, tree: Tree) -> "Reduced":
+        return replace(self, inner=self.inner.bind(tree))
+
+    def at(self, kin: Kinematics) -> "Reduced":
+        return replace(self, inner=settled(self.inner, kin))
+
+    def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
+        own = Loads(kin, loads.quirks)
+        self.inner.add(own, kin, t)
+        J = np.stack([kin.apply(e).ravel() for e in np.eye(kin.tree.dof)], axis=1)
+        every = np.arange(kin.tree.dof)
+        loads.f_r += own.f_r + kin.apply_transpose(own.f)
+        loads.reduced_stiffness(every, own.K_r() + J.T @ own.K.total().dense() @ J)
+        loads.reduced_damping(every, own.D_r() + J.T @ own.D.total().dense() @ J)
+
+    def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
+        return self.inner.potential(kin, t, quirks)
+
+
+def settled(force: ArticulatedForce, kin: Kinematics) -> ArticulatedForce:
+    """The force with lengths that depend on the initial configuration filled in."""
+    return force.at(kin) if hasattr(force, "at") else force

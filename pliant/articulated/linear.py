@@ -1,0 +1,160 @@
+"""Solving the velocity matrix J^T (M - hD - h^2 K) J - h D_r - h^2 K_r: dense, sparse, or matrix-free in O(n)."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.articulated.blocks import BlockMatrix
+from pliant.articulated.recursion import Recursion
+from pliant.articulated.system import Assembly
+from pliant.articulated.tree import Kinematics
+from pliant.errors import NotPositiveDefinite
+from pliant.state import Counts
+
+
+class Solved(NamedTuple):
+    """x with A x = b, the relative residual, whether that is good enough, and the work."""
+
+    x: Array
+    residual: float
+    converged: bool
+    counts: Counts
+
+
+class VelocityMatrix(Protocol):
+    """The reduced velocity matrix of one step, ready to be solved with."""
+
+    def solve(self, b: Array, guess: Array) -> Solved: ...
+
+
+class MatrixChoice(Protocol):
+    """How to represent and solve the velocity matrix, as a frozen dataclass."""
+
+    def prepare(self, at: Assembly, h: float) -> VelocityMatrix: ...
+
+
+@dataclass(frozen=True)
+class Dense:
+    """J and the matrix as dense arrays, Cholesky: best for a few dozen links."""
+
+    def prepare(self, at: Assembly, h: float) -> "Factored":
+        return Factored(dense_matrix(at, h))
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """J and the matrix sparse, direct factorization: for wide trees, whose J has few entries."""
+
+    def prepare(self, at: Assembly, h: float) -> "Factored":
+        J = sp.csr_matrix(at.kin.jacobian())
+        A = J.T @ at.matrix(h).sparse() @ J + sp.csr_matrix(at.reduced_matrix(h))
+        return Factored(sp.csr_matrix(A))
+
+
+class Factored:
+    """A factored matrix, dense or sparse as given."""
+
+    def __init__(self, A: Any) -> None:
+        self.A = A
+        if sp.issparse(A):
+            from pliant.linear.cholesky import Cholesky
+
+            self._factor = Cholesky().factor(A)
+            self._solve = self._factor.solve
+            return
+        try:
+            self._L = np.linalg.cholesky(A)
+        except np.linalg.LinAlgError as error:
+            raise NotPositiveDefinite(
+                "the velocity matrix is not positive definite",
+                where="articulated step",
+                remedy="reduce h, or make destabilising forces explicit",
+            ) from error
+        self._solve = self._solve_dense
+
+    def _solve_dense(self, b: Array) -> Array:
+        from scipy.linalg import cho_solve
+
+        return cho_solve((self._L, True), b, check_finite=False)
+
+    def solve(self, b: Array, guess: Array) -> Solved:
+        x = self._solve(b)
+        residual = float(np.linalg.norm(self.A @ x - b) / max(float(np.linalg.norm(b)), 1e-300))
+        return Solved(x, residual, bool(np.isfinite(residual)), Counts(factorizations=1, solves=1))
+
+
+@dataclass(frozen=True)
+class PCG:
+    """Matrix-free conjugate gradients, preconditioned by the exact inverse with block diagonal D and K [card R-F].
+
+    ``stiffness=False`` takes the recursion of the inertia alone, which can be better for soft springs. Without coupling
+    springs the recursion is exact and one application solves.
+    """
+
+    tolerance: float = 1e-6
+    iterations: int = 1000
+    stiffness: bool = True
+
+    def prepare(self, at: Assembly, h: float) -> "Iterated":
+        return Iterated(self, at, h)
+
+
+class Iterated:
+    """The operator p -> J^T (A (J p)) + a p and its preconditioner for one step."""
+
+    def __init__(self, choice: PCG, at: Assembly, h: float) -> None:
+        self.choice, self.kin = choice, at.kin
+        self.A: BlockMatrix = at.matrix(h)
+        self.reduced, _ = at.loads.reduced_diagonals(-h * h, -h)
+        plain = not choice.stiffness
+        diagonal = _inertia(at) if plain else self.A.diagonal
+        self.preconditioner = Recursion(at.kin, diagonal, [] if plain else self.reduced)
+        self.exact = not plain and not self.A.coupled() and _within_joints(at.kin, self.reduced)
+
+    def multiply(self, x: Array) -> Array:
+        y = self.kin.apply_transpose(self.A.multiply(self.kin.apply(x)))
+        for index, block in self.reduced:
+            y[index] += block @ x[index]
+        return y
+
+    def solve(self, b: Array, guess: Array) -> Solved:
+        """Start from ``guess`` (the previous rates), stop at the residual ratio |r|/|b|."""
+        size = max(float(np.linalg.norm(b)), 1e-300)
+        if self.exact:
+            x = self.preconditioner.solve(b)
+            residual = float(np.linalg.norm(b - self.multiply(x))) / size
+            return Solved(x, residual, residual <= max(self.choice.tolerance, 1e-6), Counts(solves=1, inner=1))
+        x, r = guess.copy(), b - self.multiply(guess)
+        z = self.preconditioner.solve(r)
+        p, rz = z, float(r @ z)
+        k, residual = 0, float(np.linalg.norm(r)) / size
+        while residual > self.choice.tolerance and k < self.choice.iterations and np.isfinite(residual):
+            Ap = self.multiply(p)
+            alpha = rz / float(p @ Ap)
+            x, r = x + alpha * p, r - alpha * Ap
+            z = self.preconditioner.solve(r)
+            rz, previous = float(r @ z), rz
+            p = z + rz / previous * p
+            k, residual = k + 1, float(np.linalg.norm(r)) / size
+        return Solved(x, residual, residual <= self.choice.tolerance, Counts(solves=1, inner=k))
+
+
+def dense_matrix(at: Assembly, h: float) -> Array:
+    """J^T (M - hD - h^2 K) J - h D_r - h^2 K_r as a dense array (nr, nr)."""
+    J = at.kin.jacobian()
+    A = at.matrix(h)
+    AJ = A.dense() @ J if A.coupled() else (A.diagonal @ J.reshape(len(A.diagonal), 6, -1)).reshape(J.shape)
+    return J.T @ AJ + at.reduced_matrix(h)
+
+
+def _inertia(at: Assembly) -> Array:
+    D = np.zeros((len(at.inertia), 6, 6))
+    D[:, np.arange(6), np.arange(6)] = at.inertia
+    return D
+
+
+def _within_joints(kin: Kinematics, reduced: list[tuple[IntArray, Array]]) -> bool:
+    return all(len(set(kin.tree.link[index])) == 1 for index, _ in reduced)

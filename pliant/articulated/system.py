@@ -1,0 +1,244 @@
+"""An articulated system: the tree, what acts on it, what restricts it [Weidner2022, ch. 3].
+
+    (J^T M J) a = f_r + J^T (f_m - M Jdot v)
+
+Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity and all maximal wrenches.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.articulated import _kernels as kernels
+from pliant.articulated.blocks import BlockMatrix, BlockSum
+from pliant.articulated.constraints.rows import Constraint, Rows
+from pliant.articulated.forces.base import ArticulatedForce
+from pliant.articulated.forces.forms import settled
+from pliant.articulated.joint_contacts import JointContact, Patch
+from pliant.articulated.loads import Loads
+from pliant.articulated.quirks import Quirks
+from pliant.articulated.recursion import Recursion
+from pliant.articulated.tree import Kinematics, Link, Tree
+from pliant.errors import SceneError
+from pliant.systems.base import Weights
+
+_COMPLEX_STEP = 1e-30
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """The system at one instant: kinematics, wrenches without implicit damping, and everything the loads carry."""
+
+    kin: Kinematics
+    inertia: Array  # (n, 6)
+    f: Array  # (n, 6) Coriolis + gravity + forces
+    f_r: Array  # (nr,)
+    loads: Loads
+
+    @property
+    def biased(self) -> Array:
+        """f~ = f_m - M Jdot v (n, 6): the wrench with the quadratic velocity term."""
+        return self.f - self.inertia * self.kin.bias
+
+    def matrix(self, h: float) -> BlockMatrix:
+        """M - h D - h^2 K over the maximal coordinates."""
+        total = BlockSum(len(self.inertia))
+        self.loads.D.scaled_into(total, -h)
+        self.loads.K.scaled_into(total, -h * h)
+        return total.total(_diagonals(self.inertia))
+
+    def reduced_matrix(self, h: float) -> Array:
+        """-h D_r - h^2 K_r (nr, nr)."""
+        return -h * self.loads.D_r() - h * h * self.loads.K_r()
+
+
+class ArticulatedSystem:
+    """Links with forces and constraints. ``q``, ``v`` (nr,) are joint coordinates and rates in tree order.
+
+    ``baumgarte`` [1/s] pulls constraint errors back. ``contacts`` are the implicit contacts of frictional joints.
+    """
+
+    def __init__(
+        self,
+        links: Sequence[Link],
+        forces: Sequence[ArticulatedForce] = (),
+        constraints: Sequence[Constraint] = (),
+        *,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        contacts: Sequence[JointContact] = (),
+        baumgarte: float = 5.0,
+        q: Array | None = None,
+        quirks: Quirks = Quirks(),  # noqa: B008  (a frozen value)
+    ) -> None:
+        self.tree = Tree(links)
+        self.gravity = np.asarray(gravity, dtype=float)
+        self.baumgarte = float(baumgarte)
+        self.quirks = quirks
+        self.rest = np.zeros(self.tree.dof) if q is None else np.array(q, dtype=float)
+        if self.rest.shape != (self.tree.dof,):
+            raise SceneError(
+                f"q has {self.rest.size} entries", where="ArticulatedSystem", remedy=f"give {self.tree.dof} coordinates"
+            )
+        kin = self.kinematics(self.rest, np.zeros(self.tree.dof))
+        self.forces = tuple(settled(f.bind(self.tree), kin) for f in forces)
+        self.constraints = tuple(c.bind(self.tree) for c in constraints)
+        self.patches: tuple[Patch, ...] = tuple(c.patch(self.tree, self.constraints) for c in contacts)
+        self.free = np.arange(self.tree.dof)
+        self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
+        _check_inertia(kin)
+        _check_closures(self, kin)
+
+    # ------------------------------------------------------------------------------------------------ physics
+
+    def kinematics(self, q: Array, v: Array) -> Kinematics:
+        return self.tree.kinematics(q, v)
+
+    def assemble(self, kin: Kinematics, t: float) -> Assembly:
+        """All forces at this instant, with their derivatives."""
+        loads = Loads(kin, self.quirks)
+        for force in self.forces:
+            force.add(loads, kin, t)
+        f = kernels.wrenches(kin.frames, kin.twists, self.tree.inertia, self.gravity) + loads.f
+        return Assembly(kin, self.tree.inertia, f, loads.f_r, loads)
+
+    def rows(self, kin: Kinematics, t: float, *, inequality: bool) -> list[Rows]:
+        """The active constraint rows of one sense."""
+        found = [(i, c.rows(kin, t, self.quirks)) for i, c in enumerate(self.constraints)]
+        return [_owned(r, i) for i, r in found if r is not None and r.inequality == inequality]
+
+    def mass(self, q: Array) -> sp.csr_matrix:
+        """J^T M J (nr, nr)."""
+        J = self.kinematics(q, np.zeros_like(q)).jacobian()
+        return sp.csr_matrix(J.T @ (self.tree.inertia.ravel()[:, None] * J))
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
+        """J^T (M (J a + Jdot v) - f_m) - f_r (nr,): the joint forces missing for the acceleration a; O(n)."""
+        kin = self.kinematics(q, v)
+        at = self.assemble(kin, t)
+        maximal, reduced = at.loads.damping_force(kin)
+        inertial = self.tree.inertia * (kin.apply(a.astype(kin.q.dtype)) + kin.bias)
+        return kin.apply_transpose(inertial - at.f - maximal) - at.f_r - reduced
+
+    def force(self, q: Array, v: Array, t: float) -> Array:
+        """f_r + J^T (f_m - M Jdot v) (nr,), damping included."""
+        return -self.inverse_dynamics(q, v, np.zeros(len(q)), t)
+
+    def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
+        """df/dq by complex steps, exact to rounding; with ``psd`` symmetrised and its positive part removed."""
+        K = complex_jacobian(lambda z: self.force(z, v, t), q)
+        return sp.csr_matrix(_negative_part(K) if psd else K)
+
+    def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dv by complex steps; includes the gyroscopic part, so it is not symmetric."""
+        return sp.csr_matrix(complex_jacobian(lambda z: self.force(q, z, t), v))
+
+    def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        """M^-1 f without constraints, by the recursion in O(n)."""
+        kin = self.kinematics(q, v)
+        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(self.force(q, v, t))
+
+    def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+        w_mass, w_damping, w_stiffness = weights
+        A = w_mass * self.mass(q) - w_damping * self.damping(q, v, t) - w_stiffness * self.stiffness(q, v, t, psd=psd)
+        return sp.csr_matrix(A)
+
+    def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        return A
+
+    def limit(self, q: Array, dq: Array) -> float:
+        return np.inf
+
+    def potential(self, q: Array, t: float) -> float | None:
+        """None: the generalised force contains velocity terms."""
+        return None
+
+    def prescribe(self, q: Array, t: float) -> Array:
+        return q
+
+    # ------------------------------------------------------------------------------------------------ read-outs
+
+    def positions(self, q: Array) -> Array:
+        """World positions (p, 3) of the surface points of all bodies; body origins where a body has no surface."""
+        frames = self.kinematics(q, np.zeros_like(q)).frames
+        points = [link.body.points if len(link.body.points) else np.zeros((1, 3)) for link in self.tree.links]
+        return np.concatenate([x @ E[:3, :3].T + E[:3, 3] for x, E in zip(points, frames, strict=True)])
+
+    @property
+    def surface(self) -> Array:
+        """Triangles (k, 3) over `positions`."""
+        counts = [max(len(link.body.points), 1) for link in self.tree.links]
+        first = np.cumsum([0, *counts[:-1]])
+        return np.concatenate([link.body.faces + k for link, k in zip(self.tree.links, first, strict=True)])
+
+    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """Kinetic energy, gravity, and the potential of the forces [J]."""
+        kin = self.kinematics(q, v)
+        return {
+            "kinetic": 0.5 * float(np.sum(self.tree.inertia * kin.twists**2)),
+            "gravity": -float(self.tree.inertia[:, 5] @ (kin.frames[:, :3, 3] @ self.gravity)),
+            "elastic": float(sum(f.potential(kin, t, self.quirks) for f in self.forces)),
+        }
+
+    def momentum(self, q: Array, v: Array) -> Array:
+        """Total momentum as a wrench about the world origin (6,): angular, then linear."""
+        kin = self.kinematics(q, v)
+        P = self.tree.inertia * kin.twists
+        linear = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, 3:])
+        spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
+        return np.concatenate([(spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0), linear.sum(axis=0)])
+
+
+def complex_jacobian(function: Callable[[Array], Array], x: Array) -> Array:
+    """d function / dx, one complex evaluation per column: no cancellation, so it is exact to rounding."""
+    columns = [function(x + 1j * _COMPLEX_STEP * e).imag / _COMPLEX_STEP for e in np.eye(len(x))]
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
+def _diagonals(inertia: Array) -> Array:
+    D = np.zeros((len(inertia), 6, 6))
+    D[:, np.arange(6), np.arange(6)] = inertia
+    return D
+
+
+def _owned(rows: Rows, i: int) -> Rows:
+    return replace(rows, owner=i)
+
+
+def _negative_part(K: Array) -> Array:
+    w, V = np.linalg.eigh(0.5 * (K + K.T))
+    return (V * np.minimum(w, 0.0)) @ V.T
+
+
+def _check_inertia(kin: Kinematics) -> None:
+    """Every joint must move some mass: the recursion's pivots S^T M S are positive."""
+    bad = Recursion(kin, _diagonals(kin.tree.inertia), []).smallest_pivots()
+    worst = np.flatnonzero(bad <= 1e-12)
+    if len(worst):
+        raise SceneError(
+            "its joint moves no mass: the body and its children have no inertia along the joint",
+            where=f"link '{kin.tree.names[worst[0]]}'",
+            remedy="give the body a mass and inertia, or fix the joint",
+        )
+
+
+def _check_closures(system: ArticulatedSystem, kin: Kinematics) -> None:
+    """Position errors that no motion can remove, because the rows that could are dependent, are contradictions."""
+    parts = system.rows(kin, 0.0, inequality=False)
+    if not parts:
+        return
+    G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
+    g = np.concatenate([p.g for p in parts])
+    owner = np.concatenate([np.full(len(p.g), p.owner) for p in parts])
+    U, s, _ = np.linalg.svd(G, full_matrices=True)
+    rank = int(np.sum(s > 1e-9 * max(s.max(initial=0.0), 1e-300)))
+    stuck = U[:, rank:] @ (U[:, rank:].T @ g)
+    if np.abs(stuck).max(initial=0.0) > 1e-6 * system.scale:
+        names = sorted({type(system.constraints[o]).__name__ + f" {o}" for o in owner[np.abs(stuck) > 1e-9]})
+        raise SceneError(
+            f"{' and '.join(names)} contradict each other by {np.abs(stuck).max():.3g}",
+            where="constraints",
+            remedy="remove one, or make their points and offsets agree",
+        )
