@@ -17,7 +17,7 @@ _UNIT = {2: "length {} m", 3: "area {} m^2", 4: "volume {} m^3"}
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Finding:
     """One kind of fault: what, which elements or vertices, what to do. Errors refuse a mesh, warnings do not."""
 
@@ -108,10 +108,7 @@ def element_faults(X: Array, T: IntArray, number: IntArray) -> list[Finding]:
 
 def unreferenced_fault(X: Array, T: IntArray) -> Finding | None:
     """Vertices without an element: they would have no mass."""
-    used = np.zeros(len(X), dtype=bool)
-    inside = (T >= 0).ravel() & (T < len(X)).ravel()
-    used[T.ravel()[inside]] = True
-    bad = np.flatnonzero(~used)
+    bad = np.setdiff1d(np.arange(len(X)), T)
     if not len(bad):
         return None
     what = f"vertex {bad[0]} at {X[bad[0]].tolist()} belongs to no element{_more(bad)}"

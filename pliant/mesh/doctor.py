@@ -7,7 +7,7 @@ from os import PathLike
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.mesh.checks import Finding, faults, format_fault, valid_vertices
+from pliant.mesh.checks import Finding, duplicate_elements, faults, format_fault, valid_vertices
 from pliant.mesh.formats import read_raw
 from pliant.mesh.measures import dihedral_angles, edge_lengths, measures, radius_ratio, signed
 from pliant.mesh.mesh import Mesh
@@ -20,9 +20,9 @@ LARGE, SMALL = 30.0, 2e-3  # [m] sizes outside of which the unit is doubted
 _NAN = float("nan")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeshReport:
-    """What `doctor` found. ``refused``: Mesh would not accept it. Numbers are NaN where no element is sound."""
+    """What `doctor` found. ``refused``: Mesh would not accept it. Numbers are NaN where no element can be measured."""
 
     vertices: int
     elements: int
@@ -72,8 +72,7 @@ def doctor(subject: Mesh | RawMesh | tuple[Array, IntArray] | str | PathLike[str
     if format_fault(X, T):
         bounds = np.full((2, 3), _NAN)
         return MeshReport(len(X), len(T), "elements", bounds, 0.0, 0, (_NAN,) * 2, (_NAN,) * 2, _NAN, tuple(found))
-    usable = np.isin(T, np.flatnonzero(valid_vertices(X))).all(axis=1)
-    number = np.flatnonzero(usable)
+    number = _distinct(X, T)
     sound = T[number]
     if len(sound):
         found += _shape_findings(X, sound, number) + _joints(X, sound, number)
@@ -90,6 +89,14 @@ def doctor(subject: Mesh | RawMesh | tuple[Array, IntArray] | str | PathLike[str
         edge_ratio=_edge_ratio(X, sound),
         findings=tuple(found),
     )
+
+
+def _distinct(X: Array, T: IntArray) -> IntArray:
+    """Elements to look at further: valid vertices, all different, no duplicates (which would hide all else)."""
+    R = np.sort(T, axis=1)
+    valid = np.isin(R, np.flatnonzero(valid_vertices(X))).all(axis=1) & (R[:, 1:] != R[:, :-1]).all(axis=1)
+    number = np.flatnonzero(valid)
+    return np.delete(number, duplicate_elements(T[number])[0]) if len(number) else number
 
 
 def _extent(values: Array, second: Callable[[Array], float]) -> tuple[float, float]:
@@ -120,7 +127,7 @@ def _shape_findings(X: Array, T: IntArray, number: IntArray) -> list[Finding]:
         what = f"the body is {size:.3g} m across, probably millimetres"
         found.append(_warning("scale", what, "mesh.transformed(scale=1e-3) converts to metres"))
     if 0 < size < SMALL:
-        what = f"the body is {1e3 * size:.3g} mm across, probably scaled twice or in metres * 1e-3"
+        what = f"the body is {1e3 * size:.3g} mm across, probably scaled twice"
         found.append(_warning("scale", what, "mesh.transformed(scale=1e3) converts to metres"))
     return found
 

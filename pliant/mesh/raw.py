@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pliant.arrays import Array, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RawMesh:
     """Positions ``X (n, d)``, elements ``T (m, k)``, optional ``region (m,)``, and the lines of the file."""
 

@@ -17,7 +17,7 @@ from pliant.mesh.mesh import Mesh, refusal
 from pliant.mesh.topology import group_rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Repairs:
     """What `repair` did, in element and vertex numbers of the arrays it was given."""
 

@@ -1,5 +1,8 @@
 """From a closed surface to tetrahedra, by fTetWild (optional)."""
 
+from contextlib import chdir
+from tempfile import TemporaryDirectory
+
 import numpy as np
 
 from pliant.arrays import Array, IntArray
@@ -32,7 +35,8 @@ def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None) -> M
         raise MeshError(
             f"edge_length is {edge_length}", where="tetrahedralise", remedy="use a positive length in metres"
         )
-    X, T = pytetwild.tetrahedralize(V.astype(np.float64), F.astype(np.int32), edge_length_abs=edge_length)
+    with TemporaryDirectory() as folder, chdir(folder):  # it leaves a file of its own in the current folder
+        X, T = pytetwild.tetrahedralize(V.astype(np.float64), F.astype(np.int32), edge_length_abs=edge_length)
     if not len(T):
         raise MeshError("the surface encloses nothing", where="tetrahedralise", remedy="close its holes")
     return repair(np.asarray(X, dtype=np.float64), np.asarray(T, dtype=np.int64))[0]

@@ -64,7 +64,7 @@ def components(n: int, T: IntArray) -> tuple[int, IntArray]:
     return len(found), piece.ravel().astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NonManifold:
     """Facets of more than two elements, and edges and vertices where the surface of a mesh touches itself."""
 

@@ -24,11 +24,18 @@ SOLIDS = {
 }
 
 
+def enclosed_volume(body):
+    """By the divergence theorem over the outward surface: less than the sum of the tets if any overlap."""
+    V = body.X[body.surface()]
+    return np.einsum("fi,fi->", V[:, 0], np.cross(V[:, 1], V[:, 2])) / 6
+
+
 @pytest.mark.parametrize("name", SOLIDS)
 def test_solids_are_positive_connected_manifolds(name):
     make, characteristic = SOLIDS[name]
     body = make()
     assert (body.measures() > 0).all()
+    assert enclosed_volume(body) == pytest.approx(body.measures().sum(), rel=1e-11)
     assert body.components()[0] == 1
     assert not non_manifold(body.T)
     assert euler_characteristic(body.surface()) == characteristic

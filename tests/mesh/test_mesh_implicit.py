@@ -14,6 +14,12 @@ from pliant.mesh.topology import euler_characteristic, non_manifold
 BOX = np.array([[-1.5] * 3, [1.5] * 3])
 
 
+def enclosed_volume(body):
+    """By the divergence theorem over the outward surface: less than the sum of the tets if any overlap."""
+    V = body.X[body.surface()]
+    return np.einsum("fi,fi->", V[:, 0], np.cross(V[:, 1], V[:, 2])) / 6
+
+
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.floats(0.15, 0.5))
 def test_random_bodies_make_sound_meshes(seed, spacing):
@@ -23,6 +29,7 @@ def test_random_bodies_make_sound_meshes(seed, spacing):
     blobs.append(tube(rng.uniform(-0.8, 0.8, (3, 3)), rng.uniform(0.1, 0.4, 3)))
     body = mesh.fill(joined(blobs, 0.1), BOX, spacing)
     assert (body.measures() > 0).all()
+    assert enclosed_volume(body) == pytest.approx(body.measures().sum(), rel=1e-12)
     assert body.components()[0] == 1
     assert not non_manifold(body.T)
     angles = np.degrees(dihedral_angles(body.X, body.T))

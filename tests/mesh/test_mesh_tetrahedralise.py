@@ -32,9 +32,11 @@ def test_wrong_surfaces_are_refused(monkeypatch, V, F, edge_length, message):
         mesh.tetrahedralise(V, F, edge_length)
 
 
-def test_sphere_fills_with_its_volume():
+def test_sphere_fills_with_its_volume(tmp_path, monkeypatch):
     pytest.importorskip("pytetwild")
+    monkeypatch.chdir(tmp_path)
     body = mesh.tetrahedralise(SPHERE.X, SPHERE.T, edge_length=0.04)
     exact = mesh.ball(0.1, 8).measures().sum()
     assert body.measures().sum() == pytest.approx(exact, rel=0.02)
     assert not mesh.doctor(body).refused
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind
