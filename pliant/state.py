@@ -41,12 +41,13 @@ class Counts:
     factorizations: int = 0  # numeric factorizations
     solves: int = 0  # right-hand sides solved with a factor
     inner: int = 0  # iterations of an iterative linear solver
+    switches: int = 0  # from a quasi-Newton phase to a Newton phase
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
 
     def values(self) -> tuple[int, ...]:
-        return (self.forces, self.fills, self.analyses, self.factorizations, self.solves, self.inner)
+        return tuple(vars(self).values())
 
 
 @dataclass(frozen=True)

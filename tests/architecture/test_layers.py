@@ -59,7 +59,9 @@ def test_nothing_below_the_command_line_prints(path):
         assert not (isinstance(called, ast.Name) and called.id in ("print", "exit")), f"{path}:{node.lineno}"
 
 
-@pytest.mark.parametrize("folder, table", [("materials", "MATERIALS"), ("integrators", "INTEGRATORS"), ("solvers", "SOLVERS")])
+@pytest.mark.parametrize(
+    "folder, table", [("materials", "MATERIALS"), ("integrators", "INTEGRATORS"), ("solvers", "SOLVERS")]
+)
 def test_every_choice_is_in_its_tuple(folder, table):
     """A public dataclass with a method of its kind, in its folder, but missing from the tuple, would escape conformance."""
     import importlib

@@ -47,7 +47,9 @@ def amplitude(integrator, z, periods=10):
     return float(np.hypot(state.q[0], state.v[0]))
 
 
-@pytest.mark.parametrize("z, values", [(0.1, (0.0439, 0.9848, 0.9998, 0.2087)), (0.2, (0.0021, 0.8920, 0.9982, 0.0446))])
+@pytest.mark.parametrize(
+    "z, values", [(0.1, (0.0439, 0.9848, 0.9998, 0.2087)), (0.2, (0.0021, 0.8920, 0.9982, 0.0446))]
+)
 def test_oscillator_amplitudes(z, values):
     """Reference amplitudes after ten periods, from the closed-form amplification factors."""
     integrators = (BDF1(TIGHT), BDF2(TIGHT), SDIRK2(TIGHT), LinearlyImplicit(beta=0.5))

@@ -1,0 +1,103 @@
+"""The scenes of the QLB paper and of the Ldot chapter: BAR and ARMA. [QLB2021, Table 1; Weidner2022, Table 5.2]"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.bodies import Green, Solid
+from pliant.integrators import BDF2
+from pliant.maps.motions import Keyframes, Shake
+from pliant.maps.pins import Pin
+from pliant.materials import AnisotropicStVK, StableNeoHookean, StVK
+from pliant.mesh import Mesh, figure, paper_bar, read
+from pliant.scene import Scene
+
+LENGTH = 0.3  # of BAR [m]
+
+
+def bar_script() -> Keyframes:
+    """The moving end of BAR, 5 s: compress 40 %, stretch to +50 %, back, bend 90 degrees, unbend, twist 180 degrees."""
+    times, moves, turns = (
+        [0.0, 1.0, 2.0, 2.75],
+        [(0, 0, 0), (-0.4 * LENGTH, 0, 0), (0.5 * LENGTH, 0, 0), (0, 0, 0)],
+        [(0, 0, 0)] * 4,
+    )
+    for start, angles in ((2.75, np.linspace(0, np.pi / 2, 9)[1:]), (3.5, np.linspace(np.pi / 2, 0, 9)[1:])):
+        for k, a in enumerate(angles, 1):  # the end of a circular arc of the bar's length
+            times.append(start + 0.75 * k / 8)
+            reach, rise = (LENGTH * np.sin(a) / a, LENGTH * (1 - np.cos(a)) / a) if a > 0 else (LENGTH, 0.0)
+            moves.append((reach - LENGTH, 0, rise))
+            turns.append((0, -a, 0))
+    times.append(5.0)
+    moves.append((0, 0, 0))
+    turns.append((np.pi, 0, 0))
+    return Keyframes(tuple(times), tuple(moves), tuple(turns), pivot=(LENGTH, 0.05, 0.05))
+
+
+def bar(
+    *,
+    E: float | tuple[float, float] = 2e4,
+    nu: float = 0.49,
+    fibre: float = 0.0,
+    damping: float = 5e-3,
+    integrator: Any = None,
+    h: float = 5e-2,
+    mesh: Mesh | None = None,
+) -> Scene:
+    """BAR: 0.3 x 0.1 x 0.1 m, 10,125 vertices, 51,744 tetrahedra; one end clamped, the other driven by `bar_script`.
+
+    A pair ``E`` alternates in five layers along the bar; ``fibre`` [Pa] adds fibres along it.
+    """
+    mesh = mesh if mesh is not None else paper_bar("BAR")
+    X = mesh.X[mesh.T].mean(axis=1)
+    young = E if not isinstance(E, tuple) else np.where((X[:, 0] / LENGTH * 5).astype(int) % 2 == 0, *E)
+    material: Any = StableNeoHookean(E=young, nu=nu)
+    if fibre:
+        material = material + AnisotropicStVK(E=fibre, fibre=(1.0, 0.0, 0.0))
+    pins = (
+        Pin(mesh.where(lambda X: X[:, 0] < 1e-9)),
+        Pin(mesh.where(lambda X: X[:, 0] > LENGTH - 1e-9), bar_script()),
+    )
+    body = Solid(mesh, material, pins=pins, damping=Green(damping) if damping else None)
+    return Scene([body], integrator=integrator or BDF2(), h=h, duration=5.0, name="bar")
+
+
+def arma(
+    *,
+    material: str = "snh",
+    E: float = 1e7,
+    nu: float = 0.49,
+    damping: float = 0.0,
+    integrator: Any = None,
+    h: float = 1e-2,
+    mesh: Mesh | None = None,
+) -> Scene:
+    """ARMA: a four-limbed figure of 1.37 kg, its feet clamped to a base shaken by 0.03 m at 3 Hz, for 1 s."""
+    mesh = mesh if mesh is not None else armadillo()
+    chosen = StVK(E=E, nu=nu) if material == "stvk" else StableNeoHookean(E=E, nu=nu)
+    low = mesh.X[:, 2].min()
+    height = np.ptp(mesh.X[:, 2])
+    feet = Pin(mesh.where(lambda X: X[:, 2] < low + 0.05 * height), Shake((0.03, 0.0, 0.0), 3.0))
+    density = 1.37 / float(mesh.measures().sum())
+    body = Solid(mesh, chosen, density=density, pins=feet, damping=Green(damping) if damping else None)
+    return Scene([body], integrator=integrator or BDF2(), h=h, duration=1.0, name="arma")
+
+
+def armadillo(height: float = 0.25) -> Mesh:
+    """The thesis's armadillo when its meshes are at hand (see `mesh_folder`), else our own four-limbed figure."""
+    folder = mesh_folder()
+    file = folder / "armadillo_fine.ele" if folder else None
+    mesh = read(file) if file is not None and file.exists() else figure()
+    up = int(np.argmax(np.ptp(mesh.X, axis=0)))
+    X = np.roll(mesh.X, 2 - up, axis=1)
+    return Mesh(X * height / np.ptp(X[:, 2]), mesh.T)
+
+
+def mesh_folder() -> Path | None:
+    """Where the papers' own meshes lie: $PLIANT_MESHES, or shared/meshes beside the checkout; None when absent."""
+    for place in (os.environ.get("PLIANT_MESHES"), Path(__file__).parents[3] / "shared" / "meshes"):
+        if place and Path(place).is_dir():
+            return Path(place)
+    return None

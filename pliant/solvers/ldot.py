@@ -1,0 +1,178 @@
+"""Solvers on an early Cholesky factor: made once per nonlinear solve, before the answer is known.
+
+    L0  frozen          chol(A) at the start of the stage
+    L1  extrapolated    L + dt Ldot, the factor carried along its own time derivative [Weidner2022, Eq. 5.1-5.3]
+    LP  predictor       chol(A) at the guess: one factorization instead of the two of L1
+
+NEWTON-Lx runs Newton with that factor as preconditioner of PCG and never factors again [Weidner2022, Alg. 5.4].
+HYBRID-Lx first uses it as the Newton matrix itself (quasi-Newton) and falls back to NEWTON-Lx [Weidner2022, sec. 5.3].
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+from pliant.arrays import Array
+from pliant.clock import Clock
+from pliant.errors import NotPositiveDefinite
+from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.cholesky import Cholesky
+from pliant.linear.dchol import dchol, dchol_difference
+from pliant.linear.pcg import PCG
+from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.line_search import LineSearch, Trial
+from pliant.solvers.newton import finish, row, stagnates, start_trial
+from pliant.state import Counts, Transient
+
+Early = Literal["frozen", "extrapolated", "predictor"]
+
+
+@dataclass(frozen=True)
+class Ldot:
+    """Up to ``quasi`` quasi-Newton iterations with the early factor, then Newton-PCG preconditioned by it.
+
+    The switch happens when the line search fails, when ``quasi`` iterations are spent, or when the residual has not
+    halved in ten; the best iterate so far is kept, and there is no way back within a solve.
+    """
+
+    early: Early = "extrapolated"
+    quasi: int = 50
+    inner_tolerance: float = 1e-2
+    analytic: bool = False  # Ldot by the supernodal derivative instead of the difference of two factors
+    linear: LinearSolver = field(default_factory=Cholesky)
+    tolerance: Tolerance = Tolerance()
+    line_search: LineSearch = LineSearch()
+    max_iterations: int = 150
+
+    def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        clock = Clock()
+        now = start_trial(stage, guess, clock)
+        threshold = self.tolerance.threshold(stage, now.norm)
+        counts, history = Counts(forces=1), [row(0, now, 0.0)]
+        if now.norm <= threshold:
+            return finish(now, threshold, 0, counts, clock, history, "", memory)
+        factor, work = self._early(stage, guess, memory, clock)
+        counts += work
+        if self.quasi:
+            now, work = self._quasi_newton(stage, now, threshold, factor, clock, history)
+            counts += work
+        message = ""
+        if now.norm > threshold:
+            counts += Counts(switches=1) if self.quasi else Counts()
+            now, work, message = self._newton(stage, now, threshold, factor, clock, history)
+            counts += work
+        kept = Transient(factor.memory)
+        return finish(now, threshold, len(history) - 1, counts, clock, history, message, kept)
+
+    def _early(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
+        """The factor to work with; an extrapolation that loses a pivot falls back to the frozen factor."""
+        analysis = memory.value if memory is not None else None
+        if self.early == "extrapolated":
+            try:
+                return self._extrapolated(stage, analysis, clock)
+            except NotPositiveDefinite:
+                pass
+        with clock("fill"):
+            A = stage.jacobian(guess) if self.early == "predictor" else stage.start_jacobian()
+        with clock("factor"):
+            factor = self.linear.factor(A, analysis)
+        return factor, Counts(fills=1, analyses=int(factor.analysed), factorizations=1)
+
+    def _extrapolated(self, stage: StageLike, analysis: Any, clock: Clock) -> tuple[Factor, Counts]:
+        """L + dt Ldot with Adot by a difference over a small part of dt (element-wise, so projection is kept)."""
+        e = 1e-4 * stage.dt
+        with clock("fill"):
+            A, ahead = stage.start_jacobian(), stage.start_jacobian(ahead=e)
+            Adot = A.copy()
+            Adot.indptr, Adot.indices, Adot.data = A.indptr, A.indices, (ahead.data - A.data) / e
+        with clock("factor"):
+            rate = (dchol if self.analytic else dchol_difference)(A, Adot, analysis)
+            factor = rate.extrapolated(stage.dt)
+        return factor, Counts(fills=2, analyses=int(factor.analysed), factorizations=2)
+
+    def _quasi_newton(
+        self,
+        stage: StageLike,
+        now: Trial,
+        threshold: float,
+        factor: Factor,
+        clock: Clock,
+        history: list[dict[str, float]],
+    ) -> tuple[Trial, Counts]:
+        """dz = -(L L^T)^-1 r until it converges or one of the switch rules fires; the best iterate."""
+        counts, best = Counts(), now
+        for k in range(1, min(self.quasi, self.max_iterations) + 1):
+            with clock("solve"):
+                dz = -factor.solve(now.r)
+            with clock("force"):
+                found = self.line_search.search(stage, now, dz)
+            counts += Counts(solves=1, forces=found.evaluations if found else self.line_search.halvings + 1)
+            if found is None:
+                break
+            now = found
+            best = now if now.norm < best.norm else best
+            history.append(row(len(history), now, now.t))
+            slow = k >= 10 and history[-1]["residual"] > 0.5 * history[-11]["residual"]
+            if now.norm <= threshold or slow:
+                break
+        return best, counts
+
+    def _newton(
+        self,
+        stage: StageLike,
+        now: Trial,
+        threshold: float,
+        factor: Factor,
+        clock: Clock,
+        history: list[dict[str, float]],
+    ) -> tuple[Trial, Counts, str]:
+        """Newton with PCG; the matrix is filled in every iteration, the preconditioner never changes."""
+        counts = Counts()
+        linear = PCG(tolerance=self.inner_tolerance, preconditioner=factor)
+        while now.norm > threshold and len(history) <= self.max_iterations:
+            with clock("fill"):
+                A = stage.jacobian(now.z)
+            with clock("solve"):
+                solver = linear.factor(A)
+                dz = -solver.solve(now.r)
+            counts += Counts(fills=1, solves=solver.inner + 1, inner=solver.inner)
+            with clock("force"):
+                found = self.line_search.search(stage, now, dz)
+            if found is None:
+                return now, counts + Counts(forces=self.line_search.halvings + 1), "no acceptable Newton step"
+            counts += Counts(forces=found.evaluations)
+            now = found
+            history.append(row(len(history), now, now.t))
+            if stagnates(history):
+                return now, counts, "the residual has stopped falling"
+        return now, counts, ""
+
+
+def NewtonL0(**options: Any) -> Ldot:
+    """Newton-PCG preconditioned by the frozen factor."""
+    return Ldot(early="frozen", quasi=0, **options)
+
+
+def NewtonL1(**options: Any) -> Ldot:
+    """Newton-PCG preconditioned by the extrapolated factor."""
+    return Ldot(early="extrapolated", quasi=0, **options)
+
+
+def NewtonLP(**options: Any) -> Ldot:
+    """Newton-PCG preconditioned by the factor at the predictor; one factorization, as good as L1."""
+    return Ldot(early="predictor", quasi=0, **options)
+
+
+def HybridL0(**options: Any) -> Ldot:
+    """Quasi-Newton with the frozen factor, then NEWTON-L0."""
+    return Ldot(early="frozen", **options)
+
+
+def HybridL1(**options: Any) -> Ldot:
+    """Quasi-Newton with the extrapolated factor, then NEWTON-L1."""
+    return Ldot(early="extrapolated", **options)
+
+
+def HybridLP(**options: Any) -> Ldot:
+    """Quasi-Newton with the factor at the predictor, then NEWTON-LP."""
+    return Ldot(early="predictor", **options)
