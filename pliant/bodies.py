@@ -73,11 +73,24 @@ class Green:
 class Body(Protocol):
     """What a scene needs of a body; positions and indices are the body's own, the scene shifts them."""
 
-    mesh: Mesh
-    pins: Sequence[Pin]
-    damping: Damping | None
-    velocity: tuple[float, ...]
-    name: str
+    @property
+    def mesh(self) -> Mesh: ...
+
+    @property
+    def pins(self) -> Any:
+        """A tuple of pins."""
+        ...
+
+    @property
+    def damping(self) -> Damping | None: ...
+
+    @property
+    def velocity(self) -> tuple[float, ...]: ...
+
+    @property
+    def name(self) -> str:
+        """What the body's energy is called in the ledger ("elastic" for a solid without a name of its own)."""
+        ...
 
     def masses(self) -> sp.csr_matrix:
         """Mass matrix (n, n) [kg]."""
@@ -112,7 +125,8 @@ class Solid:
         return _mass(self.mesh, self.density, self.lumped)
 
     def energies(self, placed: Placed) -> list[Energy]:
-        return [Elastic(placed.X, placed.T, self.material, plane=self.plane)]
+        name = "elastic" if self.name == "solid" else self.name
+        return [Elastic(placed.X, placed.T, self.material, name=name, plane=self.plane)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +151,7 @@ class Membrane:
         return _mass(self.mesh, np.asarray(self.density) * self.thickness, True)
 
     def energies(self, placed: Placed) -> list[Energy]:
-        return [Elastic(placed.X, placed.T, self.material, thickness=self.thickness)]
+        return [Elastic(placed.X, placed.T, self.material, name=self.name, thickness=self.thickness)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +175,7 @@ class SpringNet:
         return sp.csr_matrix(sp.diags(np.broadcast_to(self.mass, (len(self.mesh.X),)).astype(np.float64)))
 
     def energies(self, placed: Placed) -> list[Energy]:
-        return [Springs(placed.X, placed.T, self.k)]
+        return [Springs(placed.X, placed.T, self.k, name=self.name)]
 
 
 def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:

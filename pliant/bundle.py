@@ -1,0 +1,139 @@
+"""Failure bundles: one folder from which a failed step can be repeated exactly.
+
+``scene.toml`` and its files, ``checkpoint.h5`` (state and memory before the step), ``report.json`` (what went wrong,
+iteration by iteration), ``offending.vtu`` (the vertices and elements it went wrong at).
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant import checkpoint
+from pliant.arrays import Array, IntArray
+from pliant.errors import RunError
+from pliant.ledger import prescribed
+from pliant.scene_file.origin import Origin
+from pliant.simulate import Failure, attempt, beginning
+from pliant.state import SolveReport, State
+
+SHOWN = 20  # vertices that are shown when none is plainly wrong
+
+
+def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
+    """Write the bundle of a failure; returns its folder."""
+    folder = Path(folder)
+    origin.write(folder)
+    before = failure.before
+    if before.topology is None and hasattr(failure.system, "topology"):
+        before = checkpoint.Checkpoint(before.step, before.state, before.memory, failure.system.topology())
+    checkpoint.save(folder / "checkpoint.h5", before)
+    vertices, elements = offenders(failure)
+    document = {
+        "step": failure.step,
+        "t": failure.before.state.t,
+        "h": failure.h,
+        "reason": failure.reason,
+        "replay": f"pliant replay {folder}",
+        "certificate": failure.report.as_json() if failure.report else None,
+        "solves": [asdict(solve) for solve in failure.solves],
+        "vertices": vertices.tolist(),
+        "elements": {name: found.tolist() for name, found in elements.items()},
+    }
+    try:
+        (folder / "report.json").write_text(json.dumps(plain(document), indent=1), encoding="utf-8")
+        _write_picture(folder / "offending.vtu", failure, vertices, elements)
+    except OSError as error:
+        raise RunError(f"cannot write {folder}: {error}", where="bundle") from error
+    return folder
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A repeated step: what it reports now, what it reported then, and whether both are the same to the last bit."""
+
+    step: int
+    reason: str
+    then: str
+    solves: tuple[SolveReport, ...]
+    same: bool
+
+
+def replay(folder: str | Path, scene: Any = None) -> Replay:
+    """Repeat the failed step of a bundle; ``scene`` only when the scene was made in Python."""
+    from pliant.scene_file import load_scene
+
+    folder = Path(folder)
+    try:
+        told = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        h, step, then = float(told["h"]), int(told["step"]), str(told["reason"])
+    except (OSError, KeyError, ValueError) as error:
+        raise RunError(f"{folder} is no failure bundle: {error}", where="replay") from error
+    scene = load_scene(folder / "scene.toml").scene if scene is None else scene
+    system, point = beginning(scene, checkpoint.load(folder / "checkpoint.h5"))
+    made, reason = attempt(scene, system, point, h)
+    solves = () if made is None else made.reports
+    tables = [[dict(line) for line in solve.history] for solve in solves]
+    before = [solve["history"] for solve in told["solves"]]
+    return Replay(step, reason or "the step is fine now", then, solves, bool(plain(tables) == before))
+
+
+def offenders(failure: Failure) -> tuple[IntArray, dict[str, IntArray]]:
+    """Vertices that are not finite, or else those with the largest unbalanced force; inverted elements by energy."""
+    if failure.attempt is None:
+        return np.zeros(0, dtype=np.int64), {}
+    system, state = failure.system, failure.attempt
+    with np.errstate(all="ignore"):
+        n = len(system.positions(failure.before.state.q))
+        wrong = ~(np.isfinite(state.q) & np.isfinite(state.v))
+        if len(state.q) % max(n, 1):
+            return np.zeros(0, dtype=np.int64), {}
+        if not wrong.any():
+            unbalanced = _unbalanced(system, failure.before.state, state, failure.h)
+            largest = np.argsort(-np.nan_to_num(np.abs(unbalanced.reshape(n, -1)).max(axis=1), nan=np.inf))
+            vertices = np.sort(largest[:SHOWN])
+        else:
+            vertices = np.flatnonzero(wrong.reshape(n, -1).any(axis=1))
+        elements = {}
+        for energy in getattr(system, "energy_terms", ()):
+            if hasattr(energy, "det"):
+                elements[energy.name] = np.flatnonzero(~(energy.det(state.q) > 0.0))
+    return vertices.astype(np.int64), elements
+
+
+def _unbalanced(system: Any, before: State, after: State, h: float) -> Array:
+    """M dv / h - f on the free coordinates: what a solved step has small."""
+    r = system.mass(after.q) @ (after.v - before.v) / h - system.force(after.q, after.v, after.t)
+    r[prescribed(system, len(r))] = 0.0
+    return r
+
+
+def _write_picture(path: Path, failure: Failure, vertices: IntArray, elements: dict[str, IntArray]) -> None:
+    """A VTK file of the offending vertices (as points) and elements, at the positions before the step."""
+    import meshio
+
+    points = failure.system.positions(failure.before.state.q)
+    cells: list[tuple[str, Any]] = [("vertex", vertices[:, None])] if len(vertices) else []
+    for energy in getattr(failure.system, "energy_terms", ()):
+        bad = elements.get(energy.name, np.zeros(0, dtype=np.int64))
+        if len(bad):
+            nodes = energy.elements.nodes[bad]
+            cells.append(({3: "triangle", 4: "tetra"}[nodes.shape[1]], nodes))
+    if cells:
+        meshio.Mesh(points, cells).write(path)
+
+
+def plain(value: Any) -> Any:
+    """For strict JSON: numbers that are not finite become strings."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

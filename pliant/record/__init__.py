@@ -1,0 +1,7 @@
+"""Recording runs into folders, reading them back, going on with them."""
+
+from pliant.record.output import Output
+from pliant.record.recorder import Interrupted, record, resume
+from pliant.record.run import Run, load
+
+__all__ = ["Interrupted", "Output", "Run", "load", "record", "resume"]

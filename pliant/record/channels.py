@@ -1,0 +1,113 @@
+"""Named arrays of a state for files and pictures: velocities and forces per vertex, stress and strain per element."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import SceneError
+from pliant.record.frames import Frame, Topology
+from pliant.state import State
+
+
+def blocks_of(scene: Any, system: Any) -> list[IntArray]:
+    """Cells over the rows of ``system.positions``: what the system says by ``cells()``, else the bodies' elements."""
+    if hasattr(system, "cells"):
+        return [np.asarray(block) for block in system.cells()]
+    if hasattr(scene, "bodies") and hasattr(scene, "offsets"):
+        return [body.mesh.T + first for body, first in zip(scene.bodies, scene.offsets(), strict=False)]
+    return []
+
+
+def topology_of(scene: Any, system: Any, points: Array) -> tuple[Topology, list[IntArray]]:
+    """The cells as files want them and as blocks; without any, every point is a cell of its own."""
+    blocks = blocks_of(scene, system) or [np.arange(len(points))[:, None]]
+    return Topology.of(blocks), blocks
+
+
+def frame_of(system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = ()) -> Frame:
+    """Positions and the asked channels of a state."""
+    points = np.asarray(system.positions(state.q), dtype=np.float64)
+    point_values, cell_values = {}, {}
+    for name in channels:
+        if name in POINT_CHANNELS:
+            point_values[name] = _spatial(POINT_CHANNELS[name](system, state), len(points))
+        else:
+            cell_values[name] = _cells(system, state, blocks, CELL_CHANNELS[name])
+    return Frame(state.t, points, point_values, cell_values)
+
+
+def check(channels: Sequence[str]) -> tuple[str, ...]:
+    """The channels, if all are known."""
+    known = [*POINT_CHANNELS, *CELL_CHANNELS]
+    for name in channels:
+        if name not in known:
+            raise SceneError(f"unknown channel {name!r}", where="output.channels", remedy=f"use {', '.join(known)}")
+    return tuple(channels)
+
+
+def _spatial(values: Array, n: int) -> Array:
+    """(n d,) -> (n, 3); coordinates that are not positions give zeros."""
+    if len(values) not in (2 * n, 3 * n):
+        return np.zeros((n, 3))
+    rows = values.reshape(n, -1)
+    return rows if rows.shape[1] == 3 else np.column_stack([rows, np.zeros(n)])
+
+
+def _energy_forces(word: str, contains: bool) -> Callable[[Any, State], Array]:
+    """Minus the gradients of the energies whose name does (or does not) contain ``word``, gravity left out."""
+
+    def force(system: Any, state: State) -> Array:
+        total = np.zeros_like(state.q)
+        for energy in getattr(system, "energy_terms", ()):
+            if (word in energy.name) == contains and energy.name not in ("gravity", "attachment"):
+                total -= energy.gradient(state.q)
+        return total
+
+    return force
+
+
+def _friction(system: Any, state: State) -> Array:
+    total = np.zeros_like(state.q)
+    for force in getattr(system, "force_terms", ()):
+        if "friction" in force.name:
+            total += force.force(state.q, state.v, state.t)
+    return total
+
+
+def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
+    """One value per cell; NaN on cells that belong to no elastic energy."""
+    energies = [e for e in getattr(system, "energy_terms", ()) if hasattr(e, "deformation")]
+    parts: list[Array | None] = []
+    for block in blocks:
+        nodes = np.sort(block, axis=1)
+        owner = next((e for e in energies if np.array_equal(e.elements.nodes, nodes)), None)
+        parts.append(None if owner is None else read(owner, state.q))
+    width = next((part.shape[1:] for part in parts if part is not None), ())
+    empty = [np.full((len(block), *width), np.nan) for block in blocks]
+    return np.concatenate([none if part is None else part for part, none in zip(parts, empty, strict=True)])
+
+
+def _green_strain(energy: Any, q: Array) -> Array:
+    """1/2 (F^T F - I), as (m, 9) with zeros for directions an element does not have."""
+    F = energy.deformation(q)
+    E = 0.5 * (np.einsum("mki,mkj->mij", F, F) - np.eye(F.shape[2]))
+    full = np.zeros((len(E), 3, 3))
+    full[:, : E.shape[1], : E.shape[2]] = E
+    return full.reshape(-1, 9)
+
+
+POINT_CHANNELS: dict[str, Callable[[Any, State], Array]] = {
+    "velocity": lambda system, state: state.v,
+    "elastic_force": _energy_forces("contact", False),
+    "contact_force": _energy_forces("contact", True),
+    "friction_force": _friction,
+}
+CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
+    "stress": lambda energy, q: energy.stress(q).reshape(-1, 9),
+    "von_mises": lambda energy, q: energy.von_mises(q),
+    "strain": _green_strain,
+    "strain_energy": lambda energy, q: energy.density(q),
+    "det_F": lambda energy, q: energy.det(q),
+}

@@ -1,0 +1,127 @@
+"""The shape of a scene file, as pydantic models: unknown keys are refused with the nearest known one."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pliant.errors import SceneError
+from pliant.scene_file.choices import nearest
+
+Quantity = float | str
+Vector = list[Quantity]
+Choice = str | dict[str, Any]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Transform(Table):
+    """Scale (one factor or one per axis), then rotate (vector: axis times angle), then translate."""
+
+    scale: float | list[float] = 1.0
+    rotate: Vector = Field(default=[0.0, 0.0, 0.0], description='rotation vector, "90 deg" or radians')
+    translate: Vector = [0.0, 0.0, 0.0]
+
+
+class PinTable(Table):
+    """Vertices that are held or moved: ``where`` is a sentence such as "x < 1 cm", or ``vertices`` are listed."""
+
+    where: str | None = None
+    vertices: list[int] | None = None
+    motion: Choice | None = None
+    axes: list[Literal["x", "y", "z"]] = ["x", "y", "z"]
+
+
+class BodyTable(Table):
+    """One body; ``mesh`` is { generator = "bar", ... its parameters } or { file = "bunny.msh" }."""
+
+    kind: Literal["solid", "membrane", "springs"] = "solid"
+    name: str | None = None
+    mesh: dict[str, Any]
+    transform: Transform | None = None
+    material: Choice | list[Choice] | None = None
+    density: Quantity | list[float] | None = None
+    mass: Quantity | list[float] | None = None
+    thickness: Quantity | None = None
+    k: Quantity | list[float] | None = None
+    plane: Literal["strain", "stress"] | None = None
+    lumped: bool = True
+    damping: Choice | None = None
+    velocity: Vector = [0.0, 0.0, 0.0]
+    pins: list[PinTable] = []
+
+
+class OutputTable(Table):
+    """What is recorded."""
+
+    every: int = 1
+    channels: list[str] = []
+    checkpoint_every: int = 0
+
+
+class RunTable(Table):
+    """How time passes; what every scene has, wherever its physics comes from."""
+
+    name: str | None = None
+    h: Quantity | None = None
+    duration: Quantity | None = None
+    integrator: Choice | None = None
+    on_failure: Literal["raise", "warn", "substep"] | None = None
+    on_energy_gain: Literal["ignore", "warn", "raise"] | None = None
+    output: OutputTable = OutputTable()
+
+
+class SceneTable(RunTable):
+    """A scene that is all in the file."""
+
+    gravity: Vector | None = None
+    bodies: list[BodyTable]
+
+
+class ReferenceTable(RunTable):
+    """A scene made by a function: ``builtin`` by name, or ``function`` of the file ``python``."""
+
+    builtin: str | None = None
+    python: str | None = None
+    function: str = "scene"
+    parameters: dict[str, Any] = {}
+
+
+def parse(document: dict[str, Any], where: str) -> SceneTable | ReferenceTable:
+    """The checked document; raises `SceneError` for the first thing that is wrong with it."""
+    model = ReferenceTable if "builtin" in document or "python" in document else SceneTable
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise _refusal(model, error, where) from None
+
+
+def _refusal(model: type[Table], error: ValidationError, where: str) -> SceneError:
+    """The most telling of pydantic's errors in one line: an unknown key first, then the first of the others."""
+    errors = error.errors()
+    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+    path = [part for part in first["loc"] if not (isinstance(part, str) and _is_branch(part))]
+    place = f"{where}: {'.'.join(map(str, path))}"
+    if first["type"] == "extra_forbidden":
+        return SceneError(f"unknown key {path[-1]!r}", where=place, remedy=nearest(str(path[-1]), _keys(model, path)))
+    if first["type"] == "missing":
+        return SceneError(f"{path[-1]!r} is missing", where=place, remedy="add it")
+    given = str(first["input"])
+    given = given if len(given) < 60 else given[:57] + "..."
+    return SceneError(f"{given!r} is not allowed", where=place, remedy=first["msg"][0].lower() + first["msg"][1:])
+
+
+def _is_branch(part: str) -> bool:
+    """Whether a part of pydantic's path is the name of an alternative of a union, not a key."""
+    return part in ("float", "str", "int", "bool") or "[" in part
+
+
+def _keys(model: Any, path: list[Any]) -> list[str]:
+    """The keys known at the place of the last part of the path."""
+    for part in path[:-1]:
+        if isinstance(part, int):
+            continue
+        tables = {"bodies": BodyTable, "pins": PinTable, "transform": Transform, "output": OutputTable}
+        model = tables.get(str(part), model)
+    return list(model.model_fields)

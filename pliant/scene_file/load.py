@@ -1,0 +1,153 @@
+"""Finding and making a scene: a built-in name, a ``.toml`` file, or a ``.py`` file; with fields set from outside."""
+
+import importlib.util
+import inspect
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pliant.errors import PliantError, SceneError
+from pliant.record.output import Output
+from pliant.scene_file.build import adjusted, build, located, run_values
+from pliant.scene_file.choices import NotDescribable, describe_choice, nearest
+from pliant.scene_file.describe import describe
+from pliant.scene_file.document import OutputTable, ReferenceTable, parse
+from pliant.scene_file.origin import Origin
+from pliant.scene_file.settings import apply, run_level
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A scene ready to run, what to record of it, and where it came from."""
+
+    scene: Any
+    output: Output
+    origin: Origin
+
+
+def load_scene(source: str | Path, settings: Sequence[str] = ()) -> Loaded:
+    """The scene called ``source`` with ``path=value`` settings applied, e.g. ``material.E="1 MPa"``."""
+    path = Path(source)
+    if path.suffix == ".toml" or path.is_dir():
+        path = path / "scene.toml" if path.is_dir() else path
+        return from_document(apply(read_toml(path), settings), path.parent, str(source))
+    if path.suffix == ".py":
+        document: dict[str, Any] = {"python": path.name}
+        folder = path.parent
+    else:
+        document, folder = {"builtin": str(source)}, Path()
+    if any(setting.startswith("integrator.") for setting in settings):  # parts of a choice that is not written yet
+        document["integrator"] = describe_choice(from_document(document, folder, str(source)).scene.integrator)
+    if all(run_level(setting) for setting in settings):
+        return from_document(apply(document, settings), folder, str(source))
+    parameters = [s for s in settings if s.startswith("parameters.")]
+    scene = from_document(apply(document, parameters), folder, str(source)).scene
+    try:
+        described, files = describe(scene)
+    except NotDescribable as reason:
+        remedy = "only h, duration, integrator, policies and parameters.* can be set"
+        raise SceneError(f"{source}: {reason.what}", where="--set", remedy=remedy) from None
+    rest = [s for s in settings if s not in parameters]
+    return from_document(apply(described, rest), folder, str(source), files)
+
+
+def from_document(document: dict[str, Any], folder: Path, where: str, files: dict[str, bytes] | None = None) -> Loaded:
+    """The scene of a document whose files lie in ``folder`` (or are given)."""
+    if "made_in_python" in document:
+        remedy = "pass the scene itself: pliant.resume(folder, scene)"
+        raise SceneError(f"the scene was made in Python ({document['made_in_python']})", where=where, remedy=remedy)
+    table = parse(document, where)
+    output = located(f"{where}: output", _output, table.output)
+    if isinstance(table, ReferenceTable):
+        return _referenced(table, document, folder, where, output)
+    if files is not None:
+        return Loaded(_build_beside(table, files, where), output, Origin(document, files))
+    kept: dict[str, bytes] = {}
+    renamed = dict(document)
+    renamed["bodies"] = [_keep(body, i, folder, kept) for i, body in enumerate(document["bodies"])]
+    return Loaded(build(table, folder, where), output, Origin(renamed, kept))
+
+
+def _build_beside(table: Any, files: dict[str, bytes], where: str) -> Any:
+    """Build with files that exist only in memory so far."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        return build(table, Path(folder), where)
+
+
+def _keep(body: dict[str, Any], i: int, folder: Path, kept: dict[str, bytes]) -> dict[str, Any]:
+    """The body with its mesh file under a name that is safe beside ``scene.toml``; the content goes to ``kept``."""
+    mesh = body.get("mesh", {})
+    if "file" not in mesh:
+        return body
+    path = folder / str(mesh["file"])
+    if not path.is_file():
+        return body  # reading it will say so
+    name = path.name if path.name not in kept else f"body-{i}{path.suffix}"
+    kept[name] = path.read_bytes()
+    if path.suffix == ".node" and path.with_suffix(".ele").is_file():
+        kept[path.stem + ".ele"] = path.with_suffix(".ele").read_bytes()
+    return {**body, "mesh": {**mesh, "file": name}}
+
+
+def _referenced(table: ReferenceTable, document: dict[str, Any], folder: Path, where: str, output: Output) -> Loaded:
+    files: dict[str, bytes] = {}
+    if table.builtin is not None:
+        from pliant.scenes import built_in
+
+        known = built_in()
+        if table.builtin not in known:
+            remedy = nearest(table.builtin, known) + "; `pliant list` shows all"
+            raise SceneError(f"no scene is called {table.builtin!r}", where=where, remedy=remedy)
+        function = known[table.builtin]
+    else:
+        path = folder / str(table.python)
+        function = _python_function(path, table.function)
+        files[path.name] = path.read_bytes()
+    scene = _call(function, table.parameters, where)
+    scene = adjusted(scene, run_values(table, where), where)
+    return Loaded(scene, output, Origin(document, files))
+
+
+def _call(function: Callable[..., Any], parameters: dict[str, Any], where: str) -> Any:
+    known = inspect.signature(function).parameters
+    for name in parameters:
+        if name not in known:
+            raise SceneError(f"unknown parameter {name!r}", where=where, remedy=nearest(name, known))
+    return located(where, function, **parameters)
+
+
+def _python_function(path: Path, name: str) -> Callable[..., Any]:
+    """The function ``name`` of a Python file; a scene under that name is returned by a function of no arguments."""
+    spec = importlib.util.spec_from_file_location(f"pliant_scene_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise SceneError(f"cannot read {path}", where="scene", remedy="give an existing .py file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except PliantError:
+        raise
+    except Exception as error:
+        raise SceneError(f"{path}: {type(error).__name__}: {error}", where="scene") from error
+    found = getattr(module, name, None)
+    if found is None:
+        raise SceneError(f"{path} defines no {name!r}", where="scene", remedy=f"define a function {name}() -> Scene")
+    return found if callable(found) else lambda: found
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SceneError(f"cannot read {path}: {error.strerror}", where="scene") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SceneError(f"{path} is not TOML: {error}", where="scene") from error
+
+
+def _output(table: OutputTable) -> Output:
+    return Output(table.every, tuple(table.channels), table.checkpoint_every)

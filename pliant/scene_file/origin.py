@@ -1,0 +1,41 @@
+"""Where a scene came from: the document and the files that a run folder keeps, so that it can be run again."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pliant.errors import RunError
+from pliant.scene_file.choices import NotDescribable
+from pliant.scene_file.toml import dumps
+
+
+@dataclass(frozen=True)
+class Origin:
+    """``document`` becomes ``scene.toml``; ``files`` (name -> content) lie beside it."""
+
+    document: dict[str, Any]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Put everything into ``folder``."""
+        texts = {**self.files, "scene.toml": dumps(self.document).encode("utf-8")}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in texts.items():
+                temporary = folder / (name + ".part")
+                temporary.write_bytes(content)
+                os.replace(temporary, folder / name)
+        except OSError as error:
+            raise RunError(f"cannot write {folder}: {error.strerror}", where="scene.toml") from error
+
+
+def origin_of(scene: Any) -> Origin:
+    """The scene's own description; a scene with parts that only Python can say keeps a note of that instead."""
+    from pliant.scene_file.describe import describe
+
+    try:
+        document, files = describe(scene)
+    except NotDescribable as reason:
+        return Origin({"name": str(scene.name), "made_in_python": reason.what})
+    return Origin(document, files)

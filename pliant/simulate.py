@@ -1,0 +1,245 @@
+"""Running a scene: one generator that steps, certifies and keeps the books; everything else consumes it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Protocol
+from warnings import warn
+
+import numpy as np
+
+from pliant import ledger
+from pliant.certificate import Certificate, certify, forbidden_inversions
+from pliant.checkpoint import Checkpoint
+from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, RunError
+from pliant.state import State, Step
+
+MAX_HALVINGS = 10
+GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
+
+
+class SceneLike(Protocol):
+    """What can be run: `pliant.Scene`, or anything else that can say these things about itself.
+
+    A scene whose system changes its topology also has ``restore(topology) -> system``, and the system ``topology()``.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def integrator(self) -> Any: ...
+
+    @property
+    def on_failure(self) -> str: ...
+
+    @property
+    def on_energy_gain(self) -> str: ...
+
+    @property
+    def h(self) -> Any: ...
+
+    @property
+    def steps(self) -> int: ...
+
+    def system(self) -> Any: ...
+
+    def initial(self, system: Any) -> State: ...
+
+
+@dataclass(frozen=True, eq=False)
+class TimeStep:
+    """One step of a run: where it led, what vouches for it, where the energy went; ``memory`` is for the next step."""
+
+    index: int
+    state: State
+    report: Certificate
+    ledger: ledger.Row
+    system: Any
+    memory: Any
+    changed: bool = False  # the topology differs from that of the scene
+
+    def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
+        """What `simulate` needs to go on from here."""
+        topology = topology_of(self.system) if self.changed else None
+        return Checkpoint(self.index, self.state, self.memory, topology, dict(marks or {}))
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """A step that may not be used: what it started from, what it tried, and what is wrong with it."""
+
+    step: int
+    h: float
+    before: Checkpoint
+    attempt: State | None
+    report: Certificate | None
+    solves: tuple[Any, ...]
+    reason: str
+    system: Any
+
+
+class StepFailed(ConvergenceError):
+    """A failed step ends the run; ``failure`` is what a bundle is made of."""
+
+    def __init__(self, failure: Failure, remedy: str) -> None:
+        super().__init__(f"step {failure.step}: {failure.reason}", where="simulate", remedy=remedy)
+        self.failure = failure
+        self.bundle: Path | None = None  # where it was written, once it was
+
+
+def simulate(scene: SceneLike, *, start: Checkpoint | None = None) -> Iterator[TimeStep]:
+    """Step from the initial state, or from a checkpoint, to the end of the scene.
+
+    A step that does not converge, is not finite, or inverts elements of a material that forbids it, is treated as
+    ``scene.on_failure`` says: "raise" `StepFailed`; "warn" once and go on (never with values that are not finite);
+    "substep": halve h until it converges, at most 2^10 times, then return to h. ``scene.on_energy_gain`` says what a
+    negative numerical dissipation beyond 1e-6 of the ledger's scale means.
+    """
+    system, point = beginning(scene, start)
+    row = ledger.opening(point.step, system, point.state)
+    changed = point.topology is not None
+    warned = False
+    for index in range(point.step + 1, scene.steps + 1):
+        begun = perf_counter()
+        taken, trouble = _take(scene, system, point, index)
+        seconds = perf_counter() - begun
+        last = taken[-1]
+        moved = next((part.system for part in reversed(taken) if part.system is not None), None)
+        if moved is not None:
+            system, changed = moved, True
+        report = certify(index, float(scene.h), taken, system, seconds)
+        if trouble:
+            report = replace(report, converged=False, message=trouble)
+            warned = _warn_once(warned, index, trouble)
+        with np.errstate(all="ignore"):
+            row = ledger.entry(row, system, point.state, last.state, scene.integrator.order)
+        if not np.isfinite(row.total):
+            raise StepFailed(failure_of(system, point, index, float(scene.h), last, "energy overflow"), _remedy(scene))
+        if row.numerical < -GAIN * row.scale and scene.on_energy_gain != "ignore":
+            warned = _gained(scene, system, point, report, row, warned)
+        step = TimeStep(index, last.state, report, row, system, last.memory, changed)
+        yield step
+        point = Checkpoint(index, last.state, last.memory)
+
+
+def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
+    """The system and the point a run of ``scene`` starts from."""
+    if start is None:
+        system = scene.system()
+        return system, Checkpoint(0, scene.initial(system))
+    if start.topology is None:
+        return scene.system(), start
+    restore = getattr(scene, "restore", None)
+    if restore is None:
+        raise RunError(f"scene {scene.name!r} cannot restore a changed topology", where="simulate")
+    return restore(start.topology), start
+
+
+def topology_of(system: Any) -> Any:
+    """What a scene's ``restore`` needs to make this system again."""
+    if not hasattr(system, "topology"):
+        what = f"{type(system).__name__} changed its topology but does not say it by topology()"
+        raise RunError(what, where="checkpoint")
+    return system.topology()
+
+
+def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple[Step | None, str]:
+    """One integrator step and what is wrong with it ("" when nothing is)."""
+    with np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
+        try:
+            step = scene.integrator.step(system, point.state, h, point.memory)
+        except (NotPositiveDefinite, ConvergenceError) as error:
+            return None, str(error)
+        except (ArithmeticError, np.linalg.LinAlgError) as error:
+            return None, f"{type(error).__name__}: {error}"
+        return step, trouble_of(step, system if step.system is None else step.system)
+
+
+def trouble_of(step: Step, system: Any) -> str:
+    """Why a step may not be used, "" if it may."""
+    if not (np.isfinite(step.state.q).all() and np.isfinite(step.state.v).all()):
+        return "positions or velocities are not finite"
+    for report in step.reports:
+        if not report.converged:
+            return f"not converged: {report.message} (residual {report.residual:.3g}, tolerance {report.tolerance:.3g})"
+    inverted = forbidden_inversions(system, step.state.q)
+    if inverted:
+        energy, elements = inverted[0]
+        return f"{len(elements)} elements of {energy.name!r} are inverted, first {elements[0]}"
+    return ""
+
+
+def _take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
+    """The step as the policy wants it: the pieces taken, and the trouble that a warning is about."""
+    h = float(scene.h)
+    try:
+        step, trouble = attempt(scene, system, point, h)
+    except PliantError:
+        raise
+    except Exception as error:  # a defect: keep what is needed to reproduce it
+        reason = f"{type(error).__name__}: {error}"
+        raise StepFailed(failure_of(system, point, index, h, None, reason), "report the failure bundle") from error
+    if not trouble and step is not None:
+        return [step], ""
+    usable = step is not None and bool(np.isfinite(step.state.q).all() and np.isfinite(step.state.v).all())
+    if scene.on_failure == "warn" and usable and step is not None:
+        return [step], trouble
+    if scene.on_failure == "substep":
+        pieces = _substeps(scene, system, point, h)
+        if pieces is not None:
+            return pieces, ""
+        trouble += f"; nor with h / {2**MAX_HALVINGS}"
+    raise StepFailed(failure_of(system, point, index, h, step, trouble), _remedy(scene))
+
+
+def _substeps(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> list[Step] | None:
+    """Cover h by halves: every failure halves the piece, every success on a full piece goes on with the same size."""
+    pieces: list[Step] = []
+    done, size = 0, 2 ** (MAX_HALVINGS - 1)  # in units of h / 2^MAX_HALVINGS
+    here = point
+    while done < 2**MAX_HALVINGS:
+        step, trouble = attempt(scene, system, here, h * size / 2**MAX_HALVINGS)
+        if trouble or step is None:
+            if size == 1:
+                return None
+            size //= 2
+            continue
+        pieces.append(step)
+        system = system if step.system is None else step.system
+        here = Checkpoint(point.step, step.state, step.memory)
+        done += size
+        while size < 2 ** (MAX_HALVINGS - 1) and done % (2 * size) == 0:
+            size *= 2  # larger again as soon as the grid of pieces allows it
+    return pieces
+
+
+def failure_of(system: Any, point: Checkpoint, index: int, h: float, step: Step | None, reason: str) -> Failure:
+    """The record of a failed step."""
+    with np.errstate(all="ignore"):
+        report = None if step is None else certify(index, h, [step], system, 0.0)
+    state, solves = (None, ()) if step is None else (step.state, step.reports)
+    return Failure(index, h, point, state, report, solves, reason, system)
+
+
+def _remedy(scene: SceneLike) -> str:
+    if scene.on_failure == "substep":
+        return "look at the failure bundle; the scene itself may be impossible"
+    return f'reduce h (now {float(scene.h):g} s), or set on_failure = "substep"'
+
+
+def _gained(
+    scene: SceneLike, system: Any, point: Checkpoint, report: Certificate, row: ledger.Row, warned: bool
+) -> bool:
+    reason = f"energy gained: {-row.numerical:.3g} J out of {row.scale:.3g} J"
+    if scene.on_energy_gain == "raise":
+        failure = Failure(report.step, float(scene.h), point, None, report, (), reason, system)
+        raise StepFailed(failure, "use a smaller h or a dissipative integrator")
+    return _warn_once(warned, report.step, reason)
+
+
+def _warn_once(warned: bool, index: int, trouble: str) -> bool:
+    if not warned:
+        warn(f"step {index}: {trouble}; further warnings are in the certificates only", stacklevel=3)
+    return True
