@@ -18,15 +18,19 @@ class Functions(NamedTuple):
     blocks: Any  # lanes: blocks(F, G, params, psd, S, H), see `isotropic.blocks`
 
 
-def bind(template: Any, label: str = "", **names: Any) -> FunctionType:
-    """A copy of the template in whose globals ``names`` are bound; ``label`` makes its own entry in Numba's disk cache."""
+def bind(template: Any, label: str, **names: Any) -> FunctionType:
+    """A copy of the template in whose globals ``names`` are bound.
+
+    The label makes its qualified name unique. Numba files cached kernels under that name, and links them by it: two
+    copies with one name, loaded from two cache files, would silently run each other's machine code.
+    """
     function = FunctionType(template.__code__, {**template.__globals__, **names}, template.__name__)
     function.__module__ = template.__module__
     function.__doc__ = template.__doc__
-    function.__qualname__ = f"{template.__name__}-{label}" if label else template.__qualname__
+    function.__qualname__ = f"{template.__name__}-{label}"
     return function
 
 
-def template_device(function: Any, **names: Any) -> Any:
+def template_device(function: Any, label: str, **names: Any) -> Any:
     """A device function: compiled already, or a template that is bound and compiled now."""
-    return device(bind(function, **names)) if isinstance(function, FunctionType) else function
+    return device(bind(function, label, **names)) if isinstance(function, FunctionType) else function

@@ -11,16 +11,16 @@ pair = phase = None
 def direct(psi, piola, pair):
     """Family of densities whose tangent needs no decomposition and no projection."""
 
-    def functions(element):
-        return Functions(psi, piola, direct_blocks(pair, element))
+    def functions(element, label):
+        return Functions(psi, piola, direct_blocks(pair, element, label))
 
     return functions
 
 
-def direct_blocks(pair, element):
+def direct_blocks(pair, element, label):
     """The maker of blocks (see `isotropic.blocks`) for a device function ``pair``."""
-    phase = lanes(bind(phase_pair, pair=pair))
-    return lanes(bind(blocks, phase=phase, NODES=element.nodes))
+    phase = lanes(bind(phase_pair, label, pair=pair))
+    return lanes(bind(blocks, label, phase=phase, NODES=element.nodes))
 
 
 def phase_pair(F, G, params, m, n, H):

@@ -20,14 +20,13 @@ law = sign = svd = phase = None
 def fibre(law, *, signed=False):
     """Family of densities psi(I5)."""
 
-    def functions(element):
-        sign = device(bind(stretch_sign, svd=element.svd)) if signed else always_one
-        names = {"law": law, "sign": sign}
-        phase = lanes(bind(phase_fibre, **names))
+    def functions(element, label):
+        sign = device(bind(stretch_sign, label, svd=element.svd)) if signed else always_one
+        phase = lanes(bind(phase_fibre, label, law=law, sign=sign))
         return Functions(
-            device(bind(fibre_psi, **names)),
-            device(bind(fibre_piola, **names)),
-            lanes(bind(blocks, phase=phase, NODES=element.nodes)),
+            device(bind(fibre_psi, label, law=law, sign=sign)),
+            device(bind(fibre_piola, label, law=law, sign=sign)),
+            lanes(bind(blocks, label, phase=phase, NODES=element.nodes)),
         )
 
     return functions

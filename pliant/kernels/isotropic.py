@@ -121,10 +121,10 @@ def blocks(F, G, params, psd, S, H):
 def isotropic(psi, piola, spectral):
     """Family of densities with direct formulas for psi(F, p) and piola(F, p) and a spectrum."""
 
-    def functions(element):
-        restrict = template_device(element.restrict, piola=piola)
-        spectrum = lanes(bind(phase_spectrum, svd=element.svd, spectral=spectral, restrict=restrict))
-        return Functions(psi, piola, lanes(bind(blocks, spectrum=spectrum, NODES=element.nodes)))
+    def functions(element, label):
+        restrict = template_device(element.restrict, label, piola=piola)
+        spectrum = lanes(bind(phase_spectrum, label, svd=element.svd, spectral=spectral, restrict=restrict))
+        return Functions(psi, piola, lanes(bind(blocks, label, spectrum=spectrum, NODES=element.nodes)))
 
     return functions
 
@@ -132,10 +132,10 @@ def isotropic(psi, piola, spectral):
 def principal(energy, stress, spectral):
     """Family of densities given by principal stretches only: energy(s0, s1, s2, p), stress = (dpsi/ds_i), and a spectrum."""
 
-    def functions(element):
-        psi = device(bind(principal_psi, svd=element.svd, energy=energy))
-        piola = device(bind(principal_piola, svd=element.svd, stress=stress))
-        return isotropic(psi, piola, spectral)(element)
+    def functions(element, label):
+        psi = device(bind(principal_psi, label, svd=element.svd, energy=energy))
+        piola = device(bind(principal_piola, label, svd=element.svd, stress=stress))
+        return isotropic(psi, piola, spectral)(element, label)
 
     return functions
 

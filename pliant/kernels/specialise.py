@@ -17,11 +17,11 @@ SOURCES = ("bind", "device", "svd", "elements", "isotropic", "fibre", "direct", 
 
 
 class Density(NamedTuple):
-    """An energy density: its name, the file it is written in, and its device functions on a given element."""
+    """An energy density: its name, the file it is written in, and the maker of its device functions on an element."""
 
     name: str
     source: str
-    functions: Callable[[Element], Functions]
+    functions: Callable[[Element, str], Functions]
 
 
 class Kernels(NamedTuple):
@@ -34,55 +34,57 @@ class Kernels(NamedTuple):
     march: Any
 
 
-def digest(source: str) -> str:
-    """Ten letters that change with the density's file or any file of SOURCES.
+def label(name: str, element: Element, source: str) -> str:
+    """Name, element, and ten letters that change with the density's file or any file of SOURCES.
 
-    Numba looks only at the file of the cached function itself: without this an edit in a device function would silently
-    run the old machine code.
+    Numba looks only at the file of the cached function itself: without the letters an edit in a device function would
+    silently run the old machine code.
     """
-    files = [Path(__file__).with_name(f"{name}.py") for name in SOURCES] + [Path(source)]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
-
-
-def compile_pass(template: Any, label: str, *, parallel: bool = True, **names: Any) -> Any:
-    """A pass with its names bound, under a label of its own in the disk cache."""
-    function = bind(template, label, **names)
-    return njit(parallel=parallel, cache=True, fastmath=FASTMATH, error_model="numpy")(function)
+    files = [Path(__file__).with_name(f"{module}.py") for module in SOURCES] + [Path(source)]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
+    return f"{name}-{element.name}-{digest}"
 
 
 @cache
 def kernels(density: Density, element: Element) -> Kernels:
     """The compiled passes of a density on an element."""
-    psi, piola, blocks = density.functions(element)
-    label = f"{density.name}-{element.name}-{digest(density.source)}"
-    counts = {"NODES": element.nodes, "DIM": element.dim}
-    moving = {
-        "gather": element.gather,
-        "forces": lanes(bind(passes.lane_forces, piola=piola, **counts)),
-        "scatter": lanes(bind(passes.lane_scatter, **counts)),
-    }
+    tag = label(density.name, element, density.source)
+    psi, piola, blocks = density.functions(element, tag)
+    gather = element.gather
+    forces, scatter = force_lanes(element, piola, tag)
     return Kernels(
-        energy=compile_pass(
-            passes.energy, label, gather=element.gather, energies=lanes(bind(passes.lane_energy, psi=psi))
-        ),
-        stress=compile_pass(
-            passes.stress, label, gather=element.gather, stresses=lanes(bind(passes.lane_stress, piola=piola))
-        ),
-        gradient=compile_pass(passes.gradient, label, **moving),
-        hessian=hessian_pass(element, blocks, label),
-        march=compile_pass(passes.march, label, parallel=False, **moving),
+        energy=compiled(passes.energy, tag, gather=gather, energies=lanes(bind(passes.lane_energy, tag, psi=psi))),
+        stress=compiled(passes.stress, tag, gather=gather, stresses=lanes(bind(passes.lane_stress, tag, piola=piola))),
+        gradient=compiled(passes.gradient, tag, gather=gather, forces=forces, scatter=scatter),
+        hessian=hessian_pass(element, blocks, tag),
+        march=compiled(passes.march, tag, parallel=False, gather=gather, forces=forces, scatter=scatter),
     )
 
 
-def hessian_pass(element: Element, blocks: Any, label: str) -> Any:
+def compiled(template: Any, tag: str, *, parallel: bool = True, **names: Any) -> Any:
+    """A pass with its names bound, filed under its own name in the disk cache."""
+    function = bind(template, tag, **names)
+    return njit(parallel=parallel, cache=True, fastmath=FASTMATH, error_model="numpy")(function)
+
+
+def force_lanes(element: Element, piola: Any, tag: str) -> tuple[Any, Any]:
+    """The lane loops that make nodal forces of P and add them up."""
+    counts = {"NODES": element.nodes, "DIM": element.dim}
+    return (
+        lanes(bind(passes.lane_forces, tag, piola=piola, **counts)),
+        lanes(bind(passes.lane_scatter, tag, **counts)),
+    )
+
+
+def hessian_pass(element: Element, blocks: Any, tag: str) -> Any:
     """The pass that sums node-pair blocks, for any maker of blocks."""
     counts = {"NODES": element.nodes, "DIM": element.dim}
-    return compile_pass(
+    return compiled(
         passes.hessian,
-        label,
+        tag,
         gather=element.gather,
         blocks=blocks,
-        first_rows=lanes(bind(passes.node_zero, **counts)),
-        scatter=lanes(bind(passes.block_scatter, **counts)),
+        first_rows=lanes(bind(passes.node_zero, tag, **counts)),
+        scatter=lanes(bind(passes.block_scatter, tag, **counts)),
         **counts,
     )

@@ -112,7 +112,10 @@ def components(a: Array) -> tuple[Array, Array, Array]:
 
 
 def set_fields(material: Any, **values: Any) -> None:
-    """Store the validated values of a frozen dataclass, from its ``__post_init__``."""
+    """Store the validated values of a frozen dataclass, from its ``__post_init__``; all per-element ones of one length."""
+    sizes = {name: len(v) for name, v in values.items() if np.ndim(v) == (2 if name == "direction" else 1)}
+    if len(set(sizes.values())) > 1:
+        raise MaterialError(f"per-element parameters of different lengths: {sizes}", where=type(material).__name__)
     for name, value in values.items():
         object.__setattr__(material, name, value)
 
@@ -124,9 +127,6 @@ def lame(E: Parameter, nu: Parameter) -> tuple[Any, Any]:
 
 def rows(*columns: Any) -> Array:
     """Device parameters (1 | m, k) from numbers and per-element arrays."""
-    sizes = {np.size(c) for c in columns if np.ndim(c)}
-    if len(sizes) > 1:
-        raise MaterialError(f"per-element parameters of {' and '.join(map(str, sorted(sizes)))} values in one material")
     return np.stack(np.broadcast_arrays(*(np.atleast_1d(c) for c in columns)), axis=1).astype(np.float64)
 
 
