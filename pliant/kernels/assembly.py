@@ -66,6 +66,11 @@ def hessian(place: Layout, pattern: BlockPattern, terms: Sequence[Term], x: Arra
     local = np.zeros(pattern.blocks.size)
     for term in terms:
         term.kernels.hessian(x, place.T, place.G, term.table, term.stride, psd, pattern.E, place.m, local)
+    return sum_blocks(place, pattern, local)
+
+
+def sum_blocks(place: Layout, pattern: BlockPattern, local: Array) -> Array:
+    """CSR values from the patch-local blocks."""
     data = np.empty(pattern.indices.size)
     merge = merge_blocks3 if place.dim == 3 else merge_blocks2
     b = pattern.blocks
