@@ -53,7 +53,8 @@ class GreenDamping:
         """f(x, v) (N,) [N]."""
         place = self.elements.place
         local = np.zeros(place.sums.size)
-        self._forces(x, v, place.T, place.G, self._table, self._stride, place.L, place.m, local)
+        with assembly.threads(place.m, 10_000):
+            self._forces(x, v, place.T, place.G, self._table, self._stride, place.L, place.m, local)
         return -assembly.sum_nodes(place, local)
 
     def stiffness(self, x: Array, v: Array, t: float = 0.0) -> sp.csr_matrix:
@@ -64,7 +65,8 @@ class GreenDamping:
         """df/dv (N, N), negative semidefinite, of constant pattern; it depends on x only."""
         place, pattern = self.elements.place, self.elements.pattern
         local = np.zeros(pattern.blocks.size)
-        self._matrix(x, place.T, place.G, self._table, self._stride, False, pattern.E, place.m, local)
+        with assembly.threads(place.m, 1_000):
+            self._matrix(x, place.T, place.G, self._table, self._stride, False, pattern.E, place.m, local)
         return self._pattern.matrix(-assembly.sum_blocks(place, pattern, local))
 
     def stiffness_exact(self, x: Array, v: Array) -> sp.csr_matrix:

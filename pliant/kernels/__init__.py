@@ -1,0 +1,11 @@
+"""Compiled loops: fixed signatures, disk-cached, deterministic for any number of threads, no policy.
+
+Start reading at `passes` (the loops over elements), then `isotropic` and `fibre` (Hessian blocks), `layout` (where things
+go), `bind` and `specialise` (one kernel per density and element from one template).
+"""
+
+import os
+
+# OpenMP threads that spin while waiting take the core from whoever works: on a busy machine each parallel loop would
+# cost milliseconds. Read when the first parallel loop starts; a value set by the user stands.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
