@@ -35,3 +35,14 @@ def stage_of(scene, c=0.01, seed=0, size=0.01):
 
 def guess_of(stage):
     return stage.frame[stage.system.free]
+
+
+def stage_after(scene, steps, integrator):
+    """The implicit Euler stage that follows ``steps`` steps of a scene."""
+    system = scene.system()
+    state, memory, h = scene.initial(system), None, float(scene.h)
+    for _ in range(steps):
+        step = integrator.step(system, state, h, memory)
+        state, memory = step.state, step.memory
+    target = state.q + h * state.v
+    return Stage(system, h, target, state.q, state.t + h, system.prescribe(target, state.t + h), state)

@@ -1,0 +1,170 @@
+"""Projective Dynamics: implicit Euler with one constant matrix, solved per coordinate.
+
+    S = M + c^2 sum_i w_i G_i^T G_i        (n x n, factored once)
+    local:  p_i = nearest point of C_i to G_i q          global:  S q = M target + c^2 sum_i w_i G_i^T p_i
+
+One local/global iteration is exactly the quasi-Newton step q - S^-1 r(q) [Ledwon2024, Eq. 3.25]: the
+projections are inside the gradients of the energies, so that is how it is written here. Secant pairs on top of S
+(m > 0) make it the quasi-Newton method of Liu et al., which also serves neo-Hookean, StVK and other densities that are
+no squared distances [Liu2017]. S majorises the Hessian of projective energies, so their steps are always
+accepted whole.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.clock import Clock
+from pliant.errors import SceneError
+from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.cholesky import Cholesky
+from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.laplacian import laplacian
+from pliant.solvers.line_search import LineSearch, Trial
+from pliant.solvers.newton import finish, row, start_trial
+from pliant.solvers.qlb import Pairs
+from pliant.state import Counts, SolveReport, Transient
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalMatrix:
+    """The factored S, and what it was made for: it serves as long as system, c and the active constraints stay.
+
+    ``parts`` has one entry per set of axes with the same free vertices: the places of their coordinates among the free
+    ones (vertices, axes), and the factor of S restricted to these vertices.
+    """
+
+    system: Any
+    c: float
+    active: tuple[bytes, ...]
+    parts: tuple[tuple[IntArray, Factor], ...]
+
+    def apply(self, r: Array) -> Array:
+        """S^-1 r: all coordinates of a set of axes are right-hand sides of one call."""
+        out = np.empty_like(r)
+        for places, factor in self.parts:
+            out[places] = factor.solve(r[places])
+        return out
+
+
+@dataclass(frozen=True)
+class PD:
+    """``m`` secant pairs on the constant matrix; m = 0 is the local/global iteration itself.
+
+    ``fixed`` runs exactly that many iterations and accepts the result whatever its residual, as interactive programs
+    do; the report says how far it is from the root. Otherwise the solver iterates until the tolerance is met.
+    """
+
+    m: int = 5
+    tolerance: Tolerance = Tolerance()
+    fixed: int | None = None
+    line_search: LineSearch = LineSearch()
+    max_iterations: int = 10_000
+    linear: LinearSolver = field(default_factory=Cholesky)
+
+    def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        clock = Clock()
+        now = start_trial(stage, guess, clock)
+        threshold = self.tolerance.threshold(stage, now.norm) if self.fixed is None else 0.0
+        counts, history = Counts(forces=1), [row(0, now, 0.0)]
+        matrix, work = self._matrix(stage, guess, memory, clock)
+        counts += work
+        pairs = Pairs(self.m)
+        message = ""
+        k, limit = 0, self.max_iterations if self.fixed is None else self.fixed
+        while now.norm > threshold and k < limit:
+            k += 1
+            found, work = self._iterate(stage, now, matrix, pairs, clock)
+            counts += work
+            if found is None:
+                message = f"no acceptable step in iteration {k}"
+                break
+            pairs.update(found.z - now.z, found.r - now.r)
+            now = found
+            history.append(row(k, now, now.t))
+        solution = finish(now, threshold, k, counts, clock, history, message, Transient(matrix))
+        return solution if self.fixed is None else Solution(now.z, _fixed(solution.report), solution.memory)
+
+    def _iterate(
+        self, stage: StageLike, now: Trial, matrix: GlobalMatrix, pairs: Pairs, clock: Clock
+    ) -> tuple[Trial | None, Counts]:
+        """One accepted step; the pairs are dropped when they do not lead to one."""
+        counts = Counts()
+        for _ in range(2 if len(pairs) else 1):
+            with clock("solve"):
+                dz = -pairs.apply(now.r, matrix.apply)
+            with clock("force"):
+                found = self.line_search.search(stage, now, dz)
+            tried = found.evaluations if found is not None else self.line_search.halvings + 1
+            counts += Counts(solves=1, forces=tried)
+            if found is not None:
+                return found, counts
+            pairs.clear()
+        return None, counts
+
+    def _matrix(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[GlobalMatrix, Counts]:
+        """The kept factor if it still belongs to this stage, else a new one, counted."""
+        system: Any = getattr(stage, "system", None)
+        if not hasattr(system, "energy_terms"):
+            raise SceneError("the stage has no list of energies", where="PD", remedy="use newton, qlb or lbfgs")
+        q = stage.embed(guess)  # type: ignore[attr-defined]
+        active = tuple(e.active(q).tobytes() for e in system.energy_terms if hasattr(e, "active"))
+        kept = memory.value if isinstance(memory, Transient) else None
+        if kept is not None and kept.system is system and kept.c == stage.c and kept.active == active:
+            return kept, Counts()
+        with clock("fill"):
+            S = scalar_matrix(stage, q)
+        parts, counts = [], Counts(fills=1)
+        for places, vertices in free_axes(system.free, len(q) // S.shape[0]):
+            with clock("factor"):
+                factor = self.linear.factor(sp.csr_matrix(S[vertices][:, vertices]))
+            parts.append((places, factor))
+            counts += Counts(analyses=1, factorizations=1)
+        return GlobalMatrix(system, stage.c, active, tuple(parts)), counts
+
+
+def scalar_matrix(stage: Any, q: Array) -> sp.csr_matrix:
+    """S = M + c^2 L - c D for one coordinate; D (damping) enters as the mean over the coordinates."""
+    system = stage.system
+    n, d = system.X.shape
+    S = stage.inertia * sp.csr_matrix(system.mass(q)[::d, ::d])
+    for energy in system.energy_terms:
+        S = S + stage.c**2 * laplacian(energy, q, n)
+    if system.force_terms and stage.inertia:
+        D = system.damping(q, stage.velocity(q), stage.t)
+        for axis in range(d):
+            S = S - (stage.c / d) * D[axis::d, axis::d]
+    S = sp.csr_matrix(S)
+    S.sort_indices()
+    return S
+
+
+def free_axes(free: IntArray, d: int) -> list[tuple[IntArray, IntArray]]:
+    """Axes grouped by their free vertices: places (vertices, axes) among the free coordinates, and the vertices."""
+    groups: dict[bytes, tuple[list[IntArray], IntArray]] = {}
+    for axis in range(d):
+        places = np.flatnonzero(free % d == axis)
+        vertices = free[places] // d
+        if len(vertices):
+            groups.setdefault(vertices.tobytes(), ([], vertices))[0].append(places)
+    return [(np.stack(places, axis=1), vertices) for places, vertices in groups.values()]
+
+
+def _fixed(report: SolveReport) -> SolveReport:
+    """A fixed number of iterations has no tolerance to miss; what was given up is the residual."""
+    finite = bool(np.isfinite(report.residual))
+    start = report.history[0]["residual"]
+    left = f"fixed iterations: residual {report.residual:.2e} of {start:.2e}"
+    return SolveReport(
+        finite,
+        report.iterations,
+        report.residual,
+        float("inf"),
+        report.counts,
+        report.seconds,
+        report.history,
+        left if finite else "residual is not finite",
+    )
