@@ -1,16 +1,33 @@
 """Time integrators: each a frozen dataclass with a declared order; mix freely with the nonlinear solvers."""
 
+from pliant.integrators.additive import Additive
 from pliant.integrators.bdf1 import BDF1
 from pliant.integrators.bdf2 import BDF2
+from pliant.integrators.dgsi import DGSI
+from pliant.integrators.ere import ERE
 from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.integrators.midpoint import ImplicitMidpoint
+from pliant.integrators.mssi import MSSI
 from pliant.integrators.quasistatic import Quasistatic
 from pliant.integrators.rk4 import RK4
 from pliant.integrators.sdirk2 import SDIRK2
+from pliant.integrators.siere import SIERE
 from pliant.integrators.trbdf2 import TRBDF2
 
 IMPLICIT = (BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint, Quasistatic)  # these take a nonlinear solver
-INTEGRATORS = (*IMPLICIT, LinearlyImplicit, RK4, SymplecticEuler, Verlet, ExplicitEuler)
+INTEGRATORS = (
+    *IMPLICIT,
+    LinearlyImplicit,
+    RK4,
+    SymplecticEuler,
+    Verlet,
+    ExplicitEuler,
+    ERE,
+    SIERE,
+    Additive,
+    MSSI,
+    DGSI,
+)
 
 __all__ = [i.__name__ for i in INTEGRATORS] + ["IMPLICIT", "INTEGRATORS"]

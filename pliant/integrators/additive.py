@@ -1,0 +1,102 @@
+"""Additive (IMEX) stepping: the stiff part of the forces linearly implicit, the rest explicit. [Chen2019, Eq. 5.4]
+
+    (M + h D + h^2 K_H) dv = h (f - h K_H v_n),    v = v_n + dv,  q = q_n + h v
+
+All forces enter on the right; the split only says whose Hessian stands on the left. With every Hessian it is linearly
+implicit Euler, with none of them symplectic Euler. K_H is the sum of Hessians of energies, hence positive here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.clock import Clock
+from pliant.energies.base import Energy
+from pliant.errors import SceneError
+from pliant.integrators.explicit import scripted_velocity
+from pliant.linear.base import LinearSolver
+from pliant.linear.cholesky import Cholesky
+from pliant.state import Counts, SolveReport, State, Step
+from pliant.systems.base import System
+from pliant.velocity_step import velocity_step
+
+Split = Callable[[Energy, Array], sp.csr_matrix | None]  # the implicit part of an energy's Hessian at x, or None
+
+
+def everything(energy: Energy, x: Array) -> sp.csr_matrix | None:
+    """All of the Hessian: linearly implicit Euler."""
+    return energy.hessian(x, psd=True)
+
+
+def nothing(energy: Energy, x: Array) -> sp.csr_matrix | None:
+    """No Hessian: symplectic Euler."""
+    return None
+
+
+@dataclass(frozen=True)
+class Additive:
+    """``split(energy, x)`` says which part of each energy's Hessian is implicit; damping always is.
+
+    The explicit part must respect its own stability limit, h sqrt(lam_max) < 2 for the stiffness left out.
+    """
+
+    split: Split = everything
+    linear: LinearSolver = field(default_factory=Cholesky)
+    order: ClassVar[int] = 1
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        return additive_step(system, state, h, memory, split=self.split, linear=self.linear)
+
+
+def additive_step(
+    system: System,
+    state: State,
+    h: float,
+    memory: Any,
+    *,
+    split: Split,
+    linear: LinearSolver,
+    velocity_term: bool = True,
+) -> Step:
+    """One step; ``velocity_term=False`` leaves out - h K_H v_n, as [Chen2019, Eq. 5.8 and 5.11] are printed."""
+    clock = Clock()
+    q, free, t = state.q, system.free, state.t + h
+    v = scripted_velocity(system, state, h)
+    with clock("force"):
+        f = system.force(q, v, t)
+    with clock("fill"):
+        K = implicit_stiffness(system, q, split)
+        A = system.mass(q) + h * h * K - h * system.damping(q, v, t)
+        rhs = h * f - h * h * (K @ v) if velocity_term else h * f
+        A = sp.csr_matrix(system.restrict(sp.csr_matrix(A)))
+        A.sort_indices()
+    with clock("solve"):
+        solution = velocity_step(A, rhs[free], linear=linear, memory=memory)
+    v[free] += solution.u
+    q = system.prescribe(q + h * v, t)
+    finite = bool(np.isfinite(q).all())
+    counts = solution.report.counts + Counts(1, 1)
+    message = "" if finite else "not finite: the explicit part is beyond its stability limit; reduce h"
+    report = SolveReport(finite, 1, solution.report.residual, 0.0, counts, clock.totals(), message=message)
+    return Step(State(q, v, t), solution.memory, (report,))
+
+
+def implicit_stiffness(system: System, q: Array, split: Split) -> sp.csr_matrix:
+    """K_H = the sum of the implicit parts, over all coordinates."""
+    terms = getattr(system, "energy_terms", None)
+    if terms is None:
+        raise SceneError(
+            f"{type(system).__name__} does not tell its energies apart",
+            where="additive integrator",
+            remedy="use a system of deformable bodies",
+        )
+    K = sp.csr_matrix((len(q), len(q)))
+    for energy in terms:
+        part = split(energy, q)
+        if part is not None:
+            K = K + part
+    return K

@@ -1,0 +1,119 @@
+"""Exponential Rosenbrock-Euler: exact for linear forces, order 2, no artificial damping. [Chen2019, Eq. 4.4]
+
+    u_{n+1} = u_n + h phi1(h J_n) b(u_n),    u = [q; v],  b = [v; M^-1 f],  J = [[0, I], [-M^-1 K, -M^-1 D]]
+
+computed as du = the first 2n entries of exp(h Ja) e with J bordered by b, so that the tolerance acts on the increment
+and nothing cancels against u [Chen2019, Eq. 4.5]. A second border carries the motion of scripted coordinates, whose
+force grows linearly in time. Unknowns are scaled to (w0 q, v) with w0 ~ |M^-1 K|^{1/2}, so that positions and
+velocities weigh the same in the error norm.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.clock import Clock
+from pliant.errors import SceneError
+from pliant.integrators.linearised import Linearised, advanced, linearise
+from pliant.linear.base import Factor
+from pliant.linear.cholesky import Cholesky
+from pliant.linear.krylov import Exponential, expv
+from pliant.state import Counts, SolveReport, State, Step, Transient
+from pliant.systems.base import System
+
+
+@dataclass(frozen=True)
+class ERE:
+    """Krylov dimension ``m``, relative ``tolerance`` of the increment; ``psd`` projects K (then the order drops to 1).
+
+    Stable only while no eigenvalue of J has a positive real part: negative modes of K grow by exp(h sqrt(-lam)) per
+    step, and so does stiffness damping of a negative mode. The report counts products with J as ``inner`` and
+    substeps as ``iterations``.
+    """
+
+    m: int = 30
+    tolerance: float = 1e-7
+    psd: bool = False
+    order: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        if self.m < 2:
+            raise SceneError(f"m is {self.m}", where="ERE.m", remedy="use a Krylov dimension of at least 2")
+        if not 0.0 < self.tolerance < 1.0:
+            raise SceneError(f"tolerance is {self.tolerance}", where="ERE.tolerance", remedy="use a number in (0, 1)")
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        clock = Clock()
+        with clock("fill"):
+            linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=self.psd)
+            mass = memory if memory is not None and memory.value.fits(linear.M) else Transient(Mass(linear.M))
+        with clock("exponential"):
+            dq, dv, result = increment(linear, mass.value, h, m=self.m, tolerance=self.tolerance)
+        finite = bool(np.isfinite(dq).all() and np.isfinite(dv).all())
+        message = "" if finite else "not finite: J has growing modes; damp more, project K or reduce h"
+        if finite and not result.converged:
+            message = f"the exponential did not converge after {result.substeps} substeps"
+        counts = Counts(forces=1, fills=1, inner=result.products)
+        report = SolveReport(
+            not message, result.substeps, result.error, self.tolerance, counts, clock.totals(), message=message
+        )
+        return Step(advanced(system, state, h, dq, dv, linear.scripted), mass, (report,))
+
+
+class Mass:
+    """M = S^T S for the scaled unknowns: S = M^{1/2} when M is diagonal; a consistent M is only solved with."""
+
+    def __init__(self, M: sp.csr_matrix) -> None:
+        self._M = M
+        self._diagonal = M.nnz == M.shape[0]
+        self._factor: Factor | None = None if self._diagonal else Cholesky().factor(M)
+        self._root = np.sqrt(M.diagonal()) if self._diagonal else np.ones(M.shape[0])
+        self.root = self._root  # from v to the scaled velocity
+
+    def fits(self, M: sp.csr_matrix) -> bool:
+        return M is self._M or (
+            M.shape == self._M.shape and M.nnz == self._M.nnz and bool((M.data == self._M.data).all())
+        )
+
+    def acceleration(self, f: Array) -> Array:
+        """The scaled M^-1 f."""
+        return f / self._root if self._factor is None else self._factor.solve(f)
+
+
+def increment(
+    linear: Linearised, mass: Mass, h: float, *, m: int = 30, tolerance: float = 1e-7
+) -> tuple[Array, Array, Exponential]:
+    """(dq, dv) = h phi1(h J) b over the free coordinates, and what the exponential cost."""
+    n, S = len(linear.f), mass.root
+    w0 = frequency_bound(linear) or 1.0 / h
+    b = np.concatenate([w0 * S * linear.v, mass.acceleration(linear.f)])
+    g = np.concatenate([np.zeros(n), mass.acceleration(linear.ramp)])
+    eta = w0 / max(float(np.linalg.norm(b)), h * float(np.linalg.norm(g)), 1e-300)
+    border = eta * np.column_stack([b, g * h])
+
+    def apply(x: Array) -> Array:
+        y = np.empty_like(x)
+        a, c = x[:n] / (w0 * S), x[n : 2 * n] / S
+        y[:n] = w0 * x[n : 2 * n]
+        force = linear.K @ a
+        if linear.damped:
+            force = force + linear.D @ c
+        y[n : 2 * n] = -mass.acceleration(force)
+        y[: 2 * n] += border @ x[2 * n :]
+        y[2 * n], y[2 * n + 1] = 0.0, x[2 * n] / h
+        return y
+
+    start = np.zeros(2 * n + 2)
+    start[2 * n] = 1.0
+    result = expv(apply, start, h, m=m, tolerance=tolerance)
+    u = result.w / eta
+    return u[:n] / (w0 * S), u[n : 2 * n] / S, result
+
+
+def frequency_bound(linear: Linearised) -> float:
+    """sqrt of the infinity norm of M^-1 K with row-sum masses [1/s]."""
+    row = np.asarray(abs(linear.K).sum(axis=1)).ravel() / np.asarray(linear.M.sum(axis=1)).ravel()
+    return float(np.sqrt(row.max(initial=0.0)))

@@ -1,0 +1,228 @@
+"""SIERE: the s lowest modes by exponential Rosenbrock-Euler in closed form, the rest by linearly implicit Euler.
+
+With K = -df/dq, D = -df/dv, A = M + h D + h^2 K and the modes K U = M U Lam, U^T M U = I,
+
+    A y = h f - h^2 K v                                           the linearly implicit step
+    a = U^T M v,  c = U^T f,  (y_q, y_v) = modal phi1             what the modes do instead
+    w = y - U U^T M y
+    q += U y_q + h (v - U a + w),   v += U y_v + w
+
+One factorization and one solve: A maps the M-complement of the modes to itself, and there it is the matrix of the split
+system, so the low-rank update of the source is not needed. Where A is nearly singular in captured negative modes, the
+right-hand side is first made orthogonal to them. Only a damping that U does not diagonalise (say beta K at rest, far
+from rest) needs the update, and s further right-hand sides. The modes come from the factor of A, which inverts a
+shift; they are followed from step to step, and the linearly implicit step rides along in their block of solves.
+[Chen2019, Eq. 6.1-6.8]
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from pliant.arrays import Array
+from pliant.clock import Clock
+from pliant.errors import NotPositiveDefinite, SceneError
+from pliant.integrators import modal
+from pliant.integrators.explicit import scripted_velocity
+from pliant.integrators.linearised import advanced
+from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.cholesky import Cholesky
+from pliant.linear.modes import ShiftInvert, lowest
+from pliant.linear.tracking import Pencil, Tracked, track
+from pliant.state import Counts, SolveReport, State, Step, Transient
+from pliant.systems.base import System
+
+DENSE = 60  # up to this many coordinates all modes are computed densely
+GUARDS = 2  # modes followed beyond the captured ones: they keep clusters together
+RIGID = 6  # extra modes asked for at the start, to find those of a free body
+INVARIANT = 1e-6  # |D U - M U D_r| relative to |D U| below which damping leaves the modes uncoupled
+SINGULAR = -0.5  # h^2 lam below which the right-hand side is made orthogonal to the modes before the solve
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """The block of the last step, how many of its vectors are captured, and what is cheaper to rebuild than to save."""
+
+    U: Array
+    captured: int
+    analysis: Any = None
+    mass: Transient = Transient(None)
+
+
+@dataclass(frozen=True)
+class SIERE:
+    """``s`` elastic modes (rigid ones of a free body come on top).
+
+    ``s=0`` is linearly implicit Euler, s = all modes is ERE. ``psd`` projects K, in the modes too; without it negative
+    modes are captured as they are. Modes are followed with up to ``blocks`` blocks of s + 2 right-hand sides per step;
+    more than one is used when they turn by more than ``tolerance`` (sine of the angle). The report's ``iterations``
+    are blocks, its residual is that angle.
+    """
+
+    s: int = 5
+    psd: bool = True
+    tolerance: float = 0.1
+    blocks: int = 3
+    linear: LinearSolver = field(default_factory=Cholesky)
+    order: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.s < 0 or int(self.s) != self.s:
+            raise SceneError(f"s is {self.s}", where="SIERE.s", remedy="use a whole number of modes, 0 or more")
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        clock = Clock()
+        n = len(system.free)
+        if self.s > n:
+            raise SceneError(f"s = {self.s} modes of {n} free coordinates", where="SIERE.s", remedy=f"use s <= {n}")
+        with clock("fill"):
+            x = assemble(system, state, h, psd=self.psd, mass=memory.mass if memory else Transient(None))
+        with clock("factor"):
+            factor = factored(self.linear, x.A, memory.analysis if memory else None)
+        with clock("modes"):
+            modes, captured = self._modes(x, factor, memory)
+        with clock("solve"):
+            dq, dv = increment(x, factor, modes.U[:, :captured], modes.lam[:captured], modes.rider)
+        finite = bool(np.isfinite(dq).all() and np.isfinite(dv).all())
+        counts = Counts(1, 1, int(factor.analysed), 1, 1 + modes.solves)
+        message = "" if finite else "not finite: reduce h, project K or capture more modes"
+        report = SolveReport(finite, modes.blocks, modes.error, self.tolerance, counts, clock.totals(), message=message)
+        kept = Memory(modes.U, captured, factor.memory, Transient(x.mass))
+        return Step(advanced(system, state, h, dq, dv, x.scripted), kept, (report,))
+
+    def _modes(self, x: "Matrices", factor: Factor, memory: Memory | None) -> tuple[Tracked, int]:
+        """The captured modes with their guards and the linearly implicit step; and how many are captured."""
+        n = len(x.f)
+        if self.s == 0:
+            return Tracked(np.zeros(0), np.zeros((n, 0)), 0.0, 0, 0, factor.solve(x.implicit())), 0
+        if n <= max(DENSE, self.s + GUARDS + RIGID):
+            lam, U = scipy.linalg.eigh(x.K(np.eye(n)), x.M(np.eye(n)))
+            captured = memory.captured if memory else min(n, self.s + rigid(lam))
+            return Tracked(lam, U, 0.0, 0, 0, factor.solve(x.implicit())), captured
+        if memory is None or len(memory.U) != n:
+            return self._cold(x, factor)
+        weights = (1.0, x.h**2) if x.D is None else None
+        pencil = Pencil(x.K, x.M, factor.solve, weights)
+        s = memory.captured
+        return track(pencil, memory.U, s, x.implicit(), tolerance=self.tolerance, blocks=self.blocks), s
+
+    def _cold(self, x: "Matrices", factor: Factor) -> tuple[Tracked, int]:
+        """The first modes, from nothing; rigid motions among them are captured on top of the s elastic ones."""
+        K = x.A - x.mass[1] if x.D is None else x.A - x.mass[1] - x.h * x.D
+        inverse = ShiftInvert(factor, -1.0 / x.h**2, x.h**2) if x.D is None else None
+        found = lowest(sp.csr_matrix(K / x.h**2), x.mass[1], self.s + GUARDS + RIGID, inverse=inverse, tolerance=1e-4)
+        captured = self.s + rigid(found.lam)
+        kept = captured + GUARDS
+        y = factor.solve(x.implicit())
+        return Tracked(found.lam[:kept], found.U[:, :kept], found.residual, found.solves, 0, y), captured
+
+
+def rigid(lam: Array) -> int:
+    """How many of the lowest modes are rigid motions: zero against the others, at most six of them."""
+    return int(np.count_nonzero(np.abs(lam[:RIGID]) < 1e-6 * np.abs(lam[: 2 * RIGID]).max()))
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """A = M + h D + h^2 K and the force over the free coordinates; K acts through A, which was assembled once."""
+
+    A: sp.csr_matrix
+    D: sp.csr_matrix | None
+    m: Array  # row sums of M
+    mass: tuple[sp.csr_matrix, sp.csr_matrix]  # over all, and over the free coordinates
+    f: Array
+    ramp: Array  # rate of change of f by the scripted coordinates [N/s]
+    v: Array
+    scripted: Array
+    h: float
+
+    def M(self, x: Array) -> Array:
+        M = self.mass[1]
+        if M.nnz == len(self.m):
+            return self.m * x if x.ndim == 1 else self.m[:, None] * x
+        return M @ x
+
+    def step_forces(self, x: Array) -> Array:
+        """h^2 K x."""
+        y = self.A @ x - self.M(x)
+        return y if self.D is None else y - self.h * (self.D @ x)
+
+    def K(self, x: Array) -> Array:
+        return self.step_forces(x) / self.h**2
+
+    def implicit(self) -> Array:
+        """h f - h^2 K v: the right-hand side of linearly implicit Euler for the change of the velocities."""
+        return self.h * (self.f + self.h * self.ramp) - self.step_forces(self.v)
+
+
+def assemble(system: System, state: State, h: float, *, psd: bool, mass: Transient) -> Matrices:
+    """Everything a step needs, with forces of time t + h and one assembly."""
+    q, t, free = state.q, state.t + h, system.free
+    v = scripted_velocity(system, state, h)
+    f = system.force(q, v, t)
+    tangent = system.tangent(q, v, t, (1.0, h, h * h), psd=psd)
+    damping = system.damping(q, v, t)
+    M = system.mass(q)
+    pair = mass.value if mass.value is not None and mass.value[0] is M else (M, system.restrict(M))
+    moving = v.copy()
+    moving[free] = 0.0
+    ramp = np.zeros(len(free))
+    if moving.any():  # prescribed coordinates move through the tangent: (h^2 K + h D) w, of which f holds D w already
+        ramp = -(tangent @ moving - M @ moving + h * (damping @ moving))[free] / (h * h)
+    D = -system.restrict(damping) if damping.nnz else None
+    m = np.asarray(pair[1].sum(axis=1)).ravel()
+    return Matrices(system.restrict(tangent), D, m, pair, f[free], ramp, v[free], v, h)
+
+
+def increment(x: Matrices, factor: Factor, U: Array, lam: Array, y: Array) -> tuple[Array, Array]:
+    """(dq, dv) of the step in the module's docstring; ``y`` is the linearly implicit change of the velocities."""
+    h = x.h
+    if not len(lam):
+        return h * (x.v + y), y
+    MU = x.M(U)
+    a, c = MU.T @ x.v, U.T @ (x.f + 0.5 * h * x.ramp)
+    if x.D is None:
+        y_q, y_v = modal.undamped(lam, a, c, h)
+    else:
+        DU = x.D @ U
+        Dr = U.T @ DU
+        y_q, y_v = modal.damped(lam, Dr, a, c, h)
+        if np.abs(DU - MU @ Dr).max() > INVARIANT * np.abs(DU).max():
+            rhs = x.implicit() - MU @ (U.T @ x.implicit()) + MU @ y_v
+            y = split_solve(factor, MU, h * Dr + h * h * np.diag(lam), rhs)
+            return U @ y_q + h * (x.v - U @ a + y - U @ (MU.T @ y)), y
+    if h * h * lam[0] < SINGULAR:
+        y = factor.solve(x.implicit() - MU @ (U.T @ x.implicit()))
+    w = y - U @ (MU.T @ y)
+    return U @ y_q + h * (x.v - U @ a + w), U @ y_v + w
+
+
+def split_solve(factor: Factor, W: Array, C: Array, g: Array) -> Array:
+    """y with (A - W C W^T) y = g, by Woodbury with W's columns as further right-hand sides [Chen2019, Eq. 6.8]."""
+    both = factor.solve(np.column_stack([g, W]))
+    y, X = both[:, 0], both[:, 1:]
+    return y + X @ np.linalg.solve(np.eye(len(C)) - C @ (W.T @ X), C @ (W.T @ y))
+
+
+class Indefinite:
+    """The LU factor of a matrix that Cholesky refuses: K had modes below -1/h^2."""
+
+    memory, analysed, inner = None, True, 0
+
+    def __init__(self, A: sp.csr_matrix) -> None:
+        self._lu = splu(sp.csc_matrix(A))
+
+    def solve(self, b: Array) -> Array:
+        return self._lu.solve(b)
+
+
+def factored(linear: LinearSolver, A: sp.csr_matrix, memory: Any) -> Factor:
+    """The factor of A; an indefinite A is factored without its symmetry, which is slower and still right."""
+    try:
+        return linear.factor(A, memory)
+    except NotPositiveDefinite:
+        return Indefinite(A)
