@@ -1,3 +1,71 @@
-"""pliant: physically based animation and elastodynamics you can trust."""
+"""pliant: physically based animation and elastodynamics you can trust.
+
+Everything a scene needs is here by name; modules are imported when a name is first used.
+"""
+
+# ruff: noqa: F401, F403  (the imports for type checkers are re-exports)
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "pliant.scene": ("Scene",),
+    "pliant.bodies": ("Solid", "Membrane", "SpringNet", "Rayleigh", "Green"),
+    "pliant.maps.pins": ("Pin",),
+    "pliant.maps.motions": ("Keyframes", "Shake"),
+    "pliant.mesh": ("Mesh",),
+    "pliant.simulate": ("simulate", "TimeStep", "StepFailed"),
+    "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
+    "pliant.checkpoint": ("Checkpoint",),
+    "pliant.bundle": ("replay",),
+    "pliant.advise": ("advise",),
+    "pliant.scene_file": ("load_scene",),
+    "pliant.state": ("State",),
+    "pliant.units": ("quantity",),
+    "pliant.linear.cholesky": ("Cholesky",),
+    "pliant.linear.pcg": ("PCG",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_CHOICES = ("pliant.integrators", "pliant.solvers", "pliant.materials", "pliant.errors")  # all their public names
+_FOLDERS = ("mesh", "scenes", "materials", "integrators", "solvers", "linear", "export", "plots", "view", "bench")
+
+if TYPE_CHECKING:
+    from pliant import mesh, scenes
+    from pliant.advise import advise
+    from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
+    from pliant.bundle import replay
+    from pliant.checkpoint import Checkpoint
+    from pliant.errors import *
+    from pliant.integrators import *
+    from pliant.linear.cholesky import Cholesky
+    from pliant.linear.pcg import PCG
+    from pliant.maps.motions import Keyframes, Shake
+    from pliant.maps.pins import Pin
+    from pliant.materials import *
+    from pliant.mesh import Mesh
+    from pliant.record import Interrupted, Output, Run, load, record, resume
+    from pliant.scene import Scene
+    from pliant.scene_file import load_scene
+    from pliant.simulate import StepFailed, TimeStep, simulate
+    from pliant.solvers import *
+    from pliant.state import State
+    from pliant.units import quantity
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FOLDERS:
+        return importlib.import_module(f"pliant.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if not name.startswith("_"):
+        for home in _CHOICES:
+            module = importlib.import_module(home)
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'pliant' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    public = [n for home in _CHOICES for n in vars(importlib.import_module(home)) if n[0].isupper()]
+    return sorted({*globals(), *_HOME, *_FOLDERS, *public})

@@ -5,7 +5,6 @@ iteration by iteration), ``offending.vtu`` (the vertices and elements it went wr
 """
 
 import json
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ import numpy as np
 
 from pliant import checkpoint
 from pliant.arrays import Array, IntArray
+from pliant.certificate import plain
 from pliant.errors import RunError
 from pliant.ledger import prescribed
-from pliant.scene_file.origin import Origin
+from pliant.origin import Origin
 from pliant.simulate import Failure, attempt, beginning
 from pliant.state import SolveReport, State
 
@@ -124,16 +124,3 @@ def _write_picture(path: Path, failure: Failure, vertices: IntArray, elements: d
             cells.append(({3: "triangle", 4: "tetra"}[nodes.shape[1]], nodes))
     if cells:
         meshio.Mesh(points, cells).write(path)
-
-
-def plain(value: Any) -> Any:
-    """For strict JSON: numbers that are not finite become strings."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value

@@ -1,5 +1,6 @@
 """The certificate of a step: did it converge, how well, at what cost, and is the result admissible?"""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -102,3 +103,16 @@ def _message(reports: Sequence[SolveReport], finite: bool) -> str:
     if said:
         return said[0]
     return "" if finite else "positions or velocities are not finite"
+
+
+def plain(value: Any) -> Any:
+    """For strict JSON: numbers that are not finite become strings."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

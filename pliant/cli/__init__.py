@@ -1,0 +1,25 @@
+"""The command line. Commands live in modules of their own and import what they need when they are called."""
+
+import os
+import sys
+import traceback
+
+
+def main() -> None:
+    """Run the command; errors made on purpose are one line and exit code 2 (1 for numerical failure)."""
+    from pliant.cli.app import app
+    from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError
+
+    try:
+        app()
+    except PliantError as error:
+        if os.environ.get("PLIANT_VERBOSE"):
+            traceback.print_exc()
+        print("error: " + " ".join(str(error).split()), file=sys.stderr)
+        bundle = getattr(error, "bundle", None)
+        if bundle is not None:
+            print(f"look into it with: pliant replay {bundle}", file=sys.stderr)
+        sys.exit(1 if isinstance(error, ConvergenceError | NotPositiveDefinite) else 2)
+    except KeyboardInterrupt as stop:
+        print(f"stopped: {stop}" if str(stop) else "stopped", file=sys.stderr)
+        sys.exit(1)

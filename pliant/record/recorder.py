@@ -16,16 +16,16 @@ from time import monotonic, time
 from typing import Any
 
 from pliant import checkpoint, ledger
-from pliant.bundle import plain, write_bundle
-from pliant.certificate import Certificate
+from pliant.bundle import write_bundle
+from pliant.certificate import Certificate, plain
 from pliant.checkpoint import Checkpoint
 from pliant.errors import PliantError, RunError
+from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frames import FrameWriter
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, Run, load
 from pliant.record.summary import Summary, versions
-from pliant.scene_file.origin import Origin, origin_of
 from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
 
 CERTIFIED: dict[str, Callable[[Certificate], float]] = {  # columns of the ledger that come from the certificate

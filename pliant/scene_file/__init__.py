@@ -2,7 +2,6 @@
 
 from pliant.scene_file.describe import NotDescribable, describe
 from pliant.scene_file.load import Loaded, load_scene
-from pliant.scene_file.origin import Origin, origin_of
 from pliant.scene_file.toml import dumps
 
-__all__ = ["Loaded", "NotDescribable", "Origin", "describe", "dumps", "load_scene", "origin_of"]
+__all__ = ["Loaded", "NotDescribable", "describe", "dumps", "load_scene"]

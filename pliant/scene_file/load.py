@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pliant.errors import PliantError, SceneError
+from pliant.origin import Origin
 from pliant.record.output import Output
 from pliant.scene_file.build import adjusted, build, located, run_values
 from pliant.scene_file.choices import NotDescribable, describe_choice, nearest
 from pliant.scene_file.describe import describe
 from pliant.scene_file.document import OutputTable, ReferenceTable, parse
-from pliant.scene_file.origin import Origin
 from pliant.scene_file.settings import apply, run_level
 
 

@@ -63,6 +63,3 @@ def spring_chain(links: int = 10) -> Scene:
     mesh = chain(links)
     body = SpringNet(mesh, k="500 N/m", mass="20 g", pins=Pin(np.array([0])))
     return Scene([body], integrator=Verlet(substeps=10), h=0.01, duration=2.0, name="spring-chain")
-
-
-SCENES = (cantilever, bar_twist, swinging_bar, falling_ball, net, spring_chain)

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from pliant.errors import RunError
-from pliant.scene_file.choices import NotDescribable
-from pliant.scene_file.toml import dumps
 
 
 @dataclass(frozen=True)
@@ -19,6 +17,8 @@ class Origin:
 
     def write(self, folder: Path) -> None:
         """Put everything into ``folder``."""
+        from pliant.scene_file.toml import dumps
+
         texts = {**self.files, "scene.toml": dumps(self.document).encode("utf-8")}
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ class Origin:
 
 def origin_of(scene: Any) -> Origin:
     """The scene's own description; a scene with parts that only Python can say keeps a note of that instead."""
-    from pliant.scene_file.describe import describe
+    from pliant.scene_file.describe import NotDescribable, describe
 
     try:
         document, files = describe(scene)

@@ -1,0 +1,211 @@
+"""The step advisor: what the time step of a scene resolves, what it damps, and what would be better.
+
+Frequencies are those of the rest state, K u = omega^2 M u on the free coordinates. How the chosen integrator treats a
+mode of frequency omega is measured, not looked up: it is run on an oscillator of that frequency with the same h, and
+rho is its amplification per step. The amplitude decays like exp(-zeta omega t) with zeta = -ln(rho) / (h omega).
+[Chen2019, sec. 6.1; A8 of it in closed form: backward Euler has zeta = ln(1 + theta^2) / (2 theta), theta = h omega]
+"""
+
+from dataclasses import dataclass
+from math import inf, log, pi, sqrt
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.energies.attachment import Attachment
+from pliant.errors import PliantError, SceneError
+from pliant.integrators import BDF2, SDIRK2, ImplicitMidpoint
+from pliant.linear.modes import highest, lowest
+from pliant.materials.base import lame
+from pliant.mesh.measures import edge_lengths
+from pliant.state import State
+from pliant.systems.elastodynamics import Elastodynamics
+
+GROWTH = 1e-7  # per step: what is called unstable
+LOSS = 0.05  # part of the amplitude of the slowest mode that may be lost per period
+COARSE, FINE = 12.0, 400.0  # steps per period of the slowest mode outside of which h is called coarse or fine
+
+
+@dataclass(frozen=True)
+class ModeAdvice:
+    """One frequency [Hz]: theta = h omega, amplification per step, damping ratio, amplitude left after one period."""
+
+    frequency: float
+    theta: float
+    rho: float
+    zeta: float
+    left: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What `advise` found; ``suggestions`` are sentences with their reasons. Times in s, frequencies in Hz.
+
+    ``cfl`` is the time a pressure wave needs for the shortest edge (inf without elastic bodies), ``explicit_limit``
+    2 / omega_max, ``condition`` an estimate for the matrix M + h^2 K of an implicit step.
+    """
+
+    integrator: str
+    h: float
+    rigid: int
+    modes: tuple[ModeAdvice, ...]
+    top: ModeAdvice
+    cfl: float
+    explicit_limit: float
+    condition: float
+    suggestions: tuple[str, ...]
+
+
+def advise(scene: Any, *, count: int = 6) -> Advice:
+    """Examine a scene at rest: ``count`` elastic modes, the stiffest mode, limits, and suggestions."""
+    system = scene.system()
+    K, M = _matrices(system, scene.initial(system))
+    top = sqrt(max(highest(K, M), 0.0))
+    if top == 0.0:
+        raise SceneError("nothing is elastic in this scene", where="advise", remedy="there is no step to advise on")
+    found = lowest(K, M, min(count + 6, K.shape[0])).lam
+    if scene.integrator.order == 0:
+        raise SceneError("quasistatic steps have no dynamics", where="advise", remedy="choose a dynamic integrator")
+    elastic = found[found > 1e-8 * top**2]
+    h, integrator = float(scene.h), scene.integrator
+    modes = tuple(_mode(integrator, h, sqrt(lam)) for lam in elastic[:count])
+    last = _mode(integrator, h, top)
+    slow = 2.0 * pi * modes[0].frequency if modes else 0.0
+    return Advice(
+        type(integrator).__name__,
+        h,
+        len(found) - len(elastic),
+        modes,
+        last,
+        wave_time(scene),
+        2.0 / top,
+        (1.0 + (h * top) ** 2) / (1.0 + (h * slow) ** 2),
+        tuple(_suggestions(integrator, h, modes, last, top)),
+    )
+
+
+def amplification(integrator: Any, theta: float) -> float:
+    """The factor rho by which the integrator changes the amplitude of an oscillator per step, at theta = h omega.
+
+    Two oscillations, a quarter of a period apart, are followed; rho is the spectral radius of the 2 x 2 matrix that
+    takes (theta q, v) of both from step to step. For multistep methods this is the principal root: the others have
+    died out before the matrix is fitted.
+    """
+    spring = Attachment(1, np.array([0]), np.zeros((1, 3)), theta**2)  # unit mass, h = 1
+    system = Elastodynamics(np.zeros((1, 3)), np.ones(1), [spring])
+    state, memory = State(np.array([1.0, 0.0, 0.0]), np.array([0.0, theta, 0.0])), None
+    before = after = np.eye(2)
+    for _ in range(20):
+        with np.errstate(all="ignore"):
+            step = integrator.step(system, state, 1.0, memory)
+        state, memory = step.state, step.memory
+        now = np.array([theta * state.q[:2], state.v[:2]])
+        size = float(np.abs(now).max())
+        if not 1e-100 < size < 1e100:
+            break
+        before, after = after, now
+    if size >= 1e100 or not np.isfinite(size):
+        return inf
+    return float(np.abs(np.linalg.eigvals(after @ np.linalg.pinv(before))).max())
+
+
+def stability_limit(integrator: Any) -> float:
+    """The largest theta = h omega without growth, found by bisection; inf for methods that have none."""
+    grid = np.geomspace(0.1, 1e4, 26)
+    grows = [amplification(integrator, float(theta)) > 1.0 + GROWTH for theta in grid]
+    if not any(grows):
+        return inf
+    k = grows.index(True)
+    low, high = (0.0, grid[0]) if k == 0 else (grid[k - 1], grid[k])
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if amplification(integrator, middle) > 1.0 + GROWTH else (middle, high)
+    return float(low)
+
+
+def wave_time(scene: Any) -> float:
+    """The shortest edge over the speed of pressure waves sqrt((lam + 2 mu)/density), over all elastic bodies [s]."""
+    times = [inf]
+    for body in getattr(scene, "bodies", ()):
+        material: Any = getattr(body, "material", None)
+        parts: tuple[Any, ...] = getattr(material, "materials", (material,))
+        for part in parts:
+            if hasattr(part, "E") and hasattr(part, "nu"):
+                mu, lam = lame(part.E, part.nu)
+                speed = np.sqrt((lam + 2.0 * mu) / np.asarray(body.density))
+                times.append(float(np.min(edge_lengths(body.mesh.X, body.mesh.T).min(axis=1) / speed)))
+    return min(times)
+
+
+def _matrices(system: Any, state: State) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Stiffness (positive semidefinite) and mass on the free coordinates, at rest."""
+    needed = ("stiffness", "mass", "free")
+    if not all(hasattr(system, name) for name in needed):
+        raise SceneError(f"{type(system).__name__} has no stiffness matrix", where="advise")
+    at_rest: Array = system.X.ravel() if hasattr(system, "X") else state.q
+    K = -system.stiffness(at_rest, np.zeros_like(state.v), state.t, psd=True)
+    free = system.free
+    M = system.mass(at_rest)
+    return sp.csr_matrix(K[free][:, free]), sp.csr_matrix(M[free][:, free])
+
+
+def _mode(integrator: Any, h: float, omega: float) -> ModeAdvice:
+    theta = h * omega
+    rho = amplification(integrator, theta)
+    zeta = inf if rho == 0.0 else -log(rho) / theta if np.isfinite(rho) else -inf
+    left = rho ** (2.0 * pi / theta) if rho <= 1.0 or theta > 1e-3 else inf
+    return ModeAdvice(omega / (2.0 * pi), theta, rho, zeta, float(min(left, inf)))
+
+
+def _suggestions(integrator: Any, h: float, modes: tuple[ModeAdvice, ...], top: ModeAdvice, omega: float) -> list[str]:
+    name = type(integrator).__name__
+    if top.rho > 1.0 + GROWTH:
+        limit = stability_limit(integrator) / omega
+        return [
+            f"{name} is unstable at h = {h:.3g} s: the stiffest mode ({top.frequency:.3g} Hz) grows "
+            f"{top.rho:.3g} times per step. Use h <= {0.9 * limit:.2g} s, or BDF2, which has no limit."
+        ]
+    if not modes:
+        return ["The slowest motions cost nothing at rest (rigid, or slack): choose h by the motion you want to see."]
+    slow = modes[0]
+    period = 1.0 / slow.frequency
+    out = []
+    if period / h < COARSE:
+        out.append(
+            f"The slowest mode ({slow.frequency:.3g} Hz) has only {period / h:.3g} steps per period: its motion is not "
+            f"resolved. Use h <= {period / 20:.2g} s to see it; larger steps show its equilibrium only."
+        )
+    elif period / h > FINE:
+        out.append(
+            f"The slowest mode ({slow.frequency:.3g} Hz) has {period / h:.3g} steps per period; h up to "
+            f"{period / 40:.2g} s still resolves it."
+        )
+    if slow.left < 1.0 - LOSS:
+        out.append(_less_damping(integrator, h, slow))
+    if top.rho > 0.99 and top.theta > 2.0 and not out:
+        out.append(
+            f"{name} does not damp the stiffest mode, which turns {top.theta / (2 * pi):.2g} times per step: "
+            "noise stays. BDF2 or SDIRK2 remove it."
+        )
+    return out or [f"{name} with h = {h:.3g} s resolves the slowest mode and is stable: nothing to change."]
+
+
+def _less_damping(integrator: Any, h: float, slow: ModeAdvice) -> str:
+    """A sentence about a method or step that keeps more of the slowest mode."""
+    lost = f"{type(integrator).__name__} takes {1.0 - slow.left:.1%} of the amplitude of the slowest mode per period"
+    omega = 2.0 * pi * slow.frequency
+    for other in (BDF2(), SDIRK2(), ImplicitMidpoint()):
+        if type(other) is not type(integrator) and _mode(other, h, omega).left >= 1.0 - LOSS:
+            left = _mode(other, h, omega).left
+            return f"{lost}; {type(other).__name__} at the same h takes {max(1.0 - left, 0.0):.1%}."
+    smaller = h
+    for _ in range(12):
+        smaller /= 2.0
+        try:
+            if _mode(integrator, smaller, omega).left >= 1.0 - LOSS:
+                return f"{lost}; h = {smaller:.2g} s takes less than {LOSS:.0%}."
+        except PliantError:
+            break
+    return f"{lost}; a much smaller h is needed."

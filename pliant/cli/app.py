@@ -1,0 +1,142 @@
+"""The commands and their help."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="pliant",
+    help="Simulate soft bodies, cloth and articulated bodies, with a certificate for every step.\n\n"
+    "Start with:  pliant list   then   pliant run cantilever   then   pliant advise cantilever",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SceneArgument = Annotated[str, typer.Argument(help="a built-in scene (see `pliant list`), a .toml or a .py file")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help='change the scene, e.g. --set integrator=bdf1 --set material.E="1 MPa"', metavar="PATH=VALUE"
+    ),
+]
+StepOption = Annotated[str | None, typer.Option("--h", help='time step, e.g. 0.01 or "5 ms"')]
+DurationOption = Annotated[str | None, typer.Option(help="simulated time")]
+JsonOption = Annotated[bool, typer.Option("--json", help="print the result as JSON, nothing else")]
+HeadlessOption = Annotated[bool, typer.Option("--headless", help="no progress bar")]
+ThreadsOption = Annotated[int | None, typer.Option(help="threads of the kernels (the result does not depend on it)")]
+
+
+@app.callback()
+def _common(
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="show the traceback of errors")] = False,
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+) -> None:
+    if verbose:
+        os.environ["PLIANT_VERBOSE"] = "1"
+    if version:
+        from pliant import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    scene: SceneArgument,
+    set_: SetOption = None,
+    h: StepOption = None,
+    duration: DurationOption = None,
+    out: Annotated[Path | None, typer.Option(help="folder to record into; default runs/SCENE")] = None,
+    overwrite: Annotated[bool, typer.Option(help="replace a run that is there already")] = False,
+    headless: HeadlessOption = False,
+    json: JsonOption = False,
+    threads: ThreadsOption = None,
+) -> None:
+    """Simulate a scene and record it: frames, ledger, report, checkpoint. Ctrl-C saves and stops."""
+    from pliant.cli.run import run_scene, use_threads
+
+    use_threads(threads)
+    settings = list(set_ or []) + [f"{k}={v}" for k, v in (("h", h), ("duration", duration)) if v is not None]
+    run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
+
+
+@app.command()
+def resume(
+    folder: Annotated[Path, typer.Argument(help="the folder of an interrupted run")],
+    headless: HeadlessOption = False,
+    json: JsonOption = False,
+    threads: ThreadsOption = None,
+) -> None:
+    """Go on with an interrupted run; the result is the same, bit for bit, as if it had never stopped."""
+    from pliant.cli.run import resume_run, use_threads
+
+    use_threads(threads)
+    resume_run(folder, quiet=headless or json, json=json)
+
+
+@app.command()
+def replay(
+    bundle: Annotated[Path, typer.Argument(help="the failure folder of a run")],
+    json: JsonOption = False,
+) -> None:
+    """Repeat exactly the step that failed and print its iterations."""
+    from pliant.cli.replay import show_replay
+
+    show_replay(bundle, json=json)
+
+
+@app.command("list")
+def list_(
+    scene: Annotated[str | None, typer.Argument(help="show one scene in full, as a scene file")] = None,
+    to: Annotated[Path | None, typer.Option(help="write the scene file and its meshes into this folder")] = None,
+    json: JsonOption = False,
+) -> None:
+    """What there is to choose from: scenes, integrators, solvers, materials, channels."""
+    from pliant.cli.catalogue import show_catalogue, show_scene
+
+    if scene is None:
+        show_catalogue(json=json)
+    else:
+        show_scene(scene, to)
+
+
+@app.command()
+def doctor(
+    mesh: Annotated[Path | None, typer.Argument(help="a mesh file to examine; without it, the machine")] = None,
+    picture: Annotated[Path | None, typer.Option(help="where to draw the bad spots; default MESH-doctor.png")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Examine a mesh (exit code 1 when it would be refused), or this machine and its speed."""
+    from pliant.cli.doctor import examine_machine, examine_mesh
+
+    if mesh is None:
+        examine_machine(json=json)
+    else:
+        raise typer.Exit(examine_mesh(mesh, picture, json=json))
+
+
+@app.command()
+def advise(scene: SceneArgument, set_: SetOption = None, h: StepOption = None, json: JsonOption = False) -> None:
+    """Frequencies, time-step limits and numerical damping of a scene, and what to change."""
+    from pliant.cli.advise import show_advice
+
+    show_advice(scene, list(set_ or []) + ([f"h={h}"] if h is not None else []), json=json)
+
+
+@app.command()
+def bench(
+    id: Annotated[str | None, typer.Argument(help="paper/figure; without it, the list of all")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="a smaller version of it")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Reproduce a table or figure of a paper beside our numbers: paper, ours, does the claim hold?"""
+    from pliant.cli.bench import list_benches, run_bench
+
+    if id is None:
+        list_benches(json=json)
+    else:
+        run_bench(id, quick=quick, json=json)

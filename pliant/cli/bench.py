@@ -1,0 +1,81 @@
+"""``pliant bench``: the table of a paper, our column, and whether its claims hold."""
+
+import ast
+import importlib
+import json as js
+import pkgutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+if TYPE_CHECKING:
+    from pliant.bench.table import Table
+
+
+def benches() -> dict[str, str]:
+    """All benchmarks (paper/figure) with the first line of their docstring; none is imported for that."""
+    import pliant.bench
+
+    found = {}
+    for info in pkgutil.walk_packages(pliant.bench.__path__, "pliant.bench."):
+        parts = info.name.removeprefix("pliant.bench.").split(".")
+        if len(parts) != 2 or info.ispkg or parts[1].startswith("_"):
+            continue
+        tree = ast.parse(Path(pliant.bench.__path__[0], *parts).with_suffix(".py").read_text(encoding="utf-8"))
+        if any(isinstance(node, ast.FunctionDef) and node.name == "run" for node in tree.body):
+            name = "/".join(parts)
+            found[name] = (ast.get_docstring(tree) or "").split("\n")[0].removeprefix(f"{name}: ")
+    return found
+
+
+def list_benches(*, json: bool) -> None:
+    known = benches()
+    if json:
+        print(js.dumps(known))
+        return
+    grid = Grid(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, text in known.items():
+        grid.add_row(name, text)
+    Console(highlight=False).print(grid)
+
+
+def run_bench(id: str, *, quick: bool, json: bool) -> None:
+    from pliant.errors import SceneError
+    from pliant.scene_file.choices import nearest
+
+    known = benches()
+    if id not in known:
+        raise SceneError(f"no benchmark is called {id!r}", where="bench", remedy=nearest(id, known))
+    table = importlib.import_module("pliant.bench." + id.replace("/", ".")).run(quick=quick)
+    if json:
+        print(js.dumps(table.as_json(), default=float))
+    else:
+        show(table)
+
+
+def show(table: "Table") -> None:
+    """Print rows, claims and notes."""
+    console = Console(highlight=False)
+    if table.rows:
+        grid = Grid(title=f"{table.id}: {table.title}", title_justify="left")
+        columns = list(dict.fromkeys(name for row in table.rows for name in row))
+        for name in columns:
+            grid.add_column(name, justify="right")
+        for row in table.rows:
+            grid.add_row(*(_cell(row.get(name, "")) for name in columns))
+        console.print(grid)
+    if table.claims:
+        grid = Grid("claim", "paper", "ours", "holds?")
+        for claim in table.claims:
+            grid.add_row(claim.name, claim.paper, claim.measured, "yes" if claim.holds else "NO")
+        console.print(grid)
+    for line in (*table.notes, *(f"figure: {figure}" for figure in table.figures)):
+        console.print(line)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,29 @@
+"""``pliant replay``: the iteration table of a failed step, repeated."""
+
+import json as js
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+
+def show_replay(folder: Path, *, json: bool) -> None:
+    from pliant.bundle import replay
+    from pliant.certificate import plain
+
+    made = replay(folder)
+    if json:
+        print(js.dumps(plain(asdict(made))))
+        return
+    console = Console(highlight=False)
+    for k, solve in enumerate(made.solves):
+        table = Table(title=f"step {made.step}, solve {k + 1}", title_justify="left")
+        for name in solve.history[0] if solve.history else ():
+            table.add_column(name, justify="right")
+        for line in solve.history:
+            table.add_row(*(f"{value:.6g}" for value in line.values()))
+        console.print(table)
+        console.print(f"residual {solve.residual:.6g}, tolerance {solve.tolerance:.6g} {solve.message}")
+    console.print(f"then: {made.then}\nnow:  {made.reason}")
+    console.print("the same to the last bit" if made.same else "NOT the same as then")

@@ -1,0 +1,111 @@
+"""``pliant run`` and ``pliant resume``: the run, its progress bar, and what is said at its end."""
+
+import json as js
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pliant.record import Run
+    from pliant.simulate import TimeStep
+
+
+def use_threads(threads: int | None) -> None:
+    """Fix the number of kernel threads; must come before the kernels are loaded."""
+    if threads is not None:
+        from pliant.errors import SceneError
+
+        if threads < 1:
+            raise SceneError(f"{threads} threads", where="--threads", remedy="use at least 1")
+        os.environ["NUMBA_NUM_THREADS"] = str(threads)
+
+
+def run_scene(
+    source: str, settings: Sequence[str], out: Path | None, *, overwrite: bool, quiet: bool, json: bool
+) -> None:
+    from pliant.record import Interrupted, record
+    from pliant.scene_file import load_scene
+
+    loaded = load_scene(source, settings)
+    folder = out or _free_folder(Path("runs") / Path(str(loaded.scene.name)).name)
+    try:
+        with _watching(loaded.scene, quiet) as watch:
+            made = record(
+                loaded.scene, folder, output=loaded.output, origin=loaded.origin, overwrite=overwrite, watch=watch
+            )
+    except Interrupted as stop:
+        raise Interrupted(f"{stop}; go on with: pliant resume {folder}") from None
+    _say(made, json)
+
+
+def resume_run(folder: Path, *, quiet: bool, json: bool) -> None:
+    from pliant.record import Interrupted, load, resume
+    from pliant.scene_file import load_scene
+
+    load(folder)  # is it a run at all?
+    loaded = load_scene(folder / "scene.toml")
+    try:
+        with _watching(loaded.scene, quiet) as watch:
+            made = resume(folder, watch=watch)
+    except Interrupted as stop:
+        raise Interrupted(f"{stop}; go on with: pliant resume {folder}") from None
+    _say(made, json)
+
+
+@contextmanager
+def _watching(scene: Any, quiet: bool) -> Iterator["Callable[[TimeStep], None] | None"]:
+    """A progress bar on standard error: simulated time, steps per second, iterations, energy, time left."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("t {task.fields[t]:.4g} s  {task.fields[rate]:.3g} steps/s  {task.fields[iterations]} it"),
+        TextColumn("E {task.fields[energy]:.4g} J"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(str(scene.name), total=scene.steps, t=0.0, rate=0.0, iterations=0, energy=0.0)
+
+        def watch(step: "TimeStep") -> None:
+            speed = progress.tasks[0].speed or 0.0
+            progress.update(
+                task,
+                completed=step.index,
+                t=step.state.t,
+                rate=speed,
+                iterations=step.report.iterations,
+                energy=step.ledger.total,
+            )
+
+        yield watch
+
+
+def _say(made: "Run", json: bool) -> None:
+    report = made.report
+    if json:
+        print(js.dumps({"folder": str(made.folder), **report}))
+        return
+    seconds = report["seconds"].get("step", 0.0)
+    print(f"{made.folder}: {report['done']} steps in {seconds:.3g} s, {report['iterations']} iterations")
+    print(f"energy {sum(report['energies'].values()):.6g} J; numerical dissipation {report['numerical']:.3g} J")
+    for count, what in ((report["unconverged"], "did not converge"), (report["substepped"], "were cut into substeps")):
+        if count:
+            print(f"{count} steps {what}")
+
+
+def _free_folder(folder: Path) -> Path:
+    """The folder, or the first of folder-2, folder-3, ... that does not exist."""
+    k, free = 1, folder
+    while free.exists():
+        k += 1
+        free = folder.with_name(f"{folder.name}-{k}")
+    return free
