@@ -1,7 +1,7 @@
 """SciPy's BLAS and LAPACK for compiled kernels.
 
 A kernel gets the addresses of the routines as integers, so that it can be cached, and calls them by `fortran`.
-Characters are passed as uint8, integers as int32, reals as float64, arrays by their address as int64.
+Characters are passed as uint8, integers as int32, reals as float64, arrays by their address as uint64.
 """
 
 from functools import cache
@@ -35,12 +35,15 @@ def routines() -> IntArray:
 def fortran(typingctx, address, arguments):
     """Call the Fortran routine at ``address`` with a tuple of arguments, each passed by reference."""
 
+    for kind in arguments:
+        if kind not in (types.uint8, types.int32, types.float64, types.uint64):
+            raise TypeError(f"a Fortran routine cannot take an argument of type {kind}")
+
     def codegen(context, builder, signature, values):
         pointers = []
-        kinds = signature.args[1]
-        for k, kind in enumerate(kinds):
+        for k, kind in enumerate(signature.args[1]):
             value = builder.extract_value(values[1], k)
-            if kind in (types.int64, types.uint64):
+            if kind == types.uint64:
                 pointers.append(builder.inttoptr(value, ir.IntType(8).as_pointer()))
             else:
                 slot = cgutils.alloca_once(builder, value.type)

@@ -31,6 +31,10 @@ from pliant.kernels.blas import (
     fortran,
 )
 
+BLOCK = 96  # columns of a panel factored at a time
+CACHED = 1 << 16  # entries of an update formed at a time: half a megabyte
+NARROWEST = 96  # columns of an update formed at a time, at least
+
 kernel = numba.njit(cache=True, error_model="numpy", nogil=True)
 inlined = numba.njit(cache=True, error_model="numpy", inline="always")
 
@@ -56,9 +60,11 @@ def factor(blas, structure, L):
         bad = _factor_panel(blas, n, m, L, panel)
         if bad >= 0:
             return first[s] + bad
-        if m > n:
-            _update(blas, n, m, L, panel, C)
-            _scatter(s, n, m - n, C, L, first, row_start, panel_start, maps)
+        step = _strip(n, m) if m > n else 1
+        for begin in range(n, m, step):
+            end = min(begin + step, m)
+            _update(blas, n, m, begin, end, L, panel, C)
+            _scatter(s, begin, end, m, C, L, first, row_start, panel_start, maps)
     return -1
 
 
@@ -76,11 +82,13 @@ def factor_and_rate(blas, structure, L, D):
         if bad >= 0:
             return first[s] + bad
         _rate_of_panel(blas, n, m, L, D, panel)
-        if m > n:
-            _update(blas, n, m, L, panel, C)
-            _scatter(s, n, m - n, C, L, first, row_start, panel_start, maps)
-            _update_rate(blas, n, m, L, D, panel, C)
-            _scatter(s, n, m - n, C, D, first, row_start, panel_start, maps)
+        step = _strip(n, m) if m > n else 1
+        for begin in range(n, m, step):
+            end = min(begin + step, m)
+            _update(blas, n, m, begin, end, L, panel, C)
+            _scatter(s, begin, end, m, C, L, first, row_start, panel_start, maps)
+            _update_rate(blas, n, m, begin, end, L, D, panel, C)
+            _scatter(s, begin, end, m, C, D, first, row_start, panel_start, maps)
     return -1
 
 
@@ -110,34 +118,73 @@ def solve(blas, structure, L, X, transposed):
 @inlined
 def _at(a, k):
     """The address of entry k of the flat array a."""
-    return np.int64(a.ctypes.data) + 8 * np.int64(k)
+    return np.uint64(a.ctypes.data) + np.uint64(8 * k)
 
 
 @kernel
 def _factor_panel(blas, n, m, L, panel):
-    n32, m32, below = np.int32(n), np.int32(m), np.int32(m - n)
-    info = np.zeros(1, dtype=np.int32)
-    fortran(blas[POTRF], (LOWER, n32, _at(L, panel), m32, _at(info, 0)))
-    for k in range(n):
-        if not L[panel + k * (m + 1)] > 0.0 or k + 1 == info[0]:
-            return k
-    if below > 0:
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, below, n32, 1.0, _at(L, panel), m32, _at(L, panel + n), m32))
+    """Factor the first n columns of an m-row panel, BLOCK columns at a time; the column of a bad pivot, or -1."""
+    begin = 0
+    while begin < n:
+        end = begin + BLOCK if begin + BLOCK + BLOCK // 2 < n else n
+        bad = _factor_block(blas, end - begin, m - begin, m, L, panel + begin * (m + 1))
+        if bad >= 0:
+            return begin + bad
+        if end < n:
+            _update_block(blas, begin, end, n, m, L, panel)
+        begin = end
     return -1
 
 
 @kernel
-def _update(blas, n, m, L, panel, C):
-    """C = -B B^T, lower triangle."""
-    below, B = np.int32(m - n), _at(L, panel + n)
-    fortran(blas[SYRK], (LOWER, NO, below, np.int32(n), -1.0, B, np.int32(m), 0.0, _at(C, 0), below))
+def _factor_block(blas, wide, tall, m, L, corner):
+    """L <- chol(L) for the square on top of a block of columns, B <- B L^-T for what is below."""
+    wide32, m32, under = np.int32(wide), np.int32(m), np.int32(tall - wide)
+    info = np.zeros(1, dtype=np.int32)
+    fortran(blas[POTRF], (LOWER, wide32, _at(L, corner), m32, _at(info, 0)))
+    for k in range(wide):
+        if not L[corner + k * (m + 1)] > 0.0 or k + 1 == info[0]:
+            return k
+    if under > 0:
+        fortran(
+            blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, 1.0, _at(L, corner), m32, _at(L, corner + wide), m32)
+        )
+    return -1
 
 
 @kernel
-def _update_rate(blas, n, m, L, D, panel, C):
-    """C = -(B' B^T + B B'^T), lower triangle."""
-    below, m32, B, dB = np.int32(m - n), np.int32(m), _at(L, panel + n), _at(D, panel + n)
-    fortran(blas[SYR2K], (LOWER, NO, below, np.int32(n), -1.0, dB, m32, B, m32, 0.0, _at(C, 0), below))
+def _update_block(blas, begin, end, n, m, L, panel):
+    """Subtract the columns begin:end from the columns end:n of the same panel."""
+    wide, rest, below, m32 = np.int32(end - begin), np.int32(n - end), np.int32(m - n), np.int32(m)
+    column = panel + begin * m
+    B, target = _at(L, column + end), _at(L, panel + end * (m + 1))
+    fortran(blas[SYRK], (LOWER, NO, rest, wide, -1.0, B, m32, 1.0, target, m32))
+    if below > 0:
+        under, target = _at(L, column + n), _at(L, panel + end * m + n)
+        fortran(blas[GEMM], (NO, YES, below, rest, wide, -1.0, under, m32, B, m32, 1.0, target, m32))
+
+
+@kernel
+def _update(blas, n, m, begin, end, L, panel, C):
+    """C = -B[begin:] B[begin:end]^T, rows counted from the top of the panel; the lower triangle of its square part."""
+    tall, wide, under = np.int32(m - begin), np.int32(end - begin), np.int32(m - end)
+    n32, m32 = np.int32(n), np.int32(m)
+    B, rest = _at(L, panel + begin), _at(L, panel + end)
+    fortran(blas[SYRK], (LOWER, NO, wide, n32, -1.0, B, m32, 0.0, _at(C, 0), tall))
+    if under > 0:
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, B, m32, 0.0, _at(C, wide), tall))
+
+
+@kernel
+def _update_rate(blas, n, m, begin, end, L, D, panel, C):
+    """C = -(B' B^T + B B'^T) on the same part."""
+    tall, wide, under = np.int32(m - begin), np.int32(end - begin), np.int32(m - end)
+    n32, m32 = np.int32(n), np.int32(m)
+    B, rest, dB, drest = _at(L, panel + begin), _at(L, panel + end), _at(D, panel + begin), _at(D, panel + end)
+    fortran(blas[SYR2K], (LOWER, NO, wide, n32, -1.0, dB, m32, B, m32, 0.0, _at(C, 0), tall))
+    if under > 0:
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, drest, m32, B, m32, 0.0, _at(C, wide), tall))
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, dB, m32, 1.0, _at(C, wide), tall))
 
 
 @kernel
@@ -186,30 +233,47 @@ def _solve_panel_transposed(blas, n, m, k, L, panel, X, row, W):
 
 
 @kernel
-def _scatter(s, n, below, C, L, first, row_start, panel_start, maps):
-    """Add the update C (lower triangle, column-major) of supernode s into the panels of its ancestors."""
+def _scatter(s, begin, end, m, C, L, first, row_start, panel_start, maps):
+    """Add the columns begin:end (as rows of the panel s) of its update into the panels of its ancestors."""
     update_start, updates, run_start, runs = maps
+    tall = m - begin
     for u in range(update_start[s], update_start[s + 1]):
         a = updates[u, 0]
         height = row_start[a + 1] - row_start[a]
         head = run_start[u]  # the run with the row of the current column
-        for c in range(updates[u, 1], updates[u, 2]):
+        for c in range(max(begin, updates[u, 1]), min(end, updates[u, 2])):
             while runs[head, 0] + runs[head, 2] <= c:
                 head += 1
             ahead = c - runs[head, 0]
-            source = (c - n) * below - n
+            source = (c - begin) * tall - begin
             target = panel_start[a] + (runs[head, 1] + ahead) * height
-            for k in range(ahead, runs[head, 2]):
-                L[target + runs[head, 1] + k] += C[source + runs[head, 0] + k]
-            for r in range(head + 1, run_start[u + 1]):
-                i, j = source + runs[r, 0], target + runs[r, 1]
-                for k in range(runs[r, 2]):
-                    L[j + k] += C[i + k]
+            for r in range(head, run_start[u + 1]):
+                skip = ahead if r == head else 0
+                _add(L, target + runs[r, 1] + skip, C, source + runs[r, 0] + skip, runs[r, 2] - skip)
+
+
+@inlined
+def _add(L, j, C, i, length):
+    """L[j:j+length] += C[i:i+length]; unsigned indices spare the test for negative ones and let the loop vectorise."""
+    j, i = np.uint64(j), np.uint64(i)
+    for k in range(np.uint64(length)):
+        L[j + k] += C[i + k]
+
+
+@kernel
+def _strip(n, m):
+    """How many columns of an update to form at a time, so that they stay in the cache until they are scattered."""
+    return max(NARROWEST, min(m - n, CACHED // (m - n)))
 
 
 @kernel
 def _largest_update(first, row_start):
-    return _tallest(first, row_start) ** 2
+    most = 1
+    for s in range(len(first) - 1):
+        below = (row_start[s + 1] - row_start[s]) - (first[s + 1] - first[s])
+        if below > 0:
+            most = max(most, below * _strip(0, below))
+    return most
 
 
 @kernel

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.arrays import IntArray
-from pliant.kernels import elimination
+from pliant.kernels import elimination, supernodes
 from pliant.linear.ordering import fill_reducing, group_graph, groups
 
 # Merge a child into its parent supernode up to this width (rows), if at most this part of the result is zeros.
@@ -88,10 +88,11 @@ def analyse(indptr: np.ndarray, indices: np.ndarray) -> Structure:
     order = order[elimination.postorder(elimination.etree(pointers, neighbours, order))]
     parent = elimination.etree(pointers, neighbours, order)
     count, height = elimination.column_counts(pointers, neighbours, order, parent, weight)
-    start = elimination.maximal_supernodes(parent, count)
-    merged = elimination.amalgamated(start, parent, height, weight[order], RELAXED)
-    sequence, first_group = elimination.sequence(start, merged, parent)
+    start = supernodes.maximal_supernodes(parent, count)
+    merged = supernodes.amalgamated(start, parent, height, weight[order], RELAXED)
+    sequence, first_group = supernodes.sequence(start, merged, parent)
     order = order[sequence]
+    order = order[supernodes.refined(first_group, *elimination.row_structure(pointers, neighbours, order, first_group))]
     row_start, row_groups = elimination.row_structure(pointers, neighbours, order, first_group)
     return _expanded(offset, order, first_group, row_start, row_groups)
 
@@ -108,6 +109,6 @@ def _expanded(
     rows = np.repeat(position[row_groups] - edges[:-1], lengths) + np.arange(edges[-1])
     starts = edges[row_start]
     panel = np.concatenate([[0], np.cumsum(np.diff(first) * np.diff(starts))])
-    update_start, updates, run_start, runs = elimination.update_maps(first, starts, rows)
+    update_start, updates, run_start, runs = supernodes.update_maps(first, starts, rows)
     group_rows = np.repeat(offset[order] - position[:-1], weight) + np.arange(position[-1])
     return Structure(group_rows, first, starts, rows, panel, update_start, updates, run_start, runs)
