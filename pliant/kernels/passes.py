@@ -11,7 +11,7 @@ per element and density.
 import numpy as np
 from numba import prange
 
-from pliant.kernels.device import W, load8, load9
+from pliant.kernels.device import W, device, load8, load9
 
 BLOCKS = 16
 """Blocks per patch: 256 elements, whose sums stay in the fast caches."""
@@ -19,6 +19,12 @@ BLOCKS = 16
 # Bound by `specialise`: counts of the element, device functions of element and density, lane loops from below.
 NODES, DIM = 4, 3
 gather = psi = piola = blocks = energies = stresses = forces = scatter = first_rows = None
+
+
+@device
+def pair_index(a, b, nodes):
+    """Place of the pair a <= b among (0,0), (0,1), ..., (1,1), ..."""
+    return a * nodes - a * (a - 1) // 2 + b - a
 
 
 def energy(x, T, G, params, stride, out):
@@ -89,28 +95,23 @@ def gradient(x, T, G, params, stride, L, m, f):
 
 
 def node_zero(H):
-    """Rows of node 0 from translation invariance: H_0b = -sum_a H_ab. In place: pairs are ordered (0,0), (0,1), ..."""
-    for b in range(1, NODES):
-        for i in range(3):
-            for j in range(3):
-                o = (9 * b + 3 * i + j) * W
-                for l in range(W):
-                    H[o + l] = 0.0
-                for a in range(1, NODES):
-                    lo = min(a, b)
-                    hi = max(a, b)
-                    pair = lo * NODES - lo * (lo - 1) // 2 + hi - lo
-                    k = 3 * i + j if a <= b else 3 * j + i
-                    for l in range(W):
-                        H[o + l] -= H[(9 * pair + k) * W + l]
+    """Rows of node 0 from translation invariance, H_0b = -sum_a H_ab; pairs are ordered (0,0), (0,1), ..., (1,1), ..."""
     for i in range(3):
         for j in range(3):
-            o = (3 * i + j) * W
             for l in range(W):
-                H[o + l] = 0.0
-            for b in range(1, NODES):
-                for l in range(W):
-                    H[o + l] -= H[(9 * b + 3 * j + i) * W + l]
+                for b in range(1, NODES):
+                    total = 0.0
+                    for a in range(1, NODES):
+                        k = 3 * i + j if a <= b else 3 * j + i  # below the diagonal: the transposed block
+                        total += H[l + (9 * pair_index(min(a, b), max(a, b), NODES) + k) * W]
+                    H[l + (9 * b + 3 * i + j) * W] = -total
+    for i in range(3):
+        for j in range(3):
+            for l in range(W):
+                total = 0.0
+                for b in range(1, NODES):
+                    total += H[l + (9 * b + 3 * j + i) * W]
+                H[l + (3 * i + j) * W] = -total
 
 
 def block_scatter(E, H, lanes_used, h):
