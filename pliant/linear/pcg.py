@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear.base import Factor
+from pliant.linear.threads import one_thread
 
 
 class PCGResult(NamedTuple):
@@ -39,29 +40,30 @@ def pcg(
     A direction of negative curvature (A indefinite) ends the iteration with the iterate so far, or with the
     preconditioned b when it is the first, so that the result always descends.
     """
-    norm_b = float(np.linalg.norm(b))
-    x = np.zeros_like(b) if guess is None else guess.copy()
-    if norm_b == 0.0:
-        return PCGResult(np.zeros_like(b), 0, 0.0)
-    r = b - A @ x if guess is not None else b.copy()
-    z = solve_preconditioner(r)
-    p, rz = z.copy(), float(r @ z)
-    iterations = 0
-    while np.linalg.norm(r) > tolerance * norm_b and iterations < max_iterations:
-        Ap = A @ p
-        iterations += 1
-        curvature = float(p @ Ap)
-        if not curvature > 0.0:
-            x = x if x.any() else z
-            r = b - A @ x
-            break
-        alpha = rz / curvature
-        x += alpha * p
-        r -= alpha * Ap
+    with one_thread():
+        norm_b = float(np.linalg.norm(b))
+        x = np.zeros_like(b) if guess is None else guess.copy()
+        if norm_b == 0.0:
+            return PCGResult(np.zeros_like(b), 0, 0.0)
+        r = b - A @ x if guess is not None else b.copy()
         z = solve_preconditioner(r)
-        rz, previous = float(r @ z), rz
-        p = z + (rz / previous) * p
-    return PCGResult(x, iterations, float(np.linalg.norm(r)) / norm_b)
+        p, rz = z.copy(), float(r @ z)
+        iterations = 0
+        while np.linalg.norm(r) > tolerance * norm_b and iterations < max_iterations:
+            Ap = A @ p
+            iterations += 1
+            curvature = float(p @ Ap)
+            if not curvature > 0.0:
+                x = x if x.any() else z
+                r = b - A @ x
+                break
+            alpha = rz / curvature
+            x += alpha * p
+            r -= alpha * Ap
+            z = solve_preconditioner(r)
+            rz, previous = float(r @ z), rz
+            p = z + (rz / previous) * p
+        return PCGResult(x, iterations, float(np.linalg.norm(r)) / norm_b)
 
 
 class BlockJacobi:
