@@ -84,9 +84,13 @@ def tip_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: in
     return TipHits(face[c], edges + c, weights[c], scenery.corner_x[c], height[c])
 
 
-def face_contacts(sheet: Sheet, scenery: Scenery, world: World) -> FaceContacts:
-    """Vertices at most 5 thr inside or thr outside of a convex body; a vertex on a feature of a body is not its contact."""
-    pairs, gap = _collide.vertex_body(sheet.x, scenery.planes, scenery.plane_start, 5 * world.thr, world.thr)
+def face_contacts(sheet: Sheet, scenery: Scenery, world: World, h: float) -> FaceContacts:
+    """Vertices at most 5 thr inside of a convex body, or outside but able to reach it in the time h.
+
+    A vertex on a feature of a body is not also in contact with its faces.
+    """
+    reach = world.thr + 2 * h * (np.abs(sheet.v).max(initial=0.0) + np.abs(scenery.body_v).max(initial=0.0))
+    pairs, gap = _collide.vertex_body(sheet.x, scenery.planes, scenery.plane_start, 5 * world.thr, reach)
     vertex, plane = pairs[:, 0], pairs[:, 1]
     body = scenery.plane_body[np.searchsorted(scenery.plane_start, plane, side="right") - 1]
     own = feature_body(sheet.feature, scenery)[vertex] == body

@@ -24,6 +24,7 @@ from pliant.cloth.sheet import Sheet, border_edges
 from pliant.cloth.system import EolCloth
 from pliant.cloth.world import Scenery
 
+PUSHES = 4  # rows per vertex whose impulses are remembered
 FLAT_EDGE, FLAT_CORNER = 0.1, 0.5  # largest angle between faces at a vertex that counts as flat [rad]
 
 
@@ -61,6 +62,16 @@ class Rows:
     @property
     def vertices(self) -> IntArray:
         return np.array([p.vertex for p in self.pushes], dtype=np.int64)
+
+    @property
+    def ordinals(self) -> IntArray:
+        """For each push how many earlier ones its vertex has, at most PUSHES - 1."""
+        seen: dict[int, int] = {}
+        out = np.zeros(len(self.pushes), dtype=np.int64)
+        for i, p in enumerate(self.pushes):
+            out[i] = min(seen.get(p.vertex, 0), PUSHES - 1)
+            seen[p.vertex] = seen.get(p.vertex, 0) + 1
+        return out
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.collide import (
     EdgeHits,
     TipHits,
@@ -22,14 +23,15 @@ from pliant.cloth.collide import (
     tip_hits,
 )
 from pliant.cloth.conform import Conformer, conform, fresh_edges, fresh_tips, keep_admitted
-from pliant.cloth.constraints import Cone, Corners, EdgeRule, Rows, crossing_rows, face_rows, feature_rows
+from pliant.cloth.constraints import PUSHES, Cone, Corners, EdgeRule, Rows, crossing_rows, face_rows, feature_rows
 from pliant.cloth.friction import rubbed
 from pliant.cloth.remesh import Edited, Remesher, closed, opened, refined
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.system import EolCloth
 from pliant.cloth.transfer import released, transfer
 from pliant.cloth.world import Scenery
-from pliant.linear.qp import Clarabel, QPSolver
+from pliant.linear.kkt import Point
+from pliant.linear.qp import QPSolver
 from pliant.state import SolveReport, State, Step
 from pliant.velocity_step import VelocitySolution, velocity_step
 
@@ -48,7 +50,7 @@ class EolStep:
     conformer: Conformer | None = Conformer()
     rule: EdgeRule = Cone()
     qvv: bool = False
-    qp: QPSolver = Clarabel()
+    qp: QPSolver = ActiveSet()
     order: int = 1
 
     def step(self, system: EolCloth, state: State, h: float, memory: Any = None) -> Step:
@@ -66,13 +68,15 @@ class EolStep:
         clock.mark("detect")
         A, b = assemble(cloth, cloth.pack(sheet, state.t), h, self.qvv)
         clock.mark("fill")
-        solution = solve(A, b, equal, bound, self.qp)
+        guess = expected_impulses(memory, edited.origin, bound)
+        solution = solve(A, b, equal, bound, (self.qp, guess))
         clock.mark("solve")
         moved = cloth.unpack(cloth.pack(sheet, state.t).q, solution.u)
         moved = rubbed(moved, scenery, system.world, cloth.material.rho, (bound.pushes, solution.inequality))
         moved, dt = advance(moved, corners.slide, h)
         report = described(solution, clock, cloth, edited, bound)
-        new = Step(cloth.pack(moved, state.t + dt), None, (report,), None if cloth is system else cloth)
+        pressed = remembered_impulses(solution.inequality, bound, len(sheet.X))
+        new = Step(cloth.pack(moved, state.t + dt), pressed, (report,), None if cloth is system else cloth)
         return new if dt == h else self.rest(new, system, h - dt)
 
     def rest(self, first: Step, system: EolCloth, h: float) -> Step:
@@ -125,7 +129,7 @@ class EolStep:
         equal, bound = Rows(), Rows()
         held = handle_rows(cloth, sheet, t, h, equal)
         feature_rows(cloth, sheet, scenery, self.rule, corners, (equal, bound))
-        contacts = face_contacts(sheet, scenery, cloth.world)
+        contacts = face_contacts(sheet, scenery, cloth.world, h)
         face_rows(chosen(contacts, np.flatnonzero(~np.isin(contacts.vertex, held))), sheet, scenery, h, bound)
         crossing_rows(open_crossings(cloth, sheet, scenery), sheet, scenery, h, bound)
         return equal, bound
@@ -160,7 +164,7 @@ def handle_rows(cloth: EolCloth, sheet: Sheet, t: float, h: float, equal: Rows) 
     """Three equalities per handle vertex: its velocity follows the target with the handle's lag; the vertices."""
     held = []
     for handle in cloth.world.handles:
-        if t >= handle.free_after:
+        if not handle.holds(t):
             continue
         blend = 1 - np.exp(-h / handle.lag)
         for X in np.atleast_2d(handle.X):
@@ -209,10 +213,29 @@ def same_mesh(sheet: Sheet, edited: Edited) -> bool:
     return edited.operations == 0 and np.array_equal(sheet.feature, edited.sheet.feature)
 
 
-def solve(A: sp.csr_matrix, b: Array, equal: Rows, bound: Rows, qp: QPSolver) -> VelocitySolution:
-    """The velocity step; contradicting inequality rows are relaxed, and the report says how many."""
+def remembered_impulses(z: Array, bound: Rows, n: int) -> Array:
+    """Impulses of the first PUSHES rows of each vertex (n, PUSHES), -1 where there was no row: the memory of a step."""
+    pressed = np.full((n, PUSHES), -1.0)
+    pressed[bound.vertices, bound.ordinals] = z
+    return pressed
+
+
+def expected_impulses(memory: Array | None, origin: IntArray, bound: Rows) -> Array | None:
+    """The impulses of the last step at the same vertices; rows that are new press when their bound is touched."""
+    if memory is None:
+        return None
+    kept = np.where(origin[bound.vertices] >= 0, memory[origin[bound.vertices], bound.ordinals], -1.0)
+    return np.where(kept >= 0, kept, np.where(np.array(bound.right) > -1e-6, 1.0, 0.0))
+
+
+def solve(
+    A: sp.csr_matrix, b: Array, equal: Rows, bound: Rows, method: tuple[QPSolver, Array | None]
+) -> VelocitySolution:
+    """The velocity step by a quadratic programme solver, from a guess of the impulses."""
+    qp, guess = method
     size = len(b)
-    return velocity_step(A, b, equality=equal.matrix(size), inequality=bound.matrix(size), qp=qp)
+    warm = None if guess is None else Point(np.zeros(size), np.zeros(len(equal.right)), guess)
+    return velocity_step(A, b, equality=equal.matrix(size), inequality=bound.matrix(size), qp=qp, memory=warm)
 
 
 def described(solution: VelocitySolution, clock: Clock, cloth: EolCloth, edited: Edited, bound: Rows) -> SolveReport:

@@ -61,6 +61,14 @@ class EolCloth:
     def prescribe(self, q: Array, t: float) -> Array:
         return q
 
+    def topology(self) -> Sheet:
+        """What makes this system again, with its material and world."""
+        return self.sheet
+
+    def cells(self) -> list[IntArray]:
+        """The triangles over the rows of `positions`."""
+        return [self.sheet.faces]
+
     # -- physics
 
     def mass(self, q: Array) -> sp.csr_matrix:
@@ -117,6 +125,13 @@ class EolCloth:
         np.add.at(full, sheet.faces, fX)
         out[3 * n :] = full[self.eol].ravel()
         return out
+
+    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Linear [kg m/s] and angular momentum about the origin [kg m^2/s]."""
+        sheet = self.unpack(q, v)
+        p = self._inertia(sheet) @ corner_velocities(sheet)
+        x = sheet.x[sheet.faces]
+        return p.sum(axis=(0, 1)), np.cross(x, p).sum(axis=(0, 1))
 
     def potential(self, q: Array, t: float) -> float | None:
         e = self.energies(q, np.zeros_like(q), t)

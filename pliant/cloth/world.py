@@ -12,9 +12,10 @@ from pliant.errors import SceneError
 
 @dataclass(frozen=True)
 class Handle:
-    """Material points ``X (k, 2)`` held at ``velocity`` [m/s] from ``start`` to ``stop`` [s], at rest outside.
+    """Material points ``X (k, 2)`` pulled at ``velocity`` [m/s] from ``start`` to ``stop`` [s], held still outside.
 
-    The velocity follows its target with the time constant ``lag`` [s]; ``free_after`` [s] lets go.
+    The velocity follows its target with the time constant ``lag`` [s]; before ``grip`` and after ``let_go`` [s] the
+    points are free.
     """
 
     X: Array
@@ -22,7 +23,11 @@ class Handle:
     start: float = 0.0
     stop: float = np.inf
     lag: float = 0.05
-    free_after: float = np.inf
+    grip: float = 0.0
+    let_go: float = np.inf
+
+    def holds(self, t: float) -> bool:
+        return self.grip <= t < self.let_go
 
     def target(self, t: float) -> Array:
         return np.asarray(self.velocity) if self.start <= t < self.stop else np.zeros(3)

@@ -1,0 +1,195 @@
+"""Cloth over sharp features: the scenes of [Weidner2022, Table 2.1], the strand on a table and the tablecloth."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial import Delaunay
+
+from pliant.arrays import Array, IntArray
+from pliant.cloth.conform import Conformer
+from pliant.cloth.constraints import Averaged, Cone, EdgeRule
+from pliant.cloth.material import ClothMaterial
+from pliant.cloth.obstacles import Motion, Phase, Points, Wire, box
+from pliant.cloth.remesh import Remesher
+from pliant.cloth.scene import ClothScene, moving
+from pliant.cloth.sheet import Sheet, rectangle, sheet
+from pliant.cloth.step import EolStep
+from pliant.cloth.world import Handle, World
+
+LEFT, RIGHT, NEAR, FAR = 0.0, 1.0, 0.0, 1.0
+FAR_CORNERS = np.array([[LEFT, FAR], [RIGHT, FAR]])
+RIGHT_CORNERS = np.array([[RIGHT, NEAR], [RIGHT, FAR]])
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How a scene is discretised: mesh, remeshing, conformity and the rule at sharp edges."""
+
+    name: str
+    eulerian: bool = False
+    conformal: bool = False
+    adaptive: bool = False
+    scattered: bool = False
+    rule: EdgeRule = Averaged()
+
+
+REGULAR = Variant("regular")
+IRREGULAR = Variant("irregular", scattered=True)
+NONCONFORMAL = Variant("non-conformal", adaptive=True)
+CONFORMAL = Variant("conformal", conformal=True, adaptive=True)
+CONE = Variant("conformal cone", conformal=True, adaptive=True, rule=Cone())
+EOL = Variant("EOL", eulerian=True, conformal=True, adaptive=True, rule=Cone())
+VARIANTS = (REGULAR, IRREGULAR, NONCONFORMAL, CONFORMAL, CONE, EOL)
+
+
+def scattered(n: int, seed: int = 3) -> tuple[Array, IntArray]:
+    """An unstructured triangulation of the unit square with about 2 n^2 faces."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(n + 1) / n
+    ring = np.concatenate([np.stack([t, 0 * t], 1), np.stack([t, 0 * t + 1], 1)])
+    ring = np.concatenate([ring, ring[:, ::-1]])
+    inner = (np.stack(np.meshgrid(t[1:-1], t[1:-1]), axis=-1).reshape(-1, 2)) + rng.uniform(
+        -0.35, 0.35, ((n - 1) ** 2, 2)
+    ) / n
+    X = np.unique(np.concatenate([ring, inner]), axis=0)
+    T = Delaunay(X).simplices.astype(np.int64)
+    e1, e2 = X[T[:, 1]] - X[T[:, 0]], X[T[:, 2]] - X[T[:, 0]]
+    turn = e1[:, 0] * e2[:, 1] - e1[:, 1] * e2[:, 0]
+    T[turn < 0] = T[turn < 0][:, ::-1]
+    return X, T[np.abs(turn) > 1e-12]
+
+
+def square(variant: Variant, cells: int) -> Sheet:
+    """The unit square in the plane z = 0 with about 4 cells^2 faces."""
+    return sheet(*(scattered(round(1.41 * cells)) if variant.scattered else rectangle((1.0, 1.0), (cells, cells))))
+
+
+def integrator(variant: Variant, cells: int, spread: tuple[float, float] = (0.55, 1.15)) -> EolStep:
+    """The step of a variant; the remesher may use edges of ``spread`` times the cell size."""
+    sizes = (spread[0] / cells, spread[1] / cells)
+    return EolStep(
+        remesher=Remesher(*sizes) if variant.adaptive else None,
+        conformer=Conformer() if variant.conformal else None,
+        rule=variant.rule,
+    )
+
+
+def scene(
+    name: str, variant: Variant, cells: int, world: World, duration: float, start: Sheet | None = None
+) -> ClothScene:
+    """A scene of Table 2.1 with the material of the released code."""
+    return ClothScene(
+        start or square(variant, cells),
+        ClothMaterial(),
+        world,
+        integrator(variant, cells),
+        duration=duration,
+        eulerian=variant.eulerian,
+        name=f"{name} ({variant.name})",
+    )
+
+
+def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: float = 0.3, mu: float = 0.0) -> ClothScene:
+    """A cloth lies half on a box, drapes over its edge, and is pulled back onto it by two corners."""
+    table = box((2.0, 1.0, 1.0), (0.52, 1.01, -0.51))
+    start = 0.35
+    hands = Handle(FAR_CORNERS, (0.0, speed, 0.0), start=start, stop=start + pull / speed)
+    return scene("EDGE", variant, cells, World((table,), (hands,), mu=mu), start + pull / speed + 0.1)
+
+
+def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.5, pull: float = 0.2) -> ClothScene:
+    """A wire rises through a falling cloth, which folds over it and is then pulled across."""
+    rise, grip = 1.0, 0.6
+    rising = Motion((Phase(0.0, 10.0, (0.0, 0.0, rise)),))
+    line = Wire((-0.48, 0.51, -0.01), (1.52, 0.51, -0.01), motion=rising)
+    stop = grip + pull / speed
+    hands = Handle(FAR_CORNERS, (0.0, speed, rise), start=grip, stop=stop, grip=grip)
+    return scene("WIRE", variant, cells, World((line,), (hands,)), stop)
+
+
+def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.2) -> ClothScene:
+    """A cloth falls on a bed of sixteen nails and is pulled over them by two corners."""
+    at = np.linspace(0.15, 0.85, 4)
+    tips = np.array([[a, b, -0.001] for a in at for b in at])
+    bed = Points(tips, np.tile([0.0, 0.0, 1.0], (16, 1)))
+    hands = Handle(RIGHT_CORNERS, (speed, 0.0, 0.0), start=0.1, stop=0.1 + pull / speed)
+    return scene("NAILS", variant, cells, World((bed,), (hands,)), 0.15 + pull / speed)
+
+
+def jaws(variant: Variant = EOL, cells: int = 28, speed: float = 0.5, pull: float = 0.2) -> ClothScene:
+    """Five points close on a cloth from above and below, then it is pulled through them."""
+    close = 0.2
+    up, down = (Motion((Phase(0.0, close, (0.0, 0.0, s * 0.5)),)) for s in (1.0, -1.0))
+    lower = Points(
+        np.array([[0.71, 0.51, -0.01], [0.31, 0.31, -0.01], [0.31, 0.71, -0.01]]), np.tile([0.0, 0, 1], (3, 1)), up
+    )
+    upper = Points(np.array([[0.51, 0.41, 0.01], [0.51, 0.61, 0.01]]), np.tile([0.0, 0, -1], (2, 1)), down)
+    hands = Handle(RIGHT_CORNERS, (speed, 0.0, 0.0), start=close, stop=close + pull / speed)
+    return scene("JAWS", variant, cells, World((lower, upper), (hands,)), close + pull / speed + 0.05)
+
+
+def push(variant: Variant = EOL, cells: int = 21, speed: float = 1.0, reach: float = 0.3) -> ClothScene:
+    """A box pushes into a cloth that hangs by two corners, and leaves."""
+    gap, time = 0.05, (0.05 + reach) / speed
+    motion = Motion((Phase(0.0, time, (0.0, speed, 0.0)), Phase(time, 2.5 * time, (0.0, -speed, 0.0))))
+    body = box((0.45, 0.45, 0.5), (0.5, -0.225 - gap, -0.6), motion=motion)
+    flat = square(variant, cells)
+    hanging = replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
+    return scene("PUSH", variant, cells, World((body,), (Handle(FAR_CORNERS),)), 2.5 * time, hanging)
+
+
+def throw(variant: Variant = EOL, cells: int = 20, speed: float = 2.0, spin: float = 3.0) -> ClothScene:
+    """A cloth is thrown over a turning box."""
+    body = box(
+        (0.45, 0.45, 0.5),
+        (0.5, 0.5, -0.31),
+        motion=Motion((Phase(0.0, 10.0, spin=(0.0, 0.0, spin)),), (0.5, 0.5, -0.31)),
+    )
+    flat = square(variant, cells)
+    thrown = moving(replace(flat, x=flat.x + [-0.4, 0.0, 0.0]), (speed, 0.0, 0.0))
+    return scene("THROW", variant, cells, World((body,)), 0.6, thrown)
+
+
+def lo_res(variant: Variant = EOL) -> ClothScene:
+    """EDGE with sixteen times fewer triangles: a coarse preview that keeps its crease."""
+    if variant.adaptive:
+        return replace(edge(variant, cells=5), integrator=integrator(variant, 5), name="LO-RES (EOL)")
+    return replace(edge(variant, cells=8), name=f"LO-RES ({variant.name})")
+
+
+def friction(variant: Variant = EOL, cells: int = 25, mu: float = 0.6, duration: float = 1.0) -> ClothScene:
+    """A cloth is dropped on the inner corners of four boxes; friction decides whether it stays."""
+    turn = (0.0, 0.0, np.deg2rad(5.0))
+    centres = [(1.29, 1.29, -0.51), (-0.29, 1.29, -0.51), (1.29, -0.29, -0.51), (-0.29, -0.29, -0.51)]
+    boxes = tuple(box((1.0, 1.0, 1.0), c, turn=turn) for c in centres)
+    return scene("FRICTION", variant, cells, World(boxes, mu=mu), duration)
+
+
+def tablecloth(variant: Variant = EOL, cells: int = 16, mu: float = 0.3, duration: float = 1.0) -> ClothScene:
+    """A square cloth drapes over a square table with four edges and four corners."""
+    table = box((0.6, 0.6, 0.5), (0.5, 0.5, -0.26))
+    return scene("TABLECLOTH", variant, cells, World((table,), mu=mu), duration)
+
+
+def strand(cells: int = 24, hanging: float = 0.25, qvv: bool = False, h: float = 2e-3, mu: float = 0.0) -> ClothScene:
+    """A narrow strip, one metre and one kilogram, slides off a table: its hanging part is x0 cosh(t sqrt(g / L))."""
+    width, L, g = 0.05, 1.0, 9.81
+    X, faces = rectangle((width, L), (1, cells))
+    s = X[:, 1] - hanging
+    folded = sheet(X, faces, np.column_stack([X[:, 0], np.maximum(s, 0.0), np.minimum(s, 0.0)]))
+    world = World((box((1.0, 3.0, 1.0), (width / 2, 1.5, -0.5)),), gravity=(0.0, 0.0, -g), mu=mu)
+    scenery = world.at(0.0)
+    middle = 0.5 * (scenery.edge_a + scenery.edge_b)
+    crease = int(np.argmin(np.linalg.norm(middle - [width / 2, 0.0, 0.0], axis=1)))
+    return ClothScene(
+        replace(folded, feature=np.where(np.abs(s) < 1e-9, crease, -1)),
+        ClothMaterial(E=2e3 / width, nu=0.0, beta=1e-6, rho=1.0 / (L * width)),
+        world,
+        EolStep(Remesher(0.7 / cells, 1.1 / cells, angle=10.0, velocity=1e3, compression=10.0), qvv=qvv),
+        h=h,
+        duration=0.46,
+        name="STRAND",
+    )
+
+
+SCENES = (edge, wire, nails, jaws, push, throw, lo_res, friction, tablecloth, strand)
