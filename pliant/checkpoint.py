@@ -8,6 +8,7 @@ buffers) are left out: who owns them makes them again, with the same bits.
 
 import dataclasses
 import importlib
+import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,7 +83,8 @@ class _Writer:
         if value is None or getattr(value, "transient", False):
             kind["kind"] = "none"
         elif isinstance(value, bool | int | str | np.bool_):
-            kind["kind"], kind["value"] = type(value).__name__.rstrip("_"), str(value)
+            kind["kind"] = type(value).__name__.rstrip("_")
+            kind["value"] = json.dumps(value) if isinstance(value, str) else str(value)
         elif isinstance(value, float) and not isinstance(value, np.floating):
             kind["kind"], kind["value"] = "float", np.float64(value)
         elif isinstance(value, np.ndarray | np.generic):
@@ -90,8 +92,10 @@ class _Writer:
         elif sp.issparse(value):
             self._parts(group, "sparse", _sparse(value, path), path)
         elif isinstance(value, dict):
-            pairs = {str(i): pair for i, pair in enumerate(value.items())}
-            self._parts(group, "dict", pairs, path)
+            if all(isinstance(key, str) for key in value):
+                self._parts(group, "dict", value, path)
+            else:
+                self._parts(group, "pairs", {str(i): pair for i, pair in enumerate(value.items())}, path)
         elif isinstance(value, tuple | list):
             self._parts(group, type(value).__name__, {str(i): item for i, item in enumerate(value)}, path)
         elif dataclasses.is_dataclass(value) and _ours(type(value)):
@@ -109,7 +113,7 @@ class _Writer:
         group.attrs["kind"] = kind
         for number, (name, part) in enumerate(parts.items()):
             child = group.create_group(f"{number:06d}")
-            child.attrs["name"] = name
+            child.attrs["name"] = json.dumps(name)
             self.write(child, part, f"{path}.{name}")
 
     def _array(self, group: h5py.Group, value: np.ndarray, path: str, *, scalar: bool) -> None:
@@ -142,19 +146,20 @@ class _Reader:
             return array
         if kind == "same":
             return self._arrays[attrs["value"]]
-        parts = {group[key].attrs["name"]: self.read(group[key]) for key in sorted(group)}
+        parts = {json.loads(group[key].attrs["name"]): self.read(group[key]) for key in sorted(group)}
         if kind == "sparse":
             return _sparse_matrix(parts)
         if kind == "dataclass":
             return _instance(attrs["class"], parts)
-        values = list(parts.values())
-        return {"dict": dict, "tuple": tuple, "list": list}[kind](values)
+        if kind == "dict":
+            return parts
+        return {"pairs": dict, "tuple": tuple, "list": list}[kind](parts.values())
 
 
 def _plain(kind: str, value: Any) -> Any:
     if kind == "bool":
         return value == "True"
-    return {"int": int, "str": str, "float": float}[kind](value)
+    return {"int": int, "str": json.loads, "float": float}[kind](value)
 
 
 def _sparse(A: Any, path: str) -> dict[str, Any]:

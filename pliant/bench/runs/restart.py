@@ -1,0 +1,113 @@
+"""runs/restart: run(20) against run(10) + kill -9 in step 11 + resume, byte for byte, for every integrator and solver.
+
+The killed run lives in a process of its own; when it dies it has already recorded a step that its checkpoint does not
+know. All killed runs are then resumed in one fresh process and compared with runs that were never interrupted.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.table import Claim, Table
+from pliant.bodies import Rayleigh, Solid
+from pliant.integrators import IMPLICIT, INTEGRATORS
+from pliant.maps.motions import Shake
+from pliant.maps.pins import Pin
+from pliant.materials import StableNeoHookean
+from pliant.mesh import bar
+from pliant.record import Output, load, record, resume
+from pliant.scene import Scene
+from pliant.solvers import SOLVERS
+
+STEPS, LAST_SAVED, KILLED = 20, 10, 11
+QUICK = (("BDF2", "Newton"), ("SDIRK2", "QLB"), ("BDF1", "NewtonPCG"), ("Verlet", ""))
+
+
+def combinations() -> list[tuple[str, str]]:
+    """Every integrator with every solver it can take ("" for those that take none)."""
+    pairs = [(i.__name__, s.__name__) for i in IMPLICIT for s in SOLVERS]
+    return pairs + [(i.__name__, "") for i in INTEGRATORS if i not in IMPLICIT]
+
+
+def scene(integrator: str, solver: str) -> Scene:
+    """A small shaken, damped bar with this integrator and solver."""
+    make: Any = next(i for i in INTEGRATORS if i.__name__ == integrator)
+    method = make(solver=next(s for s in SOLVERS if s.__name__ == solver)()) if solver else make()
+    mesh = bar(size=(0.4, 0.1, 0.1), cells=(4, 1, 1))
+    held = Pin(mesh.where(lambda X: X[:, 0] < 1e-9), Shake((0.0, 0.01, 0.0), 5.0))
+    body = Solid(mesh, StableNeoHookean(1e4, 0.4), pins=held, damping=Rayleigh(alpha=0.1, beta=1e-4))
+    return Scene([body], integrator=method, h=2e-3, duration=2e-3 * STEPS, on_failure="warn", name="restart")
+
+
+def run(*, quick: bool = False) -> Table:
+    pairs = list(QUICK) if quick else combinations()
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        killed = [kill_in_step(pair, Path(place) / "_".join(pair)) for pair in pairs]
+        resume_all([Path(place) / "_".join(pair) for pair in pairs])
+        for pair, died in zip(pairs, killed, strict=True):
+            reference = Path(place) / ("whole_" + "_".join(pair))
+            record(scene(*pair), reference, output=Output(checkpoint_every=LAST_SAVED))
+            rows.append(
+                {
+                    "integrator": pair[0],
+                    "solver": pair[1] or "-",
+                    "killed": died,
+                    "equal": equal(reference, Path(place) / "_".join(pair)),
+                }
+            )
+    good = sum(row["killed"] and row["equal"] for row in rows)
+    claim = Claim(
+        "resumed runs equal uninterrupted ones byte for byte",
+        f"{len(rows)} of {len(rows)}",
+        str(good),
+        good == len(rows),
+    )
+    return Table("runs/restart", "kill -9 in step 11 of 20, resumed", rows, [claim])
+
+
+def kill_in_step(pair: tuple[str, str], folder: Path) -> bool:
+    """Run in a process that kills itself in step 11; whether it did."""
+    done = subprocess.run([sys.executable, "-m", __name__, "kill", *pair, str(folder)], capture_output=True, text=True)
+    if done.returncode != -signal.SIGKILL:
+        raise RuntimeError(f"{pair} ended with {done.returncode}: {done.stderr[-500:]}")
+    return True
+
+
+def resume_all(folders: list[Path]) -> None:
+    """Resume all runs in one fresh process."""
+    subprocess.run([sys.executable, "-m", __name__, "resume", *map(str, folders)], check=True)
+
+
+def equal(a: Path, b: Path) -> bool:
+    """Whether two runs have the same final state, frames and ledger, clocks left out."""
+    one, two = load(a), load(b)
+    states = [(run.checkpoint.state.q.tobytes(), run.checkpoint.state.v.tobytes()) for run in (one, two)]
+    frames = [b"".join(frame.points.tobytes() for frame in run.frames) for run in (one, two)]
+    lines = [{k: v.tobytes() for k, v in run.ledger.items() if k != "seconds"} for run in (one, two)]
+    finished = one.report["done"] == two.report["done"] == STEPS
+    return bool(finished and states[0] == states[1] and frames[0] == frames[1] and lines[0] == lines[1])
+
+
+def _die(step: Any) -> None:
+    if step.index == KILLED:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _child(arguments: list[str]) -> None:
+    with np.errstate(all="ignore"):
+        if arguments[0] == "kill":
+            integrator, solver, folder = arguments[1:]
+            record(scene(integrator, solver), folder, output=Output(checkpoint_every=LAST_SAVED), watch=_die)
+        for folder in arguments[1:] if arguments[0] == "resume" else ():
+            resume(folder)
+
+
+if __name__ == "__main__":
+    _child(sys.argv[1:])

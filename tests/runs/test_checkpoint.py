@@ -1,0 +1,92 @@
+"""Checkpoints: values come back with type and bits; nothing foreign comes in; a failed save spoils nothing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pliant.checkpoint import Checkpoint, load, save
+from pliant.errors import RunError
+from pliant.state import Counts, SolveReport, State, Transient
+
+
+def there_and_back(tmp_path, memory):
+    state = State(np.array([1.0, -0.0, np.pi]), np.array([1e-320, 2.0, 3.0]), 0.1)
+    save(tmp_path / "c.h5", Checkpoint(7, state, memory, marks={"frames": 3}))
+    back = load(tmp_path / "c.h5")
+    assert back.step == 7 and back.marks == {"frames": 3}
+    assert back.state.q.tobytes() == state.q.tobytes() and back.state.v.tobytes() == state.v.tobytes()
+    return back.memory
+
+
+def test_nested_values_come_back_bit_for_bit(tmp_path):
+    rng = np.random.default_rng(0)
+    q = rng.standard_normal(5)
+    memory = {
+        "history": (q, q, [1, 2.5, "three", None, True, 10**30]),
+        3: np.asfortranarray(rng.standard_normal((3, 4))),
+        "scalar": np.float32(0.1),
+        "empty": np.zeros((0, 3), dtype=np.int32),
+        "report": SolveReport(True, 3, float("nan"), -0.0, Counts(1, 2), {"fill": 1e-3}),
+        "matrix": sp.random(6, 6, 0.4, format="csr", random_state=1),
+    }
+    back = there_and_back(tmp_path, memory)
+    assert back["history"][0].tobytes() == q.tobytes()
+    assert back["history"][0] is back["history"][1]  # one array stays one array
+    assert back["history"][2] == memory["history"][2]
+    assert [type(v) for v in back["history"][2]] == [int, float, str, type(None), bool, int]
+    assert back[3].flags.f_contiguous and back[3].tobytes("A") == memory[3].tobytes("A")
+    assert type(back["scalar"]) is np.float32 and back["scalar"] == memory["scalar"]
+    assert back["empty"].shape == (0, 3) and back["empty"].dtype == np.int32
+    assert isinstance(back["report"], SolveReport) and np.isnan(back["report"].residual)
+    assert np.signbit(back["report"].tolerance) and back["report"].counts == Counts(1, 2)
+    assert (back["matrix"] != memory["matrix"]).nnz == 0
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+values = st.recursive(scalars, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(max_size=3), v, max_size=3))
+
+
+@settings(max_examples=15, deadline=None)
+@given(values)
+def test_any_tree_of_plain_values_comes_back(tmp_path_factory, value):
+    assert there_and_back(tmp_path_factory.mktemp("c"), value) == value
+
+
+def test_transient_objects_are_left_out(tmp_path):
+    assert there_and_back(tmp_path, {"factor": Transient(object()), "n": 1})["n"] == 1
+
+
+@dataclass(frozen=True)
+class Foreign:
+    x: int = 1
+
+
+@pytest.mark.parametrize("value", [Foreign(), object(), {1, 2}, np.array([object()])])
+def test_what_cannot_be_restored_is_refused_by_its_path(tmp_path, value):
+    with pytest.raises(RunError, match="memory.deep"):
+        there_and_back(tmp_path, {"deep": value})
+
+
+def test_a_class_of_another_package_is_never_loaded(tmp_path):
+    import h5py
+
+    there_and_back(tmp_path, Counts(1))
+    with h5py.File(tmp_path / "c.h5", "r+") as file:
+        file["checkpoint/000002"].attrs["class"] = "subprocess:Popen"
+    with pytest.raises(RunError, match="not part of this package"):
+        load(tmp_path / "c.h5")
+
+
+def test_a_failed_save_leaves_the_old_checkpoint(tmp_path):
+    there_and_back(tmp_path, "old")
+    with pytest.raises(RunError):
+        there_and_back(tmp_path, {"new": object()})
+    assert load(tmp_path / "c.h5").memory == "old"
+    with pytest.raises(RunError, match="cannot write"):
+        save(tmp_path / "missing" / "c.h5", Checkpoint(0, State(np.zeros(1), np.zeros(1))))
+    with pytest.raises(RunError, match="cannot read"):
+        load(tmp_path / "none.h5")
