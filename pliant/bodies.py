@@ -13,6 +13,7 @@ from pliant.energies.elastic import Elastic
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
 from pliant.forces.base import Force
+from pliant.forces.green import GreenDamping
 from pliant.forces.rayleigh import RayleighForce
 from pliant.maps.pins import Pin
 from pliant.materials.base import parameter
@@ -65,8 +66,6 @@ class Green:
     def force(self, body: "Body", placed: Placed, energy: Energy) -> Force:
         if not hasattr(body, "material"):
             raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping for springs")
-        from pliant.forces.green import GreenDamping
-
         return GreenDamping(placed.X, placed.T, self.c * body.material.young())
 
 

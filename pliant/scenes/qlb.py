@@ -10,10 +10,11 @@ from pliant.bodies import Green, Solid
 from pliant.integrators import BDF2
 from pliant.maps.motions import Keyframes, Shake
 from pliant.maps.pins import Pin
-from pliant.materials import AnisotropicStVK, StableNeoHookean, StVK
+from pliant.materials import AnisotropicStVK, Corotational, StableNeoHookean, StVK
 from pliant.mesh import Mesh, figure, paper_bar, read
 from pliant.scene import Scene
 
+MATERIALS: dict[str, Any] = {"snh": StableNeoHookean, "stvk": StVK, "corotational": Corotational}
 LENGTH = 0.3  # of BAR [m]
 
 
@@ -55,7 +56,7 @@ def bar(
     young = E if not isinstance(E, tuple) else np.where((X[:, 0] / LENGTH * 5).astype(int) % 2 == 0, *E)
     material: Any = StableNeoHookean(E=young, nu=nu)
     if fibre:
-        material = material + AnisotropicStVK(E=fibre, fibre=(1.0, 0.0, 0.0))
+        material = material + AnisotropicStVK(direction=np.array([1.0, 0.0, 0.0]), E=fibre)
     pins = (
         Pin(mesh.where(lambda X: X[:, 0] < 1e-9)),
         Pin(mesh.where(lambda X: X[:, 0] > LENGTH - 1e-9), bar_script()),
@@ -76,7 +77,7 @@ def arma(
 ) -> Scene:
     """ARMA: a four-limbed figure of 1.37 kg, its feet clamped to a base shaken by 0.03 m at 3 Hz, for 1 s."""
     mesh = mesh if mesh is not None else armadillo()
-    chosen = StVK(E=E, nu=nu) if material == "stvk" else StableNeoHookean(E=E, nu=nu)
+    chosen = MATERIALS[material](E=E, nu=nu)
     low = mesh.X[:, 2].min()
     height = np.ptp(mesh.X[:, 2])
     feet = Pin(mesh.where(lambda X: X[:, 2] < low + 0.05 * height), Shake((0.03, 0.0, 0.0), 3.0))

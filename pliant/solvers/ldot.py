@@ -2,7 +2,7 @@
 
     L0  frozen          chol(A) at the start of the stage
     L1  extrapolated    L + dt Ldot, the factor carried along its own time derivative [Weidner2022, Eq. 5.1-5.3]
-    LP  predictor       chol(A) at the guess: one factorization instead of the two of L1
+    LP  predictor       chol(A) at the start moved on by dt v: one factorization instead of the two of L1
 
 NEWTON-Lx runs Newton with that factor as preconditioner of PCG and never factors again [Weidner2022, Alg. 5.4].
 HYBRID-Lx first uses it as the Newton matrix itself (quasi-Newton) and falls back to NEWTON-Lx [Weidner2022, sec. 5.3].
@@ -10,7 +10,6 @@ HYBRID-Lx first uses it as the Newton matrix itself (quasi-Newton) and falls bac
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
-
 
 from pliant.arrays import Array
 from pliant.clock import Clock
@@ -51,7 +50,7 @@ class Ldot:
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         if now.norm <= threshold:
             return finish(now, threshold, 0, counts, clock, history, "", memory)
-        factor, work = self._early(stage, guess, memory, clock)
+        factor, work = self._early(stage, memory, clock)
         counts += work
         if self.quasi:
             now, work = self._quasi_newton(stage, now, threshold, factor, clock, history)
@@ -64,7 +63,7 @@ class Ldot:
         kept = Transient(factor.memory)
         return finish(now, threshold, len(history) - 1, counts, clock, history, message, kept)
 
-    def _early(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
+    def _early(self, stage: StageLike, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
         """The factor to work with; an extrapolation that loses a pivot falls back to the frozen factor."""
         analysis = memory.value if memory is not None else None
         if self.early == "extrapolated":
@@ -73,7 +72,7 @@ class Ldot:
             except NotPositiveDefinite:
                 pass
         with clock("fill"):
-            A = stage.jacobian(guess) if self.early == "predictor" else stage.start_jacobian()
+            A = stage.start_jacobian(ahead=stage.dt if self.early == "predictor" else 0.0)
         with clock("factor"):
             factor = self.linear.factor(A, analysis)
         return factor, Counts(fills=1, analyses=int(factor.analysed), factorizations=1)

@@ -1,4 +1,4 @@
-"""The stage matrix is the derivative of the stage residual: a wrong one moves no root, so no other suite would see it."""
+"""The stage matrix is the derivative of the stage residual: a wrong one moves no root, so only this suite sees it."""
 
 import numpy as np
 import pytest

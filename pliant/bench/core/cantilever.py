@@ -1,7 +1,7 @@
 """core/cantilever: a slender linear bar against Euler-Bernoulli beam theory, under refinement.
 
-Tip deflection under its own weight w = rho A g: delta = w L^4 / (8 E I); lowest bending frequency of a clamped-free beam:
-f = 1.8751^2 / (2 pi L^2) sqrt(E I / (rho A)).
+Tip deflection under its own weight w = rho A g: delta = w L^4 / (8 E I); lowest bending frequency of a clamped-free
+beam: f = 1.8751^2 / (2 pi L^2) sqrt(E I / (rho A)).
 """
 
 import numpy as np
@@ -67,7 +67,9 @@ def run(*, quick: bool = False) -> Table:
     band = 0.12 if quick else 0.03
     claims = [
         Claim("tip deflection on the finest grid", f"within {band:.0%}", f"{errors[-1][0]:.2%}", errors[-1][0] <= band),
-        Claim("lowest frequency on the finest grid", f"within {band:.0%}", f"{errors[-1][1]:.2%}", errors[-1][1] <= band),
+        Claim(
+            "lowest frequency on the finest grid", f"within {band:.0%}", f"{errors[-1][1]:.2%}", errors[-1][1] <= band
+        ),
         Claim("both errors fall with every refinement", "yes", str(falling), falling),
     ]
     return Table("core/cantilever", "Slender bar against Euler-Bernoulli", rows, claims)

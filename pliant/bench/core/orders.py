@@ -1,7 +1,7 @@
 """core/orders: the observed order of every integrator on two problems, against DOP853 at 1e-12.
 
-A damped stable neo-Hookean cantilever and a damped spring net swing under gravity; the step is halved from T/40 to T/320
-and the order is the slope of the error of the positions over the last halving.
+A damped stable neo-Hookean cantilever and a damped spring net swing under gravity; the step is halved from T/40 to
+T/320 and the order is the slope of the error of the positions over the last halving.
 """
 
 from typing import Any
@@ -69,7 +69,9 @@ def tight(choice: Any) -> Any:
     return choice(solver=Newton(project="on_demand", tolerance=TIGHT)) if hasattr(choice, "solver") else choice()
 
 
-def observed_order(scene: Scene, integrator: Any, T: float, exact: Array, counts: list[int]) -> tuple[float, list[float]]:
+def observed_order(
+    scene: Scene, integrator: Any, T: float, exact: Array, counts: list[int]
+) -> tuple[float, list[float]]:
     """The slope over the last halving, and all errors relative to the distance travelled."""
     system = scene.system()
     size = float(np.linalg.norm(exact - scene.initial(system).q))
@@ -95,5 +97,3 @@ def run(*, quick: bool = False) -> Table:
             holds = abs(order - choice.order) <= band
             claims.append(Claim(f"{label} on {name}", f"{choice.order} +- {band}", f"{order:.3f}", holds))
     return Table("core/orders", "Observed order of every integrator", rows, claims)
-
-

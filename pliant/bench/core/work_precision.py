@@ -151,7 +151,11 @@ def plot(rows: list[dict[str, Any]], folder: Path) -> str:
 def run(*, quick: bool = False) -> Table:
     small = compare(BAR_SMALL, quick)
     rows = small + ([] if quick else compare(BAR_SMALL_STIFF, quick) + compare(BAR, quick))
-    targets = [("1 % explicit", 1.0, True, 0.4), ("1 % implicit, h >= 1/240", 1.0, False, 1.5), ("5 % implicit", 5.0, False, 0.5)]
+    targets = [
+        ("1 % explicit", 1.0, True, 0.4),
+        ("1 % implicit, h >= 1/240", 1.0, False, 1.5),
+        ("5 % implicit", 5.0, False, 0.5),
+    ]
     claims = []
     for name, error, explicit, seconds in targets:
         cpu = best(small, error, explicit)

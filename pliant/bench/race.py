@@ -1,0 +1,75 @@
+"""A race of nonlinear solvers over one scene: the same stages, the same tolerance, interleaved step by step.
+
+Every solver runs its own simulation; the solvers take turns after each time step, so that a busy machine slows all of
+them alike. Counts (iterations, factorizations, fills, forces, solves) reproduce anywhere; seconds do not.
+"""
+
+from dataclasses import dataclass, field
+from time import process_time
+from typing import Any
+
+from pliant.scene import Scene
+from pliant.state import Counts
+
+
+@dataclass
+class Runner:
+    """One contestant: its scene (integrator and solver included), where it is, and what it has spent."""
+
+    name: str
+    scene: Scene
+    seconds: float = 0.0
+    iterations: int = 0
+    solves: int = 0
+    failures: int = 0
+    counts: Counts = Counts()
+    phases: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.system = self.scene.system()
+        self.state, self.memory = self.scene.initial(self.system), None
+
+    def step(self) -> None:
+        start = process_time()
+        step = self.scene.integrator.step(self.system, self.state, float(self.scene.h), self.memory)
+        self.seconds += process_time() - start
+        self.state, self.memory = step.state, step.memory
+        for report in step.reports:
+            self.iterations += report.iterations
+            self.solves += 1
+            self.failures += not report.converged
+            self.counts += report.counts
+            for phase, seconds in report.seconds.items():
+                self.phases[phase] = self.phases.get(phase, 0.0) + seconds
+
+    def row(self, case: str) -> dict[str, Any]:
+        c = self.counts
+        return {
+            "case": case,
+            "solver": self.name,
+            "CPU s": round(self.seconds, 2),
+            "iterations": self.iterations,
+            "factorizations": c.factorizations,
+            "fills": c.fills,
+            "forces": c.forces,
+            "solves": c.solves,
+            "inner": c.inner,
+            "switches": c.switches,
+            "failed": f"{self.failures}/{self.solves}",
+        }
+
+
+def race(runners: list[Runner], steps: int) -> list[Runner]:
+    """All runners over ``steps`` time steps, in turns; the first step (compilation, analysis) is not counted."""
+    for runner in runners:
+        runner.scene.integrator.step(runner.system, runner.state, float(runner.scene.h), None)
+    for _ in range(steps):
+        for runner in runners:
+            runner.step()
+    return runners
+
+
+def ratio(runners: list[Runner], slow: str, fast: str) -> float:
+    """How many times faster ``fast`` was than ``slow``."""
+    seconds = {r.name: r.seconds for r in runners}
+    return seconds[slow] / max(seconds[fast], 1e-12)
