@@ -7,13 +7,14 @@ used throughout, and ``published=True`` gives the printed algorithm (card R-I, T
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
 from pliant.articulated.constraints.rows import RowSet
+from pliant.articulated.dual import Dual
 from pliant.articulated.dynamics import Impulses, active_rows
 from pliant.articulated.friction import Contacts, Friction, MaximalFactor, joint_wrenches
 from pliant.articulated.linear import Factored, dense_matrix
@@ -91,11 +92,11 @@ class _Problem:
         self.owners = tuple(int(p.owner) for r in rows for p in r.parts for _ in p.g)
         G_r, rhs = np.concatenate([r.matrix for r in rows]), np.concatenate([r.rhs for r in rows])
         lower = np.concatenate([np.full(len(rows[0]), -np.inf), np.zeros(len(rows[1]))])
-        self.reduced_dual = _Dual(G_r, rhs, lower, lambda y: self.reduced.solve(y, y).x)
+        self.reduced_dual = Dual(G_r, rhs, lower, lambda y: self.reduced.solve(y, y).x)
         G = np.concatenate([r.maximal for r in rows])
         self.maximal_rows = np.any(G != 0.0, axis=1)
         keep = self.maximal_rows
-        self.maximal_dual = _Dual(G[keep], rhs[keep], lower[keep], self.maximal.solve)
+        self.maximal_dual = Dual(G[keep], rhs[keep], lower[keep], self.maximal.solve)
         self.G = G
         self.contacts = Contacts(at.kin, system.patches, rows[1].parts, method.friction, method.regularisation)
         self.Y = self.maximal.solve(self.contacts.T.T)
@@ -146,22 +147,3 @@ class _Problem:
         f = self.at.f if self.published else self.at.biased
         free = (self.momentum + self.h * (f + f_alpha)).ravel()
         return self.contacts.T @ self.maximal.solve(free)
-
-
-class _Dual:
-    """min 1/2 x^T A x - b^T x s.t. G x = / >= rhs, in the multipliers: small when rows are few."""
-
-    def __init__(self, G: Array, rhs: Array, lower: Array, inverse: Any) -> None:
-        self.G, self.rhs, self.lower, self.inverse = G, rhs, lower, inverse
-        if len(rhs):
-            self.X = inverse(np.ascontiguousarray(G.T))
-            W = G @ self.X
-            self.W = 0.5 * (W + W.T)
-
-    def solve(self, b: Array, box: BoxSolver) -> tuple[Array, Array]:
-        x = self.inverse(b)
-        if not len(self.rhs):
-            return x, np.zeros(0)
-        gap = self.rhs - self.G @ x
-        y = box.solve(self.W, gap, self.lower, np.full(len(gap), np.inf), np.maximum(0.0, self.lower)).x
-        return x + self.X @ y, y

@@ -65,23 +65,23 @@ def scene_7() -> ArticulatedScene:
     return scene(chain(3), constraints=[CoupledJoints(0, 1, 0.5), CoupledJoints(1, 2, 0.5)], h=0.02)
 
 
-def sigmoid(end: float, height: float) -> PrescribedJoint:
-    """Joint 0 moved along height/(1 + exp(-7 s)), s = 2t/end - 1, then held."""
+def sigmoid(link: int, end: float, height: float, *, hold: bool = True) -> PrescribedJoint:
+    """A joint moved along height/(1 + exp(-7 s)), s = 2t/end - 1, then held."""
     a = 7.0
     p = lambda t: 1.0 / (1.0 + np.exp(-a * (2.0 * t / end - 1.0)))
     slope = 2.0 * a / end
-    until = lambda f, after: lambda t: f(t) if before(t, end) else after
+    until = lambda f, after: lambda t: f(t) if before(t, end) or not hold else after
     position = until(lambda t: height * p(t), height)
     rate = until(lambda t: height * slope * p(t) * (1.0 - p(t)), 0.0)
     acceleration = until(lambda t: height * slope**2 * p(t) * (1.0 - p(t)) * (1.0 - 2.0 * p(t)), 0.0)
-    return PrescribedJoint(0, rate, position, acceleration)
+    return PrescribedJoint(link, rate, position, acceleration)
 
 
 def scene_9() -> ArticulatedScene:
     """The first joint follows a sigmoid."""
     return scene(
         chain(3),
-        constraints=[sigmoid(7.0, 1.5 * PI)],
+        constraints=[sigmoid(0, 7.0, 1.5 * PI)],
         gravity=WEIGHTLESS,
         duration=10.0,
         h=0.02,

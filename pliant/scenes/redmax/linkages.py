@@ -9,6 +9,7 @@ from pliant.articulated.joints import Fixed, Joint, Prismatic, Revolute
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import frame, hat, rotation
 from pliant.articulated.tree import Link
+from pliant.scenes.redmax.chains import sigmoid
 from pliant.scenes.redmax.scene import ArticulatedScene, X, Y, bar, before, hinge, scene
 
 PI = np.pi
@@ -93,10 +94,6 @@ def scene_15() -> ArticulatedScene:
 
 def scene_20() -> ArticulatedScene:
     """A longer chain with its last body and one joint prescribed."""
-    from dataclasses import replace
-
-    from pliant.scenes.redmax.chains import sigmoid
-
     links = [
         hinge(Y, DOWN, LOW),
         hinge(Y, LONG, RIGHT, 0, (0, 0, -10)),
@@ -104,7 +101,7 @@ def scene_20() -> ArticulatedScene:
         hinge(Y, DOWN, UP, 2, (10, 0, 0)),
         hinge(Y, LONG, RIGHT, 3, (0, 0, 10)),
     ]
-    constraints = [PrescribedBody(4, (1, 3, 5), scripted_twist), replace(sigmoid(10.0, PI / 2), link=2)]
+    constraints = [PrescribedBody(4, (1, 3, 5), scripted_twist), sigmoid(2, 10.0, PI / 2, hold=False)]
     return scene(links, constraints=constraints, h=0.05, duration=10.0, quirks=Quirks(no_rate_feedback=True))
 
 

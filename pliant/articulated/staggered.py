@@ -1,0 +1,164 @@
+"""Staggered projections in maximal coordinates [Weidner2022, Alg. 3.1; Kaufman2008], the method BISP is compared with.
+
+Alternate a contact solve (normal impulses with friction fixed) and a friction solve (tangential impulses with normal
+impulses fixed) until the contact force stops changing. Joints drift in maximal coordinates and are stabilised.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
+from pliant.articulated.dual import Dual
+from pliant.articulated.friction import Contacts, Friction, MaximalFactor
+from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved, released
+from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.tree import Kinematics
+from pliant.errors import SceneError
+from pliant.state import Counts, SolveReport, State, Step
+
+
+@dataclass(frozen=True)
+class SPMemory:
+    """The true, maximal state, and the friction wrenches kept for the next step."""
+
+    bodies: Bodies
+    friction: Array
+    beta: Array
+
+
+@dataclass(frozen=True)
+class StaggeredProjections:
+    """``unilateral=True``: joints are contacts that push (all normals in one programme), as in the original method.
+
+    Otherwise joints are bilateral rows and the normal impulses follow from their reactions as in BISP. The State that
+    comes out is the fit of joint coordinates to the bodies; `SPMemory.bodies` is what is integrated.
+    """
+
+    friction: Friction = field(default_factory=Friction)
+    unilateral: bool = True
+    baumgarte: float | None = None  # of the joints [1/s]; 0.2/h when omitted
+    tolerance: float = 1e-3
+    iterations: int = 100
+    regularisation: float = 1e-6
+    box: BoxSolver = field(default_factory=ProjectedNewton)
+    order: ClassVar[int] = 1
+
+    def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:
+        bodies = released(system.kinematics(state.q, state.v)) if memory is None else memory.bodies
+        q, errors = fitted(system, bodies, state.q)
+        kin = kinematics(system, bodies, q)
+        problem = _Problem(self, system, kin, errors, state.t + h, h)
+        f_beta = np.zeros_like(bodies.twists) if memory is None else memory.friction
+        beta = np.zeros(len(problem.contacts.T))
+        if memory is not None and len(memory.beta) == len(beta):
+            beta = memory.beta
+        previous, solved, change = None, True, np.inf
+        for iteration in range(1, self.iterations + 1):
+            phi, impulses = problem.contact_solve(f_beta)
+            f_alpha = (problem.G.T @ impulses).reshape(-1, 6) / h
+            change = problem.change(f_alpha, previous)
+            if change < self.tolerance:
+                break
+            previous = f_alpha
+            limits = problem.limits(impulses)
+            slip = problem.contacts.T @ problem.factor.solve((problem.momentum + h * f_alpha).ravel())
+            box = self.box.solve(problem.H, slip, -limits, limits, beta)
+            beta, solved = box.x, solved and box.converged
+            f_beta = -(problem.contacts.T.T @ beta).reshape(-1, 6) / h
+        after = moved(bodies, phi.reshape(-1, 6), h)
+        q, _ = fitted(system, after, q + h * kin.v)
+        v = kinematics(system, after, q).v
+        report = SolveReport(
+            change < self.tolerance and solved, iteration, float(change), self.tolerance, Counts(1, 1, 0, 1, iteration)
+        )
+        return Step(State(q, v, state.t + h), SPMemory(after, f_beta, beta), (report,))
+
+
+class _Problem:
+    """One step's rows and factors."""
+
+    def __init__(
+        self,
+        method: StaggeredProjections,
+        system: ArticulatedSystem,
+        kin: Kinematics,
+        errors: Array,
+        t: float,
+        h: float,
+    ) -> None:
+        at = system.assemble(kin, t)
+        A = at.matrix(h)
+        self.kin, self.method, self.h, self.inertia = kin, method, h, at.inertia
+        self.factor = MaximalFactor(A)
+        self.momentum = at.inertia * kin.twists + h * at.f
+        equal, unequal = system.rows(kin, t, inequality=False), system.rows(kin, t, inequality=True)
+        if any(not r.maximal for r in (*equal, *unequal)):
+            raise SceneError(
+                "a constraint on joint coordinates", where="StaggeredProjections", remedy="use BISP for it"
+            )
+        b = 0.2 / h if method.baumgarte is None else method.baumgarte
+        self.contacts = Contacts(kin, system.patches, unequal, method.friction, method.regularisation)
+        covered = {p.child for p in system.patches if p.closure < 0} if method.unilateral else set()
+        G, g, owner = joint_rows(kin, errors)
+        keep = np.array([o not in covered for o in owner], dtype=bool)
+        self._joint = owner[keep]
+        rows, rhs = [G[keep]], [-b * g[keep]]
+        for r in equal:
+            rows.append(r.G)
+            rhs.append(r.rate - system.baumgarte * r.g)
+        self._equalities = sum(len(x) for x in rhs)
+        if method.unilateral:
+            for p in system.patches:
+                N = self._spread(p.child, p.parent, p.rows(kin, p.normals))
+                rows.append(N)
+                rhs.append(
+                    -b * (p.rows(kin, p.normals)[:, :6] @ errors[p.child]) if p.closure < 0 else np.zeros(len(N))
+                )
+        for r in unequal:
+            rows.append(r.G)
+            rhs.append(r.rate - system.baumgarte * r.g)
+        self.G, e = np.concatenate(rows), np.concatenate(rhs)
+        lower = np.where(np.arange(len(e)) < self._equalities, -np.inf, 0.0)
+        self.dual = Dual(self.G, e, lower, self.factor.solve)
+        if method.unilateral:  # redundant contacts: the same regularisation as Eq. 3.7 picks the least impulses
+            self.dual.W[np.diag_indices(len(e))] += method.regularisation
+        self.H = self.contacts.T @ self.factor.solve(self.contacts.T.T)
+        self._patches = system.patches
+
+    def _spread(self, child: int, parent: int, rows: Array) -> Array:
+        N = np.zeros((len(rows), len(self.kin.tree), 6))
+        N[:, child] += rows[:, :6]
+        if parent >= 0:
+            N[:, parent] += rows[:, 6:]
+        return N.reshape(len(rows), -1)
+
+    def contact_solve(self, f_beta: Array) -> tuple[Array, Array]:
+        """Eq. 3.1: velocities and impulses of all rows, with the friction held."""
+        return self.dual.solve((self.momentum + self.h * f_beta).ravel(), self.method.box)
+
+    def change(self, f: Array, previous: Array | None) -> float:
+        if len(self.contacts.T) == 0:
+            return 0.0
+        if previous is None:
+            return np.inf
+        d = f - previous
+        return float(np.sum(d * d / self.inertia) / max(float(np.sum(f * f / self.inertia)), 1e-300))
+
+    def limits(self, impulses: Array) -> Array:
+        """mu alpha per tangent row."""
+        first = self._equalities
+        if self.method.unilateral:
+            alphas = []
+            for p in self._patches:
+                k, m = p.normals.shape[:2]
+                alphas.append(impulses[first : first + k * m].reshape(k, m))
+                first += k * m
+            return self.contacts.limits(alphas, impulses[first:])
+        wrenches = np.zeros((len(self.kin.tree), 6))
+        for i in range(len(wrenches)):
+            mine = np.flatnonzero(self._joint == i)
+            wrenches[i] = (self.G[mine].T @ impulses[mine]).reshape(-1, 6)[i] / self.h
+        return self.contacts.limits(self.contacts.normals(wrenches, {}, self.h), impulses[first:])
