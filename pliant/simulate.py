@@ -115,8 +115,6 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None) -> Iterator[T
             warned = _warn_once(warned, index, trouble)
         with np.errstate(all="ignore"):
             row = ledger.entry(row, system, point.state, last.state, scene.integrator.order)
-        if not np.isfinite(row.total):
-            raise StepFailed(failure_of(system, point, index, float(scene.h), last, "energy overflow"), _remedy(scene))
         if row.numerical < -GAIN * row.scale and scene.on_energy_gain != "ignore":
             warned = _gained(scene, system, point, report, row, warned)
         step = TimeStep(index, last.state, report, row, system, last.memory, changed)
@@ -159,8 +157,9 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
 
 def trouble_of(step: Step, system: Any) -> str:
     """Why a step may not be used, "" if it may."""
-    if not (np.isfinite(step.state.q).all() and np.isfinite(step.state.v).all()):
-        return "positions or velocities are not finite"
+    overflow = overflow_of(step, system)
+    if overflow:
+        return overflow
     for report in step.reports:
         if not report.converged:
             return f"not converged: {report.message} (residual {report.residual:.3g}, tolerance {report.tolerance:.3g})"
@@ -169,6 +168,16 @@ def trouble_of(step: Step, system: Any) -> str:
         energy, elements = inverted[0]
         return f"{len(elements)} elements of {energy.name!r} are inverted, first {elements[0]}"
     return ""
+
+
+def overflow_of(step: Step, system: Any) -> str:
+    """What is not finite after a step, "" if everything is."""
+    q, v, t = step.state.q, step.state.v, step.state.t
+    if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        return "positions or velocities are not finite"
+    with np.errstate(all="ignore"):
+        energy = sum((system if step.system is None else step.system).energies(q, v, t).values())
+    return "" if np.isfinite(energy) else "the energy is not finite"
 
 
 def _take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
@@ -183,8 +192,7 @@ def _take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple
         raise StepFailed(failure_of(system, point, index, h, None, reason), "report the failure bundle") from error
     if not trouble and step is not None:
         return [step], ""
-    usable = step is not None and bool(np.isfinite(step.state.q).all() and np.isfinite(step.state.v).all())
-    if scene.on_failure == "warn" and usable and step is not None:
+    if scene.on_failure == "warn" and step is not None and not overflow_of(step, system):
         return [step], trouble
     if scene.on_failure == "substep":
         pieces = _substeps(scene, system, point, h)

@@ -185,7 +185,9 @@ class FrameWriter:
             for name, value in given.items():
                 shapes[f"{group}/{name}"] = ((frames * len(value), *value.shape[1:]), "f8")
                 shapes[f"Steps/{group}Offsets/{name}"] = ((frames,), "i8")
-        self._write_empty(self.path, shapes, frames)
+        temporary = self.path.with_name(self.path.name + ".part")
+        self._write_empty(temporary, shapes, frames)
+        os.replace(temporary, self.path)
         self._open()
 
     def _grow(self, lengths: dict[str, int]) -> None:
@@ -233,8 +235,8 @@ class FrameWriter:
         self._set_count(self.count)
 
     def _same(self, topology: Topology) -> bool:
-        """Whether the last stored topology has the same cells (after reopening, identity tells nothing)."""
-        if self._topology is not None or self.count == 0:
+        """Whether the last stored topology has the same cells; identity alone tells nothing after reopening."""
+        if self.count == 0:
             return False
         last = read_topology(self._file, self.count - 1)
         return np.array_equal(last.connectivity, topology.connectivity) and np.array_equal(last.types, topology.types)

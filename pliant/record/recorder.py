@@ -54,19 +54,21 @@ def record(
     origin: Origin | None = None,
     overwrite: bool = False,
     watch: Callable[[TimeStep], None] | None = None,
+    start: Checkpoint | None = None,
 ) -> Run:
-    """Simulate ``scene`` from its beginning and record it; ``watch`` sees every step after it was written.
+    """Simulate ``scene`` and record it; ``watch`` sees every step after it was written.
 
-    ``origin`` says where the scene came from (a file, a function); without it the scene describes itself.
+    ``origin`` says where the scene came from (a file, a function); without it the scene describes itself. ``start`` is
+    a state to begin with instead of the scene's own.
     """
     output = output or getattr(scene, "output", None) or Output()
     folder = Path(folder)
     origin = origin or origin_of(scene)
-    system, start = beginning(scene)
+    system, begin = beginning(scene, start)
     _prepare(folder, overwrite)
     recorder = _Recorder(scene, folder, output, origin)
-    recorder.open(start, system)
-    return _drive(recorder, replace(start, topology=None), watch)
+    recorder.open(begin, system)
+    return _drive(recorder, begin, watch)
 
 
 def resume(
@@ -110,7 +112,7 @@ class _Recorder:
         """First files: the report, so that no folder is without one; the scene; the initial state."""
         self.report("running")
         self.origin.write(self.folder)
-        row = ledger.opening(0, system, start.state)
+        row = ledger.opening(start.step, system, start.state)
         self._columns = [*row.flat(), *CERTIFIED]
         with _writing(self._ledger), open(self._ledger, "w", encoding="utf-8") as file:
             file.write(",".join(self._columns) + "\n")

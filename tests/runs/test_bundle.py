@@ -1,0 +1,78 @@
+"""Failure bundles: an explosion ends in an error and a folder from which the very step is repeated."""
+
+import json
+from dataclasses import replace
+
+import meshio
+import numpy as np
+import pytest
+
+from pliant.bodies import Solid
+from pliant.bundle import replay
+from pliant.checkpoint import Checkpoint
+from pliant.errors import RunError
+from pliant.integrators import BDF1, BDF2, LinearlyImplicit, Verlet
+from pliant.maps.pins import Pin
+from pliant.materials import StableNeoHookean
+from pliant.mesh import bar
+from pliant.record import load, record
+from pliant.scene import Scene
+from pliant.simulate import StepFailed, simulate
+from pliant.solvers import Newton
+
+
+def soft(E=1e4, **options):
+    mesh = bar(size=(0.3, 0.1, 0.1), cells=(3, 1, 1))
+    body = Solid(mesh, StableNeoHookean(E, 0.4), pins=Pin(mesh.where(lambda X: X[:, 0] < 1e-9)))
+    return Scene([body], **{"integrator": BDF2(), "h": 0.01, "duration": 0.1, **options})
+
+
+METHODS = {
+    "verlet": Verlet(),
+    "newton-3": BDF1(Newton(max_iterations=3)),
+    "si": LinearlyImplicit(),
+    "bdf2": BDF2(),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_scripted_explosion_never_makes_a_frame_that_is_not_finite(tmp_path, name):
+    """A soft body moves; then its stiffness grows a millionfold and the step to one second."""
+    moving = list(simulate(soft()))[-1]
+    stiff = soft(E=1e10, integrator=METHODS[name], h=1.0, duration=500.0)
+    exploded = False
+    try:
+        record(stiff, tmp_path, start=Checkpoint(480, moving.state))
+    except StepFailed as failed:
+        exploded = True
+        assert failed.bundle == tmp_path / "failure"
+    run = load(tmp_path)
+    assert all(np.isfinite(frame.points).all() for frame in run.frames)
+    assert run.report["status"] == ("failed" if exploded else "finished")
+    if name in ("verlet", "newton-3"):
+        assert exploded
+        again = replay(tmp_path / "failure")
+        assert again.same and again.reason == again.then
+
+
+def test_the_bundle_shows_where(tmp_path):
+    scene = soft(integrator=BDF1(Newton(max_iterations=1)), h=0.5, duration=5.0)
+    with pytest.raises(StepFailed):
+        record(scene, tmp_path)
+    told = json.loads((tmp_path / "failure" / "report.json").read_text())
+    assert told["step"] == 1 and "iteration limit" in told["reason"]
+    assert told["replay"] == f"pliant replay {tmp_path / 'failure'}"
+    assert len(told["solves"][0]["history"]) == 2
+    picture = meshio.read(tmp_path / "failure" / "offending.vtu")
+    assert set(told["vertices"]) == set(picture.cells_dict["vertex"].ravel().tolist())
+    held = np.flatnonzero(scene.bodies[0].mesh.X[:, 0] < 1e-9)
+    assert not set(held) & set(told["vertices"]) or len(told["vertices"]) > 12
+    again = replay(tmp_path / "failure")
+    assert again.same and len(again.solves[0].history) == 2
+    mended = replay(tmp_path / "failure", scene=replace(scene, integrator=BDF1()))
+    assert not mended.same and "fine now" in mended.reason
+
+
+def test_what_is_no_bundle_is_refused(tmp_path):
+    with pytest.raises(RunError, match="no failure bundle"):
+        replay(tmp_path)
