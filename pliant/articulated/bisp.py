@@ -35,7 +35,10 @@ class BISPMemory:
 
 @dataclass(frozen=True)
 class BISP:
-    """Linearly implicit step with joint friction. Converged when f_alpha moves less than ``tolerance`` (relative, squared)."""
+    """Linearly implicit step with friction in joints and contacts.
+
+    Converged when the joint reactions f_alpha change by less than ``tolerance`` (relative, squared).
+    """
 
     friction: Friction = field(default_factory=Friction)
     published: bool = False
@@ -52,8 +55,9 @@ class BISP:
         problem = _Problem(self, system, system.assemble(kin, t), active_rows(system, kin, t), h)
         f_beta = np.zeros((len(system.tree), 6)) if memory is None else memory.friction
         beta = problem.warm(None if memory is None else memory.beta)
-        previous, limits, solved, change = None, np.zeros(len(beta)), True, np.inf
-        for iteration in range(1, self.iterations + 1):
+        previous, limits, solved, change, iteration = None, np.zeros(len(beta)), True, np.inf, 0
+        while iteration < self.iterations:
+            iteration += 1
             u, impulses, f_alpha = problem.react(f_beta)
             change = problem.change(f_alpha, previous)
             if change < self.tolerance:

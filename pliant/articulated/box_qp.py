@@ -1,4 +1,4 @@
-"""Quadratic programmes with bounds, min 1/2 x^T H x - g^T x, lo <= x <= hi: the contact and friction solves of SP, BISP.
+"""Quadratic programmes with bounds, min 1/2 x^T H x - g^T x, lo <= x <= hi: contact and friction of SP and BISP.
 
 H = T M^-1 T^T is only semidefinite (eight tangents, one direction to slip), so methods must accept that.
 """
@@ -30,10 +30,10 @@ class BoxSolver(Protocol):
 
 @dataclass(frozen=True)
 class ProjectedNewton:
-    """Alternate a projected Gauss-Seidel sweep, which finds the active bounds, with Newton on the other variables.
+    """Alternate a projected Gauss-Seidel sweep, which finds the active bounds, with Newton on the free variables.
 
-    Once the active bounds are right one Newton step is exact [More1991]. When they keep changing for ``patience`` rounds
-    (many nearly equivalent contacts), an interior point method finds the neighbourhood and the rounds start again there.
+    Once the active bounds are right one Newton step is exact [More1991]. When they keep changing for ``patience``
+    rounds (many nearly equivalent contacts), an interior point method finds the neighbourhood to start again from.
     """
 
     tolerance: float = 1e-10  # on the projected gradient, relative to its terms

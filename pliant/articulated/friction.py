@@ -17,7 +17,7 @@ from pliant.errors import SceneError
 
 @dataclass(frozen=True)
 class Friction:
-    """Coefficients ``joints`` (mu inside joints and closures) and ``external`` (floors, boxes), where not given locally."""
+    """Coefficients: ``joints`` inside joints and closures, ``external`` on floors and boxes, unless given locally."""
 
     joints: float = 0.6
     external: float = 0.6

@@ -60,7 +60,7 @@ def relative_twist(kin: Kinematics, twists: Array, i: int, R: Array, p: Array) -
 
 
 def fitted(system: ArticulatedSystem, bodies: Bodies, q: Array) -> tuple[Array, Array]:
-    """(q, errors): joint coordinates closest to the frames, and the remaining twist (n, 6) of each body off its joint."""
+    """(q, errors): joint coordinates closest to the frames, and the twist (n, 6) each body is off its joint by."""
     tree = system.tree
     q = q.copy()
     errors = np.zeros((len(tree), 6))

@@ -1,8 +1,8 @@
 """Dormand-Prince 5(4) with error control, for conservative systems and smooth constraints [Dormand1980].
 
-Accelerations solve M a = f subject to G a = rhs (Baumgarte at the level of accelerations). The controller is the one the
-published reference energies were made with: largest relative error per component, growth at most 5, first rejection by
-the error estimate and every further one by half, last step stretched by up to 10 percent.
+Accelerations solve M a = f subject to G a = rhs (Baumgarte at the level of accelerations). The controller is the one
+the published reference energies were made with: largest relative error per component, growth at most 5, the first
+rejection by the error estimate and every further one by half, the last step stretched by up to 10 percent.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,10 @@ class RK45Memory:
 
 @dataclass(frozen=True)
 class RK45:
-    """``step`` integrates over h with as many substeps as the tolerances need. Equalities only: no limits, no contact."""
+    """``step`` integrates over h with as many substeps as the tolerances need.
+
+    Equality constraints only: limits and contacts are not seen, friction is not either.
+    """
 
     rtol: float = 1e-4
     atol: float = 1e-6

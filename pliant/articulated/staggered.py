@@ -55,8 +55,9 @@ class StaggeredProjections:
         beta = np.zeros(len(problem.contacts.T))
         if memory is not None and len(memory.beta) == len(beta):
             beta = memory.beta
-        previous, solved, change = None, True, np.inf
-        for iteration in range(1, self.iterations + 1):
+        previous, solved, change, iteration = None, True, np.inf, 0
+        while iteration < self.iterations:
+            iteration += 1
             phi, impulses = problem.contact_solve(f_beta)
             f_alpha = (problem.G.T @ impulses).reshape(-1, 6) / h
             change = problem.change(f_alpha, previous)

@@ -80,7 +80,7 @@ def bar(
     parent: int | None = None,
     frame: Sequence[float] = (0, 0, 0),
 ) -> Link:
-    """A cuboid of density 1: ``centre`` of the body in the joint frame, ``frame`` is the joint's origin in its parent."""
+    """A cuboid of density 1: ``centre`` of the body in the joint frame, ``frame`` the joint's origin in its parent."""
     return Link(joint, cuboid(sides, 1.0, at(*centre)), parent, at(*frame))
 
 
