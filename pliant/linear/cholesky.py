@@ -30,6 +30,11 @@ class Engine(Protocol):
 
     name: str
 
+    @property
+    def nnz(self) -> int:
+        """Entries of L."""
+        ...
+
     def gather(self, data: Array) -> Array:
         """A fresh array with those of the CSR values that the engine needs."""
         ...

@@ -102,13 +102,13 @@ def dchol(A: sp.csr_matrix, Adot: sp.csr_matrix, memory: Any = None) -> FactorRa
 def dchol_difference(
     A: sp.csr_matrix, Adot: sp.csr_matrix, memory: Any = None, *, step: float | None = None
 ) -> FactorRate:
-    """Ldot = (chol(A + e Adot) - chol(A)) / e, with e = 1e-6 max|A| / max|Adot| unless ``step`` [s] is given.
+    """Ldot = (chol(A + e Adot) - chol(A)) / e, with e = 1e-6 ||A|| / ||Adot|| unless ``step`` [s] is given.
 
     With e = dt the extrapolated factor is exactly that of the predicted matrix A + dt Adot.
     """
     memory, analysed = _analysed(A, Adot, memory)
     layout = memory.engine.layout
-    size, rate = float(np.abs(A.data).max()), float(np.abs(Adot.data).max())
+    size, rate = (float(np.sqrt(np.square(S.data).sum())) for S in (A, Adot))
     e = step if step is not None else 1e-6 * size / rate if rate > 0.0 else 1.0
     factors = []
     for values in (A.data, A.data + e * Adot.data):
