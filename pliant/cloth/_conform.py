@@ -49,6 +49,30 @@ def merge_short(m, tau, creased, edges, corner_edges):
 
 
 @njit(cache=True)
+def demote_rivals(m, tau, edges, corner_edges):
+    """Of two feature vertices closer than tau that share no crease, the younger edge vertex becomes an ordinary one."""
+    faces = np.empty(RING, dtype=np.int64)
+    done = 0
+    for v in range(m.count[0]):
+        if m.VF[v] < 0 or m.feature[v] < 0 or m.feature[v] >= edges:
+            continue
+        n = ring(m, v, faces)
+        for i in range(n):
+            f = faces[i]
+            k = corner(m.F, f, v)
+            for j in (1, 2):
+                a = m.F[f, (k + j) % 3]
+                if m.feature[a] < 0 or m.feature[v] < 0 or distance(m.X, v, a) >= tau:
+                    continue
+                if shared_edge(m.feature[v], m.feature[a], edges, corner_edges) < 0 and (
+                    a < v or m.feature[a] >= edges
+                ):
+                    m.feature[v] = -1
+                    done += 1
+    return done
+
+
+@njit(cache=True)
 def foot(X, p, a, b):
     """Parameter of the point of a-b closest to p and its distance."""
     u, w = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1]
@@ -116,7 +140,8 @@ def settle(m, tau, rounds, edges, corner_edges):
     """Flip, merge and split around feature vertices until nothing changes; returns (rounds used, operations)."""
     total = 0
     for r in range(rounds):
-        done = merge_short(m, tau, False, edges, corner_edges)
+        done = demote_rivals(m, tau, edges, corner_edges)
+        done += merge_short(m, tau, False, edges, corner_edges)
         done += merge_short(m, tau, True, edges, corner_edges)
         done += cure_thin(m, tau, edges, corner_edges)
         total += done

@@ -6,7 +6,20 @@
 import numpy as np
 from numba import njit
 
-from pliant.cloth._topology import BORDER, FIXED, RING, area, collapse, corner, find_edge, flip, link_ok, ring, room
+from pliant.cloth._topology import (
+    BORDER,
+    FIXED,
+    RING,
+    area,
+    collapse,
+    corner,
+    distance,
+    find_edge,
+    flip,
+    link_ok,
+    ring,
+    room,
+)
 from pliant.cloth._topology import split_edge as cut
 
 
@@ -164,23 +177,33 @@ def may_merge(m, a, b, border_edge, edges, corner_edges):
 
 @njit(cache=True)
 def merged_quality(m, a, b, faces, n):
-    """Of the faces that merging a into b leaves: the smallest area, whether it shrank, aspect, longest metric edge."""
+    """Of the faces that merging a into b leaves: smallest area, whether it shrank, aspect, longest metric edge.
+
+    The aspect is counted as 1 when it does not get worse than that of the faces there now.
+    """
     smallest, shrank, worst, longest = np.inf, False, np.inf, 0.0
+    present = np.inf
     for i in range(n):
         f = faces[i]
         k = corner(m.F, f, a)
         p, q = m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3]
+        present = min(present, aspect(m.X, a, p, q))
         if p == b or q == b:
             continue
         A = area(m.X, b, p, q)
         if smallest > A:
             smallest = A
             shrank = area(m.X, a, p, q) > A
-        u, v, w = m.X[p] - m.X[b], m.X[q] - m.X[p], m.X[b] - m.X[q]
-        P = np.sqrt(u[0] ** 2 + u[1] ** 2) + np.sqrt(v[0] ** 2 + v[1] ** 2) + np.sqrt(w[0] ** 2 + w[1] ** 2)
-        worst = min(worst, 20.784609690826528 * A / (P * P))
+        worst = min(worst, aspect(m.X, b, p, q))
         longest = max(longest, metric(m, b, p), metric(m, b, q))
-    return smallest, shrank, worst, longest
+    return smallest, shrank, 1.0 if worst >= present else worst, longest
+
+
+@njit(cache=True)
+def aspect(X, a, b, c):
+    """12 sqrt(3) area / perimeter^2: 1 for an equilateral face, 0 for a needle."""
+    P = distance(X, a, b) + distance(X, b, c) + distance(X, c, a)
+    return 20.784609690826528 * area(X, a, b, c) / (P * P)
 
 
 @njit(cache=True)
@@ -210,9 +233,9 @@ def collapses(m, size_min, aspect_min, edges, corner_edges):
                     if s >= best or not may_merge(m, a, b, border_edge(m, a, b), edges, corner_edges):
                         continue
                     smallest, shrank, worst, longest = merged_quality(m, a, b, faces, n)
-                    if smallest <= 0.0 or longest > 0.81 or worst < aspect_min:
+                    if smallest <= 0.0 or worst < aspect_min or longest > (0.81 if s > 0.04 else 1.0):
                         continue
-                    if shrank and smallest < 0.1 * size_min * size_min:
+                    if shrank and worst < 1.0 and smallest < 0.1 * size_min * size_min:
                         continue
                     if link_ok(m, a, b, faces, n):
                         best, target = s, b

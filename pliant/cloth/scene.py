@@ -1,5 +1,6 @@
 """A cloth scene: what `pliant.simulate` can run, record and restore although the mesh changes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,25 @@ from pliant.cloth.step import EolStep
 from pliant.cloth.system import EolCloth
 from pliant.cloth.world import World
 from pliant.errors import SceneError
-from pliant.state import State
+from pliant.state import SolveReport, State
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """The cloth after a step; ``reports`` has one entry, more when the step was cut short."""
+
+    cloth: EolCloth
+    state: State
+    reports: tuple[SolveReport, ...]
+
+    @property
+    def sheet(self) -> Sheet:
+        return self.cloth.unpack(self.state.q, self.state.v)
+
+    @property
+    def energy(self) -> float:
+        """Kinetic plus potential [J]."""
+        return sum(self.cloth.energies(self.state.q, self.state.v, self.state.t).values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +85,15 @@ class ClothScene:
     def restore(self, topology: Sheet) -> EolCloth:
         """The system of a mesh that `EolCloth.topology` described."""
         return EolCloth(topology, self.material, self.world, eulerian=self.eulerian)
+
+    def march(self) -> Iterator[Moment]:
+        """Step without records or certificates: what tests and benchmarks measure on."""
+        cloth = self.system()
+        state, memory = self.initial(cloth), None
+        for _ in range(self.steps):
+            step = self.integrator.step(cloth, state, self.h, memory)
+            cloth, state, memory = step.system or cloth, step.state, step.memory
+            yield Moment(cloth, state, step.reports)
 
     def run(self, folder: str | Path, **options: Any) -> Any:
         """Record the whole scene into a run folder."""

@@ -23,7 +23,7 @@ from pliant.cloth.collide import (
     tip_hits,
 )
 from pliant.cloth.conform import Conformer, conform, fresh_edges, fresh_tips, keep_admitted
-from pliant.cloth.constraints import PUSHES, Cone, Corners, EdgeRule, Rows, crossing_rows, face_rows, feature_rows
+from pliant.cloth.constraints import PUSHES, Cone, Corners, EdgeRule, Push, Rows, crossing_rows, face_rows, feature_rows
 from pliant.cloth.friction import rubbed
 from pliant.cloth.remesh import Edited, Remesher, closed, opened, refined
 from pliant.cloth.sheet import Sheet, signed_areas
@@ -74,7 +74,7 @@ class EolStep:
         moved = cloth.unpack(cloth.pack(sheet, state.t).q, solution.u)
         moved = rubbed(moved, scenery, system.world, cloth.material.rho, (bound.pushes, solution.inequality))
         moved, dt = advance(moved, corners.slide, h)
-        report = described(solution, clock, cloth, edited, bound)
+        report = described(solution, clock, cloth, edited, (equal, bound))
         pressed = remembered_impulses(solution.inequality, bound, len(sheet.X))
         new = Step(cloth.pack(moved, state.t + dt), pressed, (report,), None if cloth is system else cloth)
         return new if dt == h else self.rest(new, system, h - dt)
@@ -171,7 +171,7 @@ def handle_rows(cloth: EolCloth, sheet: Sheet, t: float, h: float, equal: Rows) 
             v = int(np.argmin(np.sum((sheet.X - X) ** 2, axis=1)))
             target = (1 - blend) * sheet.v[v] + blend * handle.target(t)
             for i in range(3):
-                equal.add(np.array([3 * v + i]), np.ones(1), target[i])
+                equal.add(np.array([3 * v + i]), np.ones(1), target[i], Push(v, np.eye(3)[i], -1))
             held.append(v)
     return np.array(held, dtype=np.int64)
 
@@ -189,13 +189,22 @@ def rebuilt(system: EolCloth, sheet: Sheet) -> EolCloth:
 
 
 def assemble(cloth: EolCloth, state: State, h: float, qvv: bool) -> tuple[sp.csr_matrix, Array]:
-    """A = M - h^2 K and b = M v + h f (+ h f_v); a trace of 1e-9 of the mean inertia keeps A definite."""
+    """A = M - h^2 K and b = M v + h f (+ h f_v), with a trace of drag that keeps A definite.
+
+    Where the cloth is almost flat, a feature vertex could slide in the world and back in the material at no cost; a
+    thousandth of its own mass, tied to its obstacle, makes it stay on the feature.
+    """
     q, v, t = state.q, state.v, state.t
     M, K = cloth.mass(q), cloth.stiffness(q, v, t, psd=True)
     A = M.copy()
     A.data = M.data - h * h * K.data
-    A += sp.identity(A.shape[0], format="csr") * (1e-9 * M.diagonal().mean())
+    diagonal = M.diagonal()
+    drag = np.full(len(q), 1e-9 * diagonal.mean())
+    tied = (3 * cloth.eol[:, None] + np.arange(3)).ravel()
+    drag[tied] = 1e-3 * diagonal[tied]
+    A += sp.diags_array(drag, format="csr")
     b = cloth.momentum(q, v) + h * cloth.force(q, v, t)
+    b[tied] += drag[tied] * cloth.carried(q, t).ravel()
     return A, b + h * cloth.quadratic_velocity(q, v) if qvv else b
 
 
@@ -238,10 +247,14 @@ def solve(
     return velocity_step(A, b, equality=equal.matrix(size), inequality=bound.matrix(size), qp=qp, memory=warm)
 
 
-def described(solution: VelocitySolution, clock: Clock, cloth: EolCloth, edited: Edited, bound: Rows) -> SolveReport:
-    """The report of the velocity step with the phases of the whole step and the size of the mesh."""
+def described(
+    solution: VelocitySolution, clock: Clock, cloth: EolCloth, edited: Edited, rows: tuple[Rows, Rows]
+) -> SolveReport:
+    """The report of the velocity step with the phases of the whole step, the size of the mesh and impulses [N s]."""
     clock.mark("other")
+    equal, bound = rows
     on = np.isin(bound.vertices, cloth.eol)
+    hands = sum((z * p.normal for z, p in zip(solution.equality, equal.pushes, strict=False)), np.zeros(3))
     size = {
         "faces": len(cloth.sheet.faces),
         "vertices": len(cloth.sheet.X),
@@ -249,5 +262,6 @@ def described(solution: VelocitySolution, clock: Clock, cloth: EolCloth, edited:
         "contacts": len(bound.pushes),
         "operations": edited.operations,
         "edge_impulse": float(solution.inequality[on].sum()),
+        **{f"hand_impulse_{axis}": float(value) for axis, value in zip("xyz", hands, strict=True)},
     }
     return replace(solution.report, seconds=clock.seconds, history=(size,))

@@ -69,6 +69,14 @@ class EolCloth:
         """The triangles over the rows of `positions`."""
         return [self.sheet.faces]
 
+    def carried(self, q: Array, t: float) -> Array:
+        """Velocities (e, 3) of the obstacles at the EOL vertices [m/s]."""
+        if not len(self.eol):
+            return np.zeros((0, 3))
+        scenery = self.world.at(t)
+        bodies = np.concatenate([scenery.edge_body, scenery.corner_body])[self.sheet.feature[self.eol]]
+        return scenery.velocity(bodies, self.positions(q)[self.eol])
+
     # -- physics
 
     def mass(self, q: Array) -> sp.csr_matrix:

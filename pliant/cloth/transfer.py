@@ -35,9 +35,11 @@ def transfer(old: Sheet, new: Sheet, origin: IntArray, slide: Array) -> Sheet:
     """
     gained = (origin >= 0) & (new.feature >= 0) & (old.feature[np.maximum(origin, 0)] < 0)
     fresh = np.flatnonzero((origin < 0) | gained)
-    if not len(fresh):
+    lost = (origin >= 0) & (new.feature < 0) & (old.feature[np.maximum(origin, 0)] >= 0)
+    if not len(fresh) and not lost.any():
         return new
     v, V = new.v.copy(), new.V.copy()
+    v[lost], V[lost] = material_velocities(old)[origin[lost]], 0.0
     u, F = corner_velocities(old), deformation_gradients(old.x, old.X, old.faces)
     for i in fresh:
         f, w = locate(old.X, old.faces, len(old.faces), new.X[i])

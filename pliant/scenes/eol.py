@@ -171,13 +171,20 @@ def tablecloth(variant: Variant = EOL, cells: int = 16, mu: float = 0.3, duratio
     return scene("TABLECLOTH", variant, cells, World((table,), mu=mu), duration)
 
 
-def strand(cells: int = 24, hanging: float = 0.25, qvv: bool = False, h: float = 2e-3, mu: float = 0.0) -> ClothScene:
-    """A narrow strip, one metre and one kilogram, slides off a table: its hanging part is x0 cosh(t sqrt(g / L))."""
+def strand(
+    hanging: float = 0.25, qvv: bool = False, h: float = 2e-3, mu: float = 0.0, pull: float | None = None
+) -> ClothScene:
+    """A narrow strip, one metre and one kilogram, slides off a table: its hanging part is x0 cosh(t sqrt(g / L)).
+
+    With ``pull`` [m/s] its far end is drawn back onto the table instead.
+    """
+    cells = 24
     width, L, g = 0.05, 1.0, 9.81
     X, faces = rectangle((width, L), (1, cells))
     s = X[:, 1] - hanging
     folded = sheet(X, faces, np.column_stack([X[:, 0], np.maximum(s, 0.0), np.minimum(s, 0.0)]))
-    world = World((box((1.0, 3.0, 1.0), (width / 2, 1.5, -0.5)),), gravity=(0.0, 0.0, -g), mu=mu)
+    hands = () if pull is None else (Handle(np.array([[0.0, L], [width, L]]), (0.0, pull, 0.0)),)
+    world = World((box((1.0, 3.0, 1.0), (width / 2, 1.5, -0.5)),), hands, gravity=(0.0, 0.0, -g), mu=mu)
     scenery = world.at(0.0)
     middle = 0.5 * (scenery.edge_a + scenery.edge_b)
     crease = int(np.argmin(np.linalg.norm(middle - [width / 2, 0.0, 0.0], axis=1)))
@@ -187,7 +194,7 @@ def strand(cells: int = 24, hanging: float = 0.25, qvv: bool = False, h: float =
         world,
         EolStep(Remesher(0.7 / cells, 1.1 / cells, angle=10.0, velocity=1e3, compression=10.0), qvv=qvv),
         h=h,
-        duration=0.46,
+        duration=0.5,
         name="STRAND",
     )
 
