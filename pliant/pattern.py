@@ -47,6 +47,11 @@ class Pattern:
             raise ValueError("the pattern does not contain the matrix")
         return found
 
+    def find(self, A: sp.csr_matrix) -> IntArray | None:
+        """The same, or None when the pattern does not contain the matrix."""
+        found = _slots(self.indptr, self.indices, A.indptr, A.indices)
+        return None if len(found) and found.min() < 0 else found
+
     def restricted(self, keep: IntArray) -> tuple["Pattern", IntArray]:
         """The pattern of the rows and columns ``keep``, and for each of its entries the place in this one."""
         number = np.full(self.size, -1, dtype=np.int64)
@@ -70,6 +75,31 @@ def _slots(indptr, indices, other_indptr, other_indices):  # type: ignore[no-unt
             if k < end and indices[k] == other_indices[p]:
                 out[p] = k
     return out
+
+
+def added(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
+    """A + B over the union of their patterns (sorted indices); sums that happen to be zero stay in it."""
+    indptr, indices, data = _added(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data)
+    return Pattern(indptr, indices).matrix(data)
+
+
+@njit(cache=True)
+def _added(pa, ia, a, pb, ib, b):  # type: ignore[no-untyped-def]
+    n = len(pa) - 1
+    indptr = np.zeros(n + 1, np.int32)
+    indices = np.empty(len(ia) + len(ib), np.int32)
+    data = np.empty(len(ia) + len(ib))
+    k = 0
+    for i in range(n):
+        p, q = pa[i], pb[i]
+        while p < pa[i + 1] or q < pb[i + 1]:
+            left = q >= pb[i + 1] or (p < pa[i + 1] and ia[p] <= ib[q])
+            right = p >= pa[i + 1] or (q < pb[i + 1] and ib[q] <= ia[p])
+            indices[k] = ia[p] if left else ib[q]
+            data[k] = (a[p] if left else 0.0) + (b[q] if right else 0.0)
+            p, q, k = p + left, q + right, k + 1
+        indptr[i + 1] = k
+    return indptr, indices[:k].copy(), data[:k].copy()
 
 
 def union(matrices: list[sp.csr_matrix], size: int) -> Pattern:

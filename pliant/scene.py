@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.bodies import Body, Placed
+from pliant.contact.obstacles import Obstacle
+from pliant.contact.setting import Setting
 from pliant.energies.base import Energy
 from pliant.energies.gravity import Gravity
 from pliant.errors import SceneError
@@ -19,6 +21,7 @@ from pliant.integrators.base import Integrator
 from pliant.maps.pins import Pin
 from pliant.materials.base import parameter
 from pliant.state import State
+from pliant.systems.contact import ContactChoice
 from pliant.systems.elastodynamics import Elastodynamics
 
 
@@ -35,12 +38,15 @@ class Scene:
     h: float | str = 0.01
     duration: float | str = 1.0
     gravity: Sequence[float] = (0.0, 0.0, -9.81)
+    contact: ContactChoice | None = None
+    obstacles: Sequence[Obstacle] = ()
     on_failure: Literal["raise", "warn", "substep"] = "raise"
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bodies", tuple(self.bodies))
+        object.__setattr__(self, "obstacles", tuple(self.obstacles))
         for name in ("h", "duration"):
             value = float(parameter(getattr(self, name), name, "s"))
             if not (np.isfinite(value) and value > 0.0):
@@ -51,8 +57,16 @@ class Scene:
         dims = {body.mesh.dim for body in self.bodies}
         if len(dims) > 1:
             raise SceneError("planar and spatial bodies are mixed", where="scene.bodies", remedy="use one dimension")
-        if not np.isfinite(np.asarray(self.gravity, dtype=np.float64)).all():
-            raise SceneError(f"gravity is {self.gravity}", where="scene.gravity")
+        if self.obstacles and self.contact is None:
+            remedy = "give contact=PenaltyContact() or BarrierContact()"
+            raise SceneError("obstacles need a contact model", where="scene.obstacles", remedy=remedy)
+        if self.contact is not None and dims != {3}:
+            raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
+        for where, given in (("gravity", self.gravity), *((f"{b.name}.velocity", b.velocity) for b in self.bodies)):
+            vector = np.asarray(given, dtype=np.float64)
+            if vector.shape not in ((self.dim,), (3,)) or not np.isfinite(vector).all():
+                what = f"{where} is {tuple(given)}"
+                raise SceneError(what, where=f"scene.{where}", remedy=f"give {self.dim} finite components")
 
     @property
     def steps(self) -> int:
@@ -89,7 +103,17 @@ class Scene:
         if gravity.any():
             energies.append(Gravity(np.asarray(M.sum(axis=1)).ravel(), gravity))
         diagonal = M.nnz == n
-        return Elastodynamics(X, M.diagonal() if diagonal else M, energies, forces, pins)
+        model = None if self.contact is None else self.contact.model(self.setting(np.asarray(M.sum(axis=1)).ravel()))
+        return Elastodynamics(X, M.diagonal() if diagonal else M, energies, forces, pins, model)
+
+    def setting(self, mass: Array) -> Setting:
+        """What contact needs to know of the bodies and obstacles, with nodal masses (n,) [kg]."""
+        materials = [getattr(b, "material", None) for b in self.bodies]
+        modulus = [float("nan") if m is None else float(np.mean(m.young())) for m in materials]
+        thickness = [float(getattr(b, "thickness", float("nan"))) for b in self.bodies]
+        names = [b.name for b in self.bodies]
+        meshes = [b.mesh for b in self.bodies]
+        return Setting(meshes, self.offsets(), mass, np.array(modulus), np.array(thickness), names, self.obstacles)
 
     def initial(self, system: Elastodynamics) -> State:
         """Rest positions (scripts at t = 0) with the bodies' initial velocities; prescribed vertices start at rest."""

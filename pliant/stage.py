@@ -40,6 +40,9 @@ class Stage:
     M: sp.csr_matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if hasattr(self.system, "at"):  # contacts are detected once per stage, and the guess may not cross them
+            object.__setattr__(self, "system", self.system.at(self.start, self.t))
+            object.__setattr__(self, "frame", self.system.begin(self.start.q, self.frame))
         M = self.system.mass(self.start.q)
         weights = np.asarray(M.sum(axis=1)).ravel()[self.system.free]
         length = self.system.scale if self.inertia else 1e3 * G
@@ -64,18 +67,19 @@ class Stage:
             r += self.M @ (q - self.target)
         return r[self.system.free]
 
-    def jacobian(self, z: Array, *, psd: bool = True) -> sp.csr_matrix:
+    def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
         q = self.embed(z)
-        return self._jacobian(q, self.velocity(q), psd)
+        return self._jacobian(q, self.velocity(q), psd, coupled)
 
-    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0) -> sp.csr_matrix:
+    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
         q, v = self.start.q, self.start.v
-        return self._jacobian(q + ahead * v, v if self.inertia else np.zeros_like(v), psd)
+        return self._jacobian(q + ahead * v, v if self.inertia else np.zeros_like(v), psd, coupled)
 
-    def _jacobian(self, q: Array, v: Array, psd: bool) -> sp.csr_matrix:
+    def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool) -> sp.csr_matrix:
         c = self.c
-        A = self.system.tangent(q, v, self.t, (self.inertia, self.inertia * c, c * c), psd=psd)
-        return self.system.restrict(A)
+        full = self.system.tangent
+        tangent = full if coupled else getattr(self.system, "persistent_tangent", full)
+        return self.system.restrict(tangent(q, v, self.t, (self.inertia, self.inertia * c, c * c), psd=psd))
 
     @property
     def dt(self) -> float:

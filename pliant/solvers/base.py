@@ -28,11 +28,14 @@ class StageLike(Protocol):
         """r(z), the gradient of `merit` where that exists."""
         ...
 
-    def jacobian(self, z: Array, *, psd: bool = True) -> sp.csr_matrix:
-        """dr/dz, exact or with positive semidefinite element blocks."""
+    def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
+        """dr/dz, exact or with positive semidefinite element blocks.
+
+        ``coupled=False`` leaves out what couples the two sides of contact pairs, so that the pattern never changes.
+        """
         ...
 
-    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0) -> sp.csr_matrix:
+    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
         """The same matrix at the state the stage sets out from (old boundary positions), as frozen factors want it.
 
         ``ahead`` [s] moves that state along its own velocity first: the direction in which factors are extrapolated.

@@ -44,7 +44,7 @@ class Function:
     def residual(self, z: Array) -> Array:
         return self._gradient(z)
 
-    def jacobian(self, z: Array, *, psd: bool = True) -> sp.csr_matrix:
+    def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
         """The Hessian; with ``psd`` its negative eigenvalues are replaced by zero."""
         if self._hessian is None:
             raise ValueError("this Function was given no Hessian")
@@ -55,7 +55,7 @@ class Function:
         full = np.indices(H.shape).reshape(2, -1)  # zeros are stored: the pattern must not depend on the values
         return sp.csr_matrix((H.ravel(), full), shape=H.shape)
 
-    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0) -> sp.csr_matrix:
+    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
         return self.jacobian(np.zeros(len(self.weights)), psd=psd)
 
     def norm(self, r: Array) -> float:

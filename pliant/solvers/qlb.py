@@ -77,6 +77,7 @@ class QLB:
     across stages and time steps. ``at`` evaluates the matrix at the start of the stage (the paper) or at the guess.
     ``scaled`` rescales the initial matrix by s.y / (y.H0 y), for one more solve per iteration. When no step is
     acceptable the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
+    ``coupled`` adds H_T, the blocks that couple the sides of contact pairs, at the price of a changing pattern.
     """
 
     m: int = 10
@@ -88,6 +89,7 @@ class QLB:
     at: Literal["start", "guess"] = "start"
     scaled: bool = False
     recover: bool = True
+    coupled: bool = False
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
@@ -140,13 +142,14 @@ class QLB:
             data, indices, indptr = memory.A  # after a restart: the same factor from the same matrix
             return self._factor(sp.csr_matrix((data, indices, indptr)), stage.c, None, clock)[0], False, Counts()
         with clock("fill"):
-            A = stage.start_jacobian() if self.at == "start" else stage.jacobian(guess)
+            at_start = self.at == "start"
+            A = stage.start_jacobian(coupled=self.coupled) if at_start else stage.jacobian(guess, coupled=self.coupled)
         frozen, work = self._factor(A, stage.c, memory, clock)
         return frozen, True, work
 
     def _refactor(self, stage: StageLike, z: Array, frozen: Frozen, clock: Clock) -> tuple[Frozen, Counts]:
         with clock("fill"):
-            A = stage.jacobian(z)
+            A = stage.jacobian(z, coupled=self.coupled)
         return self._factor(A, stage.c, frozen, clock)
 
     def _factor(self, A: sp.csr_matrix, c: float, memory: Frozen | None, clock: Clock) -> tuple[Frozen, Counts]:

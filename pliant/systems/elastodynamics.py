@@ -5,7 +5,9 @@ K = df/dq and D = df/dv (negative semidefinite), and solver matrices are w_M M -
 """
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,14 +19,17 @@ from pliant.forces.base import Force
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
-from pliant.pattern import Pattern, union
+from pliant.pattern import Pattern, added, union
+from pliant.state import State
 from pliant.systems.base import Weights
+from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
 
 
 class Elastodynamics:
     """Vertices ``X (n, d)`` [m] with ``mass`` (nodal masses (n,) [kg] or a consistent (n, n) matrix), energies, forces.
 
-    Everything that depends on the topology alone (patterns, slots, restrictions) is made once, here.
+    Everything that depends on the topology alone (patterns, slots, restrictions) is made once, here. With ``contact``
+    the system of one stage is `at` (contacts detected, obstacles placed); asked directly, it detects where it is asked.
     """
 
     def __init__(
@@ -34,10 +39,15 @@ class Elastodynamics:
         energies: Sequence[Energy],
         forces: Sequence[Force] = (),
         pins: Sequence[Pin] = (),
+        contact: ContactModel | None = None,
     ) -> None:
         self.X = np.array(X, dtype=np.float64)
         n, d = self.X.shape
-        self.energy_terms, self.force_terms = tuple(energies), tuple(forces)
+        self.contact = contact
+        self._energies, self._forces = tuple(energies), tuple(forces)
+        self.energy_terms = self._energies
+        live = () if contact is None else tuple(LiveForce(contact, name, n) for name in contact.force_names)
+        self.force_terms = self._forces + live
         self.pins = Pins(self.X, pins)
         self.free = self.pins.free
         self.scale = float(np.linalg.norm(np.ptp(self.X, axis=0)))
@@ -60,8 +70,10 @@ class Elastodynamics:
     def _make_pattern(self, N: int) -> tuple[Pattern, dict[int, tuple[Array, Array]]]:
         """The union of all constant patterns, and for each of them (by identity) the places of its entries in it."""
         q, v = self.X.ravel(), np.zeros(N)
-        parts = [self._mass] + [e.hessian(q) for e in self.energy_terms]
-        for f in self.force_terms:
+        parts = [self._mass] + [e.hessian(q) for e in self._energies]
+        if self.contact is not None:
+            parts.append(block_diagonal(np.arange(N // 3), N // 3))
+        for f in self._forces:
             parts += [f.stiffness(q, v, 0.0), f.damping(q, v, 0.0)]
         pattern = union(parts, N)
         for A in parts:  # share the index arrays of the largest part, so that its values need no copying
@@ -70,12 +82,32 @@ class Elastodynamics:
                 break
         return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
 
+    def at(self, start: State, t: float) -> "Elastodynamics":
+        """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
+        if self.contact is None:
+            return self
+        terms = self.contact.at(start, t)
+        fixed = copy(self)  # shares patterns and slots; only the terms differ
+        fixed.contact = None
+        fixed.energy_terms = self._energies + terms.energies
+        fixed.force_terms = self._forces + terms.forces
+        return fixed
+
+    def begin(self, q: Array, guess: Array) -> Array:
+        """The guess a stage may start from on the way from q: not beyond where contact allows."""
+        for energy in self.energy_terms:
+            if hasattr(energy, "begin"):
+                guess = energy.begin(q, guess, self.free)
+        return guess
+
     # ------------------------------------------------------------------------------------------------ physics
 
     def mass(self, q: Array) -> sp.csr_matrix:
         return self._mass
 
     def force(self, q: Array, v: Array, t: float) -> Array:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).force(q, v, t)
         f = np.zeros_like(q)
         for energy in self.energy_terms:
             f -= energy.gradient(q)
@@ -98,6 +130,8 @@ class Elastodynamics:
 
         None when the system has anything more (several bodies, damping, moving scripts, consistent mass).
         """
+        if self.contact is not None:
+            return None
         loads = [e for e in self.energy_terms if isinstance(e, ConstantLoad)]
         others = [e for e in self.energy_terms if not isinstance(e, ConstantLoad)]
         simple = self._lumped and not self.force_terms and not self.pins.moving
@@ -107,18 +141,39 @@ class Elastodynamics:
         return others[0].march(q, v, self._inverse_mass, load, dt, steps)
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).stiffness(q, v, t, psd=psd)
         parts = [(-1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
         parts += [(1.0, f.stiffness(q, v, t)) for f in self.force_terms]
         return self._sum(parts)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).damping(q, v, t)
         return self._sum([(1.0, f.damping(q, v, t)) for f in self.force_terms])
 
     def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
+        parts = [(1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
+        return self._tangent(parts, [f.damping(q, v, t) for f in self.force_terms], (q, v, t), weights)
+
+    def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+        """The tangent without the blocks that couple the two sides of contact pairs: always the pattern of the meshes.
+
+        H_P of [QLB2021, sec. 3.3], for solvers that correct the rest by iterating.
+        """
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
+        parts = [(1.0, getattr(e, "persistent_hessian", e.hessian)(q, psd=psd)) for e in self.energy_terms]
+        damping = [getattr(f, "persistent_damping", f.damping)(q, v, t) for f in self.force_terms]
+        return self._tangent(parts, damping, (q, v, t), weights)
+
+    def _tangent(self, hessians: list[Any], damping: list[Any], at: tuple[Any, ...], weights: Weights) -> sp.csr_matrix:
         w_mass, w_damping, w_stiffness = weights
-        parts = [(w_stiffness, e.hessian(q, psd=psd)) for e in self.energy_terms]
-        for f in self.force_terms:
-            parts += [(-w_stiffness, f.stiffness(q, v, t)), (-w_damping, f.damping(q, v, t))]
+        parts = [(w_stiffness * w, H) for w, H in hessians]
+        for f, D in zip(self.force_terms, damping, strict=True):
+            parts += [(-w_stiffness, f.stiffness(*at)), (-w_damping, D)]
         return self._sum(parts + [(w_mass, self._mass)])
 
     def _sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
@@ -142,13 +197,13 @@ class Elastodynamics:
             return self._empty
         total = self.pattern.matrix(np.zeros(self.pattern.nnz) if data is None else data)
         for A in strangers:
-            total = total + A
+            total = added(total, A)
         return total
 
     def _slots_of(self, A: sp.csr_matrix) -> Array | None:
-        """Places of A's entries in the pattern, if A has one of the constant patterns; else None."""
+        """Places of A's entries in the pattern, known for the constant patterns, found for others; None if outside."""
         known = self._slots.get(id(A.indices))
-        return known[1] if known is not None and known[0] is A.indices else None
+        return known[1] if known is not None and known[0] is A.indices else self.pattern.find(A)
 
     # ------------------------------------------------------------------------------------------------ boundary
 
@@ -169,9 +224,23 @@ class Elastodynamics:
     # ------------------------------------------------------------------------------------------------ read-out
 
     def potential(self, q: Array, t: float) -> float | None:
+        if self.contact is not None:
+            return self.at(State(q, np.zeros_like(q), t), t).potential(q, t)
         if self.force_terms:
             return None
         return sum(e.value(q) for e in self.energy_terms)
+
+    def contacts(self, q: Array, v: Array, t: float) -> Touch | None:
+        """Points, normals, gaps and forces of all contacts; None for a system without contact."""
+        return None if self.contact is None else self.contact.touch(q, v, t)
+
+    def min_distance(self, q: Array, t: float) -> float:
+        """The smallest gap [m], negative where things overlap; inf when nothing is near, or without contact."""
+        return float("inf") if self.contact is None else self.contact.distance(q, t)
+
+    def max_penetration(self, q: Array, t: float) -> float:
+        """The deepest overlap [m], 0 when there is none."""
+        return max(-self.min_distance(q, t), 0.0)
 
     def positions(self, q: Array) -> Array:
         """Vertex positions (n, 3) [m]; planar systems lie in z = 0."""
@@ -180,6 +249,8 @@ class Elastodynamics:
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic energy and every potential by name [J]; equal names add up."""
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).energies(q, v, t)
         out = {"kinetic": 0.5 * float(v @ (self._mass @ v))}
         for e in self.energy_terms:
             out[e.name] = out.get(e.name, 0.0) + e.value(q)

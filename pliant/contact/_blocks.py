@@ -1,0 +1,36 @@
+"""Pair blocks of contacts as matrix entries. Compiled; no policy."""
+
+import numpy as np
+from numba import njit
+
+# mypy: disable-error-code="no-untyped-def"
+
+
+@njit(cache=True, error_model="numpy")
+def triplets(nodes, weights, B, coupled):
+    """Rows, columns, values of sum_c (w w^T) kron B_c; uncoupled: only blocks within one side.
+
+    The sides of a contact are told apart by the signs of their weights."""
+    c = len(nodes)
+    count = 0
+    for i in range(c):
+        for r in range(4):
+            for s in range(4):
+                w = weights[i, r] * weights[i, s]
+                if w > 0.0 or (coupled and w < 0.0):
+                    count += 1
+    rows, columns = np.empty(9 * count, np.int32), np.empty(9 * count, np.int32)
+    values = np.empty(9 * count)
+    k = 0
+    for i in range(c):
+        for r in range(4):
+            for s in range(4):
+                w = weights[i, r] * weights[i, s]
+                if w > 0.0 or (coupled and w < 0.0):
+                    for a in range(3):
+                        for b in range(3):
+                            rows[k] = 3 * nodes[i, r] + a
+                            columns[k] = 3 * nodes[i, s] + b
+                            values[k] = w * B[i, a, b]
+                            k += 1
+    return rows, columns, values

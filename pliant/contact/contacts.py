@@ -1,0 +1,100 @@
+"""Contacts as arrays: who touches what, where, with which normal and gap; and how forces on them reach the vertices.
+
+A contact has up to four vertices with weights w: the one that touches (+1) and the triangle it touches (minus its
+barycentric weights); an obstacle has no vertices. Relative position, velocity and force all use the same weights, so
+pair forces sum to zero.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.contact._blocks import triplets
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """c contacts at one configuration; unused node slots have weight 0.
+
+    ``drift`` is the velocity of the obstacle (zero for pairs), ``curvature`` the Hessian of the gap over positions.
+    ``other`` is the body touched, or -1 - k for obstacle k.
+    """
+
+    nodes: IntArray  # (c, 4)
+    weights: Array  # (c, 4)
+    normals: Array  # (c, 3) unit, pointing to the side of the first vertex
+    gaps: Array  # (c,) [m], negative: penetration
+    drift: Array  # (c, 3) [m/s]
+    curvature: Array  # (c, 3, 3) [1/m]
+    other: IntArray  # (c,)
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    def relative(self, x: Array) -> Array:
+        """sum_r w_r x_r (c, 3) for vertex values ``x (n, 3)``."""
+        return np.einsum("cr,crd->cd", self.weights, x[self.nodes])
+
+    def spread(self, f: Array, n: int) -> Array:
+        """Contact forces (c, 3) on the vertices, flat (3 n,)."""
+        out = np.zeros((n, 3))
+        for r in range(4):
+            used = self.weights[:, r] != 0.0
+            np.add.at(out, self.nodes[used, r], self.weights[used, r, None] * f[used])
+        return out.ravel()
+
+    def assemble(self, B: Array, n: int, *, coupled: bool = True) -> sp.csr_matrix:
+        """sum_c (w w^T) kron B_c over all coordinates for blocks ``B (c, 3, 3)``.
+
+        ``coupled=False`` leaves out the blocks between the two sides of a pair: what remains lies within the pattern of
+        the meshes and stays positive semidefinite [QLB2021, sec. 3.3].
+        """
+        rows, columns, values = triplets(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
+        return sp.csr_matrix(sp.coo_matrix((values, (rows, columns)), shape=(3 * n, 3 * n)))
+
+    def only(self, chosen: Any) -> "Contacts":
+        """The chosen contacts (indices or a mask)."""
+        return Contacts(*(getattr(self, f.name)[chosen] for f in fields(self)))
+
+
+def joined(parts: Sequence[Contacts]) -> Contacts:
+    """Several sets of contacts as one."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return nothing()
+    return Contacts(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Contacts)))
+
+
+def nothing() -> Contacts:
+    """No contacts."""
+    return obstacle_contacts(np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), None, -1)
+
+
+def obstacle_contacts(
+    vertices: IntArray, normals: Array, gaps: Array, drift: Array, curvature: Array | None, other: int
+) -> Contacts:
+    """Contacts of single vertices with an obstacle."""
+    c = len(vertices)
+    weights = np.zeros((c, 4))
+    weights[:, 0] = 1.0
+    bend = np.zeros((c, 3, 3)) if curvature is None else curvature
+    nodes = np.repeat(np.asarray(vertices, dtype=np.int64)[:, None], 4, axis=1)
+    return Contacts(nodes, weights, np.asarray(normals), gaps, drift, bend, np.full(c, other, dtype=np.int64))
+
+
+class Remembered:
+    """A function of positions that keeps its last answer: value, gradient and friction ask for the same x in turn."""
+
+    def __init__(self, function: Callable[[Array], Any]) -> None:
+        self._function = function
+        self._last: tuple[Array, Any] | None = None
+
+    def __call__(self, x: Array) -> Any:
+        if self._last is None or not np.array_equal(self._last[0], x):
+            self._last = (x.copy(), self._function(x))
+        return self._last[1]

@@ -1,0 +1,249 @@
+"""Obstacles with a formula: signed distance ``g`` (negative inside) and outward unit normal n = grad g.
+
+Each is described in its own frame and moved by an optional rigid `Motion`. ``container`` marks those whose free side is
+convex (a plane, a bowl): there a triangle is clear of the obstacle when its corners are. Several planes together make a
+trough, a corner or a box seen from within.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import SceneError
+from pliant.maps.motions import Motion
+
+Vector = tuple[float, float, float]
+Surface = tuple[Array, IntArray]
+
+
+class Obstacle(Protocol):
+    """What contact asks of an obstacle; points are in its own frame."""
+
+    motion: Motion | None
+    container: bool
+    name: str
+
+    def distance(self, x: Array) -> tuple[Array, Array]:
+        """Signed distance (p,) [m] and outward unit normal (p, 3)."""
+        ...
+
+    def curvature(self, x: Array) -> Array | None:
+        """The Hessian of the distance (p, 3, 3) [1/m]; None where it is zero everywhere."""
+        ...
+
+    def surface(self) -> Surface:
+        """Vertices and outward triangles, for contact that needs them; empty for containers."""
+        ...
+
+    def inner_points(self) -> Array:
+        """Points (k, 3) that lie inside the obstacle, to find it swallowed by a body; empty for unbounded ones."""
+        ...
+
+
+NO_SURFACE: Surface = (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
+NO_POINTS = np.zeros((0, 3))
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The half-space below a plane through ``point`` with unit ``normal``; ``Plane()`` is a floor at z = 0."""
+
+    point: Vector = (0.0, 0.0, 0.0)
+    normal: Vector = (0.0, 0.0, 1.0)
+    motion: Motion | None = None
+    name: str = "plane"
+    container: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        size = float(np.linalg.norm(self.normal))
+        if not (np.isfinite(size) and size > 0.0 and np.isfinite(self.point).all()):
+            raise SceneError(f"normal is {self.normal}, point {self.point}", where=f"{self.name}.normal")
+        object.__setattr__(self, "normal", tuple(float(n) / size for n in self.normal))
+
+    def distance(self, x: Array) -> tuple[Array, Array]:
+        n = np.asarray(self.normal)
+        return (x - self.point) @ n, np.broadcast_to(n, x.shape)
+
+    def curvature(self, x: Array) -> Array | None:
+        return None
+
+    def surface(self) -> Surface:
+        return NO_SURFACE
+
+    def inner_points(self) -> Array:
+        return NO_POINTS
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A solid ball."""
+
+    center: Vector = (0.0, 0.0, 0.0)
+    radius: float = 1.0
+    motion: Motion | None = None
+    name: str = "sphere"
+    container: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _positive(self.radius, f"{self.name}.radius")
+
+    def distance(self, x: Array) -> tuple[Array, Array]:
+        r, n = _radial(x - self.center)
+        return r - self.radius, n
+
+    def curvature(self, x: Array) -> Array | None:
+        r, n = _radial(x - self.center)
+        return (np.eye(3) - n[:, :, None] * n[:, None, :]) / r[:, None, None]
+
+    def surface(self) -> Surface:
+        from pliant.contact.tessellate import icosphere
+
+        X, F = icosphere(3)
+        return X * self.radius + self.center, F
+
+    def inner_points(self) -> Array:
+        return np.array([self.center], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Bowl:
+    """The outside of a round vessel: a half ball of ``radius`` below ``center``, a vertical wall above it."""
+
+    center: Vector = (0.0, 0.0, 0.0)
+    radius: float = 1.0
+    motion: Motion | None = None
+    name: str = "bowl"
+    container: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _positive(self.radius, f"{self.name}.radius")
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        y = x - self.center
+        above = y[:, 2] > 0.0
+        y[above, 2] = 0.0
+        r, n = _radial(y)
+        return r, n, above
+
+    def distance(self, x: Array) -> tuple[Array, Array]:
+        r, n, _ = self._split(x)
+        return self.radius - r, -n
+
+    def curvature(self, x: Array) -> Array | None:
+        r, n, above = self._split(x)
+        H = -(np.eye(3) - n[:, :, None] * n[:, None, :])
+        H[above, 2, 2] = 0.0
+        return H / r[:, None, None]
+
+    def surface(self) -> Surface:
+        return NO_SURFACE
+
+    def inner_points(self) -> Array:
+        return NO_POINTS
+
+
+@dataclass(frozen=True)
+class Box:
+    """A solid box with edges ``size`` along its own axes."""
+
+    center: Vector = (0.0, 0.0, 0.0)
+    size: Vector = (1.0, 1.0, 1.0)
+    motion: Motion | None = None
+    name: str = "box"
+    container: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for length in self.size:
+            _positive(length, f"{self.name}.size")
+
+    def distance(self, x: Array) -> tuple[Array, Array]:
+        y = x - self.center
+        q = np.abs(y) - 0.5 * np.asarray(self.size)
+        sign = np.where(y < 0.0, -1.0, 1.0)
+        outside = np.maximum(q, 0.0)
+        far, n = _radial(outside)
+        inside = q.max(axis=1) < 0.0
+        n[inside] = np.eye(3)[np.argmax(q[inside], axis=1)]
+        return np.where(inside, q.max(axis=1), far), n * sign
+
+    def curvature(self, x: Array) -> Array | None:
+        return None  # flat within every face's region, which is where penalties act
+
+    def surface(self) -> Surface:
+        from pliant.contact.tessellate import cuboid
+
+        return cuboid(np.asarray(self.center), np.asarray(self.size))
+
+    def inner_points(self) -> Array:
+        return np.array([self.center], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A solid cylinder of ``radius`` and ``length`` along the unit ``axis`` through its middle ``center``."""
+
+    center: Vector = (0.0, 0.0, 0.0)
+    axis: Vector = (0.0, 0.0, 1.0)
+    radius: float = 1.0
+    length: float = 1.0
+    motion: Motion | None = None
+    name: str = "cylinder"
+    container: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _positive(self.radius, f"{self.name}.radius")
+        _positive(self.length, f"{self.name}.length")
+        size = float(np.linalg.norm(self.axis))
+        _positive(size, f"{self.name}.axis")
+        object.__setattr__(self, "axis", tuple(float(a) / size for a in self.axis))
+
+    def _parts(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """Distance beyond the side and beyond the caps, radial unit vector, signed axial coordinate."""
+        y = x - self.center
+        a = np.asarray(self.axis)
+        s = y @ a
+        rho, e = _radial(y - s[:, None] * a)
+        return rho - self.radius, np.abs(s) - 0.5 * self.length, e, s
+
+    def distance(self, x: Array) -> tuple[Array, Array]:
+        side, cap, e, s = self._parts(x)
+        along = np.where(s < 0.0, -1.0, 1.0)[:, None] * np.asarray(self.axis)
+        u, w = np.maximum(side, 0.0), np.maximum(cap, 0.0)
+        far = np.hypot(u, w)
+        inside = far == 0.0
+        scale = np.where(inside, 1.0, far)
+        n = (u / scale)[:, None] * e + (w / scale)[:, None] * along
+        by_side = inside & (side >= cap)
+        n[by_side] = e[by_side]
+        n[inside & ~by_side] = along[inside & ~by_side]
+        return np.where(inside, np.maximum(side, cap), far), n
+
+    def curvature(self, x: Array) -> Array | None:
+        side, cap, e, _ = self._parts(x)
+        a = np.asarray(self.axis)
+        H = np.eye(3) - e[:, :, None] * e[:, None, :] - a[:, None] * a[None, :]
+        return np.where(side >= cap, 1.0 / (side + self.radius), 0.0)[:, None, None] * H
+
+    def surface(self) -> Surface:
+        from pliant.contact.tessellate import rod
+
+        return rod(np.asarray(self.center), np.asarray(self.axis), self.radius, self.length)
+
+    def inner_points(self) -> Array:
+        return np.array([self.center], dtype=np.float64)
+
+
+def _radial(y: Array) -> tuple[Array, Array]:
+    """Length and direction of vectors (p, 3); the zero vector points up, so that nothing is ever undefined."""
+    r = np.linalg.norm(y, axis=1)
+    zero = r == 0.0
+    n = y / np.where(zero, 1.0, r)[:, None]
+    n[zero] = (0.0, 0.0, 1.0)
+    return np.maximum(r, 1e-300), n
+
+
+def _positive(value: Any, where: str) -> None:
+    if not (np.isfinite(value) and value > 0.0):
+        raise SceneError(f"it is {value}", where=where, remedy="give a positive length [m]")

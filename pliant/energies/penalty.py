@@ -1,0 +1,126 @@
+"""Penalty energies of contacts: W = sum_c psi(g_c), g the gap, for any geometry that can list its contacts at x.
+
+    psi(g) = k/2 p^2 with p = max(-g, 0), or, smoothed over the depth w,
+    psi'' rises linearly to k:  psi = k p^3/(6 w) for p < w,  k (p^2/2 - w p/2 + w^2/6) beyond
+
+    gradient  sum_c psi'(g) w (x) n           Hessian  sum_c (w w^T) (x) (psi'' n n^T + psi' grad^2 g)
+
+With psd=True the second term goes (it is negative for convex obstacles). Vertex-face springs between bodies
+[Weidner2022, sec. 5.4, after McAdams 2011] and the smoothed contact with obstacles [QLB2021, sec. 4, after Geilinger
+2020] are this energy with different geometries.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.contact.contacts import Contacts
+
+
+class Penalty:
+    """``geometry(x)`` lists the contacts of n vertices; ``k (n,)`` [N/m] per vertex; ``smoothing`` w [m]."""
+
+    def __init__(
+        self, geometry: Callable[[Array], Contacts], k: Array, *, smoothing: float = 0.0, name: str = "contact"
+    ) -> None:
+        self.name, self._geometry, self._k, self._w, self._n = name, geometry, k, smoothing, len(k)
+
+    def contacts(self, x: Array) -> Contacts:
+        return self._geometry(x)
+
+    def normal_force(self, contacts: Contacts) -> Array:
+        """f_n = -psi'(g) >= 0 (c,) [N]."""
+        p = np.maximum(-contacts.gaps, 0.0)
+        k, w = self._stiffness(contacts), self._w
+        return k * (np.where(p < w, p * p / (2.0 * w), p - 0.5 * w) if w > 0.0 else p)
+
+    def value(self, x: Array) -> float:
+        contacts = self._geometry(x)
+        p, w = np.maximum(-contacts.gaps, 0.0), self._w
+        psi = 0.5 * p * p
+        if w > 0.0:
+            psi = np.where(p < w, p**3 / (6.0 * w), psi - 0.5 * w * p + w * w / 6.0)
+        return float(self._stiffness(contacts) @ psi)
+
+    def gradient(self, x: Array) -> Array:
+        contacts = self._geometry(x)
+        return contacts.spread(-self.normal_force(contacts)[:, None] * contacts.normals, self._n)
+
+    def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
+        return self._assembled(x, psd=psd, coupled=True)
+
+    def persistent_hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
+        """Without the blocks that couple the two sides of a pair: H_P of [QLB2021, sec. 3.3]."""
+        return self._assembled(x, psd=psd, coupled=False)
+
+    def _assembled(self, x: Array, *, psd: bool, coupled: bool) -> sp.csr_matrix:
+        contacts = self._geometry(x)
+        p, w = np.maximum(-contacts.gaps, 0.0), self._w
+        slope = (p > 0.0).astype(np.float64) if w == 0.0 else np.minimum(p / w, 1.0)
+        stiff = self._stiffness(contacts) * slope
+        n = contacts.normals
+        B = stiff[:, None, None] * n[:, :, None] * n[:, None, :]
+        if not psd:
+            B = B - self.normal_force(contacts)[:, None, None] * contacts.curvature
+        return contacts.assemble(B, self._n, coupled=coupled)
+
+    def _stiffness(self, contacts: Contacts) -> Array:
+        """Per contact: that of the softer side."""
+        k = self._k[contacts.nodes]
+        return np.where(contacts.weights != 0.0, k, np.inf).min(axis=1, initial=np.inf)
+
+    def penetration(self, x: Array) -> tuple[int, float]:
+        """Number of touching contacts and the deepest penetration [m]."""
+        gaps = self._geometry(x).gaps
+        return int((gaps < 0.0).sum()), float(max(-gaps.min(initial=0.0), 0.0))
+
+
+class AnchoredPenalty:
+    """Springs from vertices to the surface points x_s where they were found inside an obstacle.
+
+    W = k/2 sum [ min(n . d, 0)^2 + alpha |d - (n . d) n|^2 ],  d = x - x_s, with x_s and n frozen at detection: the
+    anisotropic penalty K = -k ((1 - alpha) n n^T + alpha I) of [ConJac2020, sec. 4.6] that cannot pull. It also resists
+    sliding (alpha k), so friction is partly counted twice when it is used together with a friction law.
+    """
+
+    def __init__(self, contacts: Contacts, targets: Array, k: Array, alpha: float, *, name: str = "contact") -> None:
+        self.name, self._contacts, self._targets, self._alpha, self._n = name, contacts, targets, alpha, len(k)
+        self._stiff = k[contacts.nodes[:, 0]]
+
+    def _split(self, x: Array) -> tuple[Array, Array]:
+        """Normal depth min(n . d, 0) and tangential part of d."""
+        d = x.reshape(-1, 3)[self._contacts.nodes[:, 0]] - self._targets
+        n = self._contacts.normals
+        depth = (d * n).sum(axis=1)
+        return np.minimum(depth, 0.0), d - depth[:, None] * n
+
+    def contacts(self, x: Array) -> Contacts:
+        d = x.reshape(-1, 3)[self._contacts.nodes[:, 0]] - self._targets
+        c = self._contacts
+        gaps = (d * c.normals).sum(axis=1)
+        return Contacts(c.nodes, c.weights, c.normals, gaps, c.drift, c.curvature, c.other)
+
+    def normal_force(self, contacts: Contacts) -> Array:
+        return self._stiff * np.maximum(-contacts.gaps, 0.0)
+
+    def value(self, x: Array) -> float:
+        depth, slide = self._split(x)
+        return 0.5 * float(self._stiff @ (depth**2 + self._alpha * (slide**2).sum(axis=1)))
+
+    def gradient(self, x: Array) -> Array:
+        depth, slide = self._split(x)
+        f = self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha * slide)
+        return self._contacts.spread(f, self._n)
+
+    def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
+        depth, _ = self._split(x)
+        n = self._contacts.normals
+        N = n[:, :, None] * n[:, None, :]
+        B = (depth < 0.0)[:, None, None] * N + self._alpha * (np.eye(3) - N)
+        return self._contacts.assemble(self._stiff[:, None, None] * B, self._n)
+
+    def penetration(self, x: Array) -> tuple[int, float]:
+        depth, _ = self._split(x)
+        return int((depth < 0.0).sum()), float(-depth.min(initial=0.0))

@@ -1,0 +1,49 @@
+"""Normal damping at contacts: f = -k_d n (n . u), u the relative velocity, never so strong that contact pulls.
+
+k_d = ratio sqrt(k m) per vertex; the sum of elastic and damping normal force stays >= 0. [QLB2021, DUCKS]
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.contact.contacts import Contacts
+from pliant.forces.friction import Load
+
+
+class ContactDamping:
+    """``load(x)`` gives contacts and normal forces (c,); ``k_d (n,)`` [N s/m] per vertex. Acts where they press."""
+
+    name = "contact damping"
+
+    def __init__(self, load: Load, k_d: Array) -> None:
+        self._load, self._k, self._n = load, k_d, len(k_d)
+        self._zero = sp.csr_matrix((3 * self._n, 3 * self._n))
+
+    def _normal(self, x: Array, v: Array) -> tuple[Contacts, Array, Array]:
+        """Contacts, damping force along the normal (c,), and where it is not clamped."""
+        contacts, f_n = self._load(x)
+        u = contacts.relative(v.reshape(-1, 3)) - contacts.drift
+        k = np.where(f_n > 0.0, self._k[contacts.nodes[:, 0]], 0.0)
+        f = -k * (u * contacts.normals).sum(axis=1)
+        return contacts, np.maximum(f, -f_n), np.where(f > -f_n, k, 0.0)
+
+    def force(self, x: Array, v: Array, t: float) -> Array:
+        contacts, f, _ = self._normal(x, v)
+        return contacts.spread(f[:, None] * contacts.normals, self._n)
+
+    def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """Zero: the force depends on x only through the contact set, and the clamp is left out."""
+        return self._zero
+
+    def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        return self._damped(x, v, coupled=True)
+
+    def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """Without the blocks that couple the two sides of a pair."""
+        return self._damped(x, v, coupled=False)
+
+    def _damped(self, x: Array, v: Array, *, coupled: bool) -> sp.csr_matrix:
+        contacts, _, k = self._normal(x, v)
+        n = contacts.normals
+        return contacts.assemble(-k[:, None, None] * n[:, :, None] * n[:, None, :], self._n, coupled=coupled)

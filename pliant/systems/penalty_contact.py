@@ -1,0 +1,155 @@
+"""Penalty contact: springs that push out what is inside, friction and damping where they press."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.contact.contacts import Contacts, Remembered, joined
+from pliant.contact.pairs import PairDetector
+from pliant.contact.setting import Setting, obstacle_gaps
+from pliant.energies.base import Energy
+from pliant.energies.penalty import AnchoredPenalty, Penalty
+from pliant.errors import SceneError
+from pliant.forces.base import Force
+from pliant.forces.contact_damping import ContactDamping
+from pliant.forces.friction import Friction, StickSlip
+from pliant.state import State
+from pliant.systems.contact import Terms, Touch, touch_of
+
+
+@dataclass(frozen=True)
+class PenaltyContact:
+    """Soft contact with obstacles, between solids, and of solids with themselves.
+
+    ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
+    coefficient against obstacles, ``mu_bodies`` between bodies; sticking contacts creep at less than about ``creep``
+    [m/s]. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps obstacles at a distance;
+    ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
+    ``anisotropy`` alpha replaces the springs against obstacles by the anchored ones of [ConJac2020]. ``resolve_initial`` moves bodies apart that overlap at the start.
+    """
+
+    k: float | None = None
+    mu: float = 0.3
+    mu_bodies: float = 0.0
+    creep: float = 1e-2
+    damping: float = 0.0
+    thickness: float = 0.0
+    smoothing: float | None = None
+    anisotropy: float | None = None
+    bodies: bool = True
+    self_contact: bool = True
+    resolve_initial: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("mu", "mu_bodies", "damping", "thickness", "smoothing"):
+            not_negative(getattr(self, name) or 0.0, f"PenaltyContact.{name}")
+        if self.k is not None and not self.k > 0.0:
+            raise SceneError(f"k is {self.k}", where="PenaltyContact.k", remedy="give a positive stiffness [N/m]")
+        if not self.creep > 0.0:
+            raise SceneError(f"creep is {self.creep}", where="PenaltyContact.creep", remedy="give a speed > 0 [m/s]")
+        if self.anisotropy is not None and not 0.0 <= self.anisotropy <= 1.0:
+            raise SceneError(f"anisotropy is {self.anisotropy}", where="PenaltyContact.anisotropy", remedy="use 0 to 1")
+
+    def model(self, setting: Setting) -> "PenaltyModel":
+        return PenaltyModel(self, setting)
+
+
+class PenaltyModel:
+    """Penalty contact of one scene."""
+
+    safe = False
+
+    def __init__(self, choice: PenaltyContact, setting: Setting) -> None:
+        self.choice, self.setting = choice, setting
+        self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
+        bad = setting.skin[np.isnan(self._k[setting.skin])]
+        if len(bad):
+            raise SceneError(
+                f"body {setting.names[setting.body[bad[0]]]!r} has no Young's modulus to derive the stiffness from",
+                where="PenaltyContact.k",
+                remedy="give k [N/m]",
+            )
+        _require_thin(setting, choice.thickness, "PenaltyContact.thickness")
+        self._law = StickSlip(np.maximum(choice.mu, choice.mu_bodies) * setting.share / choice.creep)
+        given = choice.smoothing
+        self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
+        self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
+        pairs = choice.bodies and any(m.kind == "tetrahedra" for m in setting.meshes)
+        self._detector = (
+            PairDetector(setting.meshes, setting.offsets, self_contact=choice.self_contact) if pairs else None
+        )
+        self.force_names = ("friction",) * bool(choice.mu or choice.mu_bodies)
+        self.force_names += ("contact damping",) * bool(choice.damping)
+
+    def at(self, start: State, t: float) -> Terms:
+        """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
+        passages = self.setting.passages(start.t, t)
+        x0 = start.q.reshape(-1, 3)
+        frozen = None
+        if self._detector is not None:
+            ahead = x0 + (t - start.t) * start.v.reshape(-1, 3)
+            frozen = self._detector.detect_along(x0, ahead) if t > start.t else self._detector.detect(x0)
+        anchored = self.choice.anisotropy is not None
+
+        def contacts_at(x: Array) -> Contacts:
+            x = x.reshape(-1, 3)
+            parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self.choice.thickness)
+            return joined(parts + ([frozen.contacts(x)] if frozen is not None else []))
+
+        penalty = Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)
+        energies: list[Energy] = [penalty]
+        forces = self._forces(penalty)
+        if self.choice.anisotropy is not None:
+            inside = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
+            targets = x0[inside.nodes[:, 0]] - inside.gaps[:, None] * inside.normals
+            anchors = AnchoredPenalty(inside, targets, self._k, self.choice.anisotropy)
+            energies.append(anchors)
+            forces += self._forces(anchors)
+        return Terms(tuple(energies), tuple(forces))
+
+    def _forces(self, penalty: Penalty | AnchoredPenalty) -> list[Force]:
+        def load(x: Array) -> tuple[Contacts, Array]:
+            contacts = penalty.contacts(x)
+            return contacts, penalty.normal_force(contacts)
+
+        forces: list[Force] = []
+        if self.choice.mu or self.choice.mu_bodies:
+            forces.append(Friction(load, self._mu, self._law, self.setting.n))
+        if self.choice.damping:
+            forces.append(ContactDamping(load, self._k_d))
+        return forces
+
+    def _mu(self, contacts: Contacts) -> Array:
+        """Per contact: none within a body."""
+        own = contacts.other == self.setting.body[contacts.nodes[:, 0]]
+        return np.where(contacts.other < 0, self.choice.mu, np.where(own, 0.0, self.choice.mu_bodies))
+
+    def touch(self, q: Array, v: Array, t: float) -> Touch:
+        parts = []
+        for energy in self.at(State(q, v, t), t).energies:
+            contacts = energy.contacts(q)  # type: ignore[attr-defined]
+            f_n = energy.normal_force(contacts)  # type: ignore[attr-defined]
+            rub = Friction(lambda x, load=(contacts, f_n): load, self._mu, self._law, self.setting.n)
+            parts.append(touch_of(self.setting, q, contacts, f_n, rub.contact_forces(q, v)[2]))
+        return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
+
+    def distance(self, q: Array, t: float) -> float:
+        energies = self.at(State(q, np.zeros_like(q), t), t).energies
+        return min(float(e.contacts(q).gaps.min(initial=np.inf)) for e in energies)  # type: ignore[attr-defined]
+
+
+def not_negative(value: float, where: str) -> None:
+    if not (np.isfinite(value) and value >= 0.0):
+        raise SceneError(f"it is {value}", where=where, remedy="give a number >= 0")
+
+
+def _require_thin(setting: Setting, thickness: float, where: str) -> None:
+    """A contact thickness beyond the edges of a mesh makes neighbours touch."""
+    for name, edge in zip(setting.names, setting.edge_length, strict=True):
+        if thickness > edge:
+            raise SceneError(
+                f"thickness {thickness:g} m is larger than the mean edge {edge:g} m of body {name!r}",
+                where=where,
+                remedy="use a thickness of at most a tenth of the edges, or a coarser mesh",
+            )
