@@ -3,10 +3,12 @@
 min 1/2 x^T P x + q^T x   s.t.  A x = b,  C x >= d        P x + q = A^T y + C^T z,  z >= 0,  z . (C x - d) = 0
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
@@ -15,6 +17,9 @@ from pliant.arrays import Array, IntArray
 DUAL_SHIFT = 1e-9  # of the scaled KKT matrix; makes redundant rows harmless, refinement removes its effect
 PRIMAL_SHIFT = 1e-12
 REFINEMENTS = 30
+DENSE = 200  # unknowns and rows together up to which dense matrices are faster than the bookkeeping of sparse ones
+
+Matrix = Any  # a dense Array or a scipy.sparse CSC matrix
 
 
 class Point(NamedTuple):
@@ -36,13 +41,16 @@ class Residuals(NamedTuple):
 
 @dataclass(frozen=True)
 class Programme:
-    """The data of one quadratic programme: P (n,n) symmetric positive semidefinite, A (p,n), C (m,n), all CSC."""
+    """The data of one quadratic programme: P (n,n) symmetric positive semidefinite, A (p,n), C (m,n).
 
-    P: sp.csc_matrix
+    The three matrices are CSC, or all dense when the programme is small.
+    """
+
+    P: Matrix
     q: Array
-    A: sp.csc_matrix
+    A: Matrix
     b: Array
-    C: sp.csc_matrix
+    C: Matrix
     d: Array
 
     def residuals(self, at: Point) -> Residuals:
@@ -84,19 +92,11 @@ def scale(problem: Programme) -> tuple[Programme, Scaling]:
     diagonal = problem.P.diagonal()
     top = float(diagonal.max(initial=0.0)) or 1.0
     D = 1.0 / np.sqrt(np.where(diagonal > 1e-10 * top, diagonal, top))
-    columns = sp.diags_array(D)
-    A, C = sp.csc_matrix(problem.A @ columns), sp.csc_matrix(problem.C @ columns)
-    rows, bounds = _row_scale(A), _row_scale(C)
+    rows, bounds = _row_scale(_product(None, problem.A, D)), _row_scale(_product(None, problem.C, D))
     q, b, d = D * problem.q, rows * problem.b, bounds * problem.d
     size = 1.0 / (max(map(_largest, (q, b, np.maximum(d, 0.0)))) or 1.0)  # far bounds do not matter
-    scaled = Programme(
-        sp.csc_matrix(columns @ problem.P @ columns),
-        size * q,
-        sp.csc_matrix(sp.diags_array(rows) @ A),
-        size * b,
-        sp.csc_matrix(sp.diags_array(bounds) @ C),
-        size * d,
-    )
+    P, A, C = _product(D, problem.P, D), _product(rows, problem.A, D), _product(bounds, problem.C, D)
+    scaled = Programme(P, size * q, A, size * b, C, size * d)
     return scaled, Scaling(D, rows, bounds, size)
 
 
@@ -108,32 +108,65 @@ def solve_equalities(problem: Programme, active: IntArray | None = None) -> Poin
     """
     active = np.zeros(0, dtype=np.int64) if active is None else active
     n, p = len(problem.q), len(problem.b)
-    G = sp.csc_matrix(sp.vstack([problem.A, problem.C[active]]))
-    blocks: Any = [[problem.P, G.T], [G, None]]
-    exact = sp.csc_matrix(sp.block_array(blocks)) if G.shape[0] else problem.P
-    shift = np.concatenate([np.full(n, PRIMAL_SHIFT), np.full(G.shape[0], -DUAL_SHIFT)])
-    factor = splu(
-        sp.csc_matrix(exact + sp.diags_array(shift)),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=1e-3,
-        options={"SymmetricMode": True},
-    )
+    exact = _saddle(problem.P, stacked(problem.A, problem.C[active]))
+    solve = _solver(exact, np.repeat([PRIMAL_SHIFT, -DUAL_SHIFT], [n, exact.shape[0] - n]))
     rhs = np.concatenate([-problem.q, problem.b, problem.d[active]])
-    best = solution = factor.solve(rhs)
+    best = solution = solve(rhs)
     smallest = np.inf
     for _ in range(REFINEMENTS):
         residual = rhs - exact @ solution
         if not _largest(residual) < 0.9 * smallest:
             break
         best, smallest = solution, _largest(residual)
-        solution = solution + factor.solve(residual)
+        solution = solution + solve(residual)
     z = np.zeros(len(problem.d))
     z[active] = -best[n + p :]
     return Point(best[:n], -best[n : n + p], z)
 
 
-def _row_scale(rows: sp.csc_matrix) -> Array:
-    norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+def stacked(above: Matrix, below: Matrix) -> Matrix:
+    """Both blocks of rows as one matrix of their kind."""
+    return np.vstack([above, below]) if isinstance(above, np.ndarray) else sp.csc_matrix(sp.vstack([above, below]))
+
+
+def row_norms(rows: Matrix) -> Array:
+    """Euclidean norms of the rows."""
+    squares = rows * rows if isinstance(rows, np.ndarray) else rows.multiply(rows)
+    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+
+
+def _saddle(P: Matrix, G: Matrix) -> Matrix:
+    """[[P, G^T], [G, 0]]."""
+    if isinstance(P, np.ndarray):
+        return np.block([[P, G.T], [G, np.zeros((len(G), len(G)))]])
+    blocks: Any = [[P, G.T], [G, sp.csc_matrix((G.shape[0], G.shape[0]))]]
+    return sp.csc_matrix(sp.block_array(blocks))
+
+
+def _solver(K: Matrix, shift: Array) -> Callable[[Array], Array]:
+    """Solves with K + diag(shift)."""
+    if isinstance(K, np.ndarray):
+        factor = scipy.linalg.lu_factor(K + np.diag(shift), check_finite=False)
+        return lambda rhs: scipy.linalg.lu_solve(factor, rhs, check_finite=False)
+    return splu(
+        sp.csc_matrix(K + sp.diags_array(shift)),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=1e-3,
+        options={"SymmetricMode": True},
+    ).solve
+
+
+def _product(left: Array | None, S: Matrix, right: Array) -> Matrix:
+    """diag(left) S diag(right)."""
+    left = np.ones(S.shape[0]) if left is None else left
+    if isinstance(S, np.ndarray):
+        return left[:, None] * S * right
+    columns = np.repeat(np.arange(S.shape[1]), np.diff(S.indptr))
+    return sp.csc_matrix((left[S.indices] * S.data * right[columns], S.indices, S.indptr), shape=S.shape)
+
+
+def _row_scale(rows: Matrix) -> Array:
+    norms = row_norms(rows)
     return 1.0 / np.where(norms > 0.0, norms, 1.0)
 
 

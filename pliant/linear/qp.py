@@ -8,19 +8,17 @@ they are one sparse factorization.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.errors import PliantError
-from pliant.linear.kkt import Point, Programme, Residuals, Scaling, scale, solve_equalities
+from pliant.linear.kkt import DENSE, Matrix, Point, Programme, Residuals, Scaling, row_norms, scale, solve_equalities
 from pliant.linear.qp_solvers import OSQP, Clarabel, Outcome, QPSolver
 
 __all__ = ["OSQP", "Clarabel", "QPSolution", "QPSolver", "solve_qp"]
 
-Matrix = Any  # a dense Array or a scipy.sparse matrix
 Rows = tuple[Matrix, Array]
 
 
@@ -120,34 +118,35 @@ def _names(problem: Programme, weight: Array) -> str:
 
 def _impossible_row(problem: Programme) -> str:
     """An empty row whose right-hand side cannot be met, found before any solver sees it."""
-    empty_A, empty_C = np.diff(problem.A.tocsr().indptr) == 0, np.diff(problem.C.tocsr().indptr) == 0
-    for r in np.flatnonzero(empty_A & (problem.b != 0.0)):
+    for r in np.flatnonzero((row_norms(problem.A) == 0.0) & (problem.b != 0.0)):
         return f"infeasible: equality {r} has no entries but a right-hand side"
-    for r in np.flatnonzero(empty_C & (problem.d > 0.0)):
+    for r in np.flatnonzero((row_norms(problem.C) == 0.0) & (problem.d > 0.0)):
         return f"infeasible: inequality {r} has no entries but a positive bound"
     return ""
 
 
 def _programme(P: Matrix, q: Array, equality: Rows | None, inequality: Rows | None) -> Programme:
-    n = len(q)
-    A, b = _rows(equality, n, "equality")
-    C, d = _rows(inequality, n, "inequality")
-    problem = Programme(sp.csc_matrix(P), np.asarray(q, dtype=np.float64), A, b, C, d)
-    if problem.P.shape != (n, n):
-        raise PliantError(f"P has shape {problem.P.shape}, q has {n} entries", where="solve_qp")
-    for name, values in (("P", problem.P.data), ("q", q), ("A", A.data), ("b", b), ("C", C.data), ("d", d)):
+    q = np.asarray(q, dtype=np.float64).ravel()
+    A, b = equality or (np.zeros((0, len(q))), np.zeros(0))
+    C, d = inequality or (np.zeros((0, len(q))), np.zeros(0))
+    b, d = np.asarray(b, dtype=np.float64).ravel(), np.asarray(d, dtype=np.float64).ravel()
+    small = len(q) + len(b) + len(d) <= DENSE
+    problem = Programme(_matrix(P, small), q, _matrix(A, small), b, _matrix(C, small), d)
+    for name, S, rows in (("P", problem.P, len(q)), ("equality", problem.A, len(b)), ("inequality", problem.C, len(d))):
+        if S.shape != (rows, len(q)):
+            raise PliantError(f"{name} has shape {S.shape}, expected {(rows, len(q))}", where="solve_qp")
+        if not np.isfinite(S if isinstance(S, np.ndarray) else S.data).all():
+            raise PliantError(f"{name} has an entry that is not finite", where="solve_qp")
+    for name, values in (("q", q), ("the right-hand side of the equalities", b), ("the bound", d)):
         if not np.isfinite(values).all():
-            raise PliantError(f"{name} contains a value that is not finite", where="solve_qp")
+            raise PliantError(f"{name} has an entry that is not finite", where="solve_qp")
     return problem
 
 
-def _rows(rows: Rows | None, n: int, name: str) -> tuple[sp.csc_matrix, Array]:
-    if rows is None:
-        return sp.csc_matrix((0, n)), np.zeros(0)
-    G, g = sp.csc_matrix(rows[0]), np.asarray(rows[1], dtype=np.float64).ravel()
-    if G.shape != (len(g), n):
-        raise PliantError(f"{name} rows have shape {G.shape}, expected ({len(g)}, {n})", where="solve_qp")
-    return G, g
+def _matrix(S: Matrix, dense: bool) -> Matrix:
+    if dense:
+        return np.asarray(S.toarray() if hasattr(S, "toarray") else S, dtype=np.float64)
+    return sp.csc_matrix(S, dtype=np.float64)
 
 
 def _fits(warm: Point, problem: Programme) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.linear.kkt import Point, Programme
+from pliant.linear.kkt import Point, Programme, stacked
 
 
 class Outcome(NamedTuple):
@@ -46,7 +46,7 @@ class Clarabel:
         settings.max_iter = self.max_iterations
         settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = 1e-2 * self.tolerance
         p, m = len(problem.b), len(problem.d)
-        rows = sp.csc_matrix(sp.vstack([problem.A, -problem.C]))
+        rows = sp.csc_matrix(stacked(problem.A, -problem.C))
         cones: list[Any] = [clarabel.ZeroConeT(p)] if p else []
         cones += [clarabel.NonnegativeConeT(m)] if m else []
         upper = sp.csc_matrix(sp.triu(problem.P))
@@ -76,7 +76,7 @@ class OSQP:
         p = len(problem.b)
         solver = osqp.OSQP()
         solver.setup(
-            *(problem.P, problem.q, sp.csc_matrix(sp.vstack([problem.A, problem.C]))),
+            *(sp.csc_matrix(sp.triu(problem.P)), problem.q, sp.csc_matrix(stacked(problem.A, problem.C))),
             *(np.concatenate([problem.b, problem.d]), np.concatenate([problem.b, np.full(len(problem.d), np.inf)])),
             verbose=False,
             eps_abs=1e-2 * self.tolerance,

@@ -69,6 +69,18 @@ def test_equalities_alone_with_redundant_rows():
     assert np.abs(twice.T @ result.y_equality - A.T @ single.y_equality).max() < 1e-9
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_sparse_and_dense_programmes_agree(solver, seed, monkeypatch):
+    P, q, A, b, C, d = problem(seed)
+    rows = {"equality": (np.vstack([A, A[0]]), np.append(b, b[0])), "inequality": (C, d)}
+    dense = solve_qp(P, q, **rows, solver=solver)
+    monkeypatch.setattr("pliant.linear.qp.DENSE", 0)
+    sparse = solve_qp(P, q, **rows, solver=solver)
+    assert sparse.converged and np.abs(sparse.x - dense.x).max() < 1e-10
+    assert np.abs(sparse.z_inequality - dense.z_inequality).max() < 1e-9
+    assert np.abs(solve_qp(P, q).x - np.linalg.solve(P, -q)).max() < 1e-10
+
+
 def test_no_rows_is_a_linear_solve():
     P, q, *_ = problem(3)
     assert np.abs(solve_qp(P, q).x - np.linalg.solve(P, -q)).max() < 1e-11
@@ -115,7 +127,7 @@ def test_a_bead_on_the_floor():
 def test_wrong_input_is_refused():
     with pytest.raises(PliantError, match="shape"):
         solve_qp(np.eye(3), np.ones(2))
-    with pytest.raises(PliantError, match="inequality rows"):
+    with pytest.raises(PliantError, match="inequality has shape"):
         solve_qp(np.eye(2), np.ones(2), inequality=(np.ones((1, 3)), [0.0]))
     with pytest.raises(PliantError, match="not finite"):
         solve_qp(np.eye(2), np.array([np.nan, 0.0]))
