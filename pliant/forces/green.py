@@ -15,6 +15,7 @@ from pliant.errors import MaterialError
 from pliant.kernels import assembly
 from pliant.kernels.green import green
 from pliant.kernels.rest import elements
+from pliant.kernels.specialise import Choice
 from pliant.materials.base import parameter, require
 from pliant.pattern import Pattern
 
@@ -45,7 +46,7 @@ class GreenDamping:
             raise MaterialError(f"mu has {len(mu)} values for {place.m} elements", where=name)
         self._mu = np.broadcast_to(mu, place.m)
         self._table, self._stride = place.table(mu[:, None])
-        self._forces, self._matrix = green(self.elements.kind)
+        self._forces, self._matrix = green(Choice(self.elements.kind, place.parallel))
         self._pattern = Pattern(pattern.indptr, pattern.indices)
         self._zero = sp.csr_matrix((self._pattern.size, self._pattern.size))
 
@@ -53,8 +54,7 @@ class GreenDamping:
         """f(x, v) (N,) [N]."""
         place = self.elements.place
         local = np.zeros(place.sums.size)
-        with assembly.threads(place.m, 10_000):
-            self._forces(x, v, place.T, place.G, self._table, self._stride, place.L, place.m, local)
+        self._forces(x, v, place.T, place.G, self._table, self._stride, place.L, place.m, local)
         return -assembly.sum_nodes(place, local)
 
     def stiffness(self, x: Array, v: Array, t: float = 0.0) -> sp.csr_matrix:
@@ -65,8 +65,7 @@ class GreenDamping:
         """df/dv (N, N), negative semidefinite, of constant pattern; it depends on x only."""
         place, pattern = self.elements.place, self.elements.pattern
         local = np.zeros(pattern.blocks.size)
-        with assembly.threads(place.m, 1_000):
-            self._matrix(x, place.T, place.G, self._table, self._stride, False, pattern.E, place.m, local)
+        self._matrix(x, place.T, place.G, self._table, self._stride, False, pattern.E, place.m, local)
         return self._pattern.matrix(-assembly.sum_blocks(place, pattern, local))
 
     def stiffness_exact(self, x: Array, v: Array) -> sp.csr_matrix:

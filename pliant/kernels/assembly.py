@@ -1,17 +1,14 @@
 """Sums over elements from the compiled passes: energies, gradients, Hessian values. No policy, plain arrays."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, set_num_threads
 
 from pliant.arrays import Array
 from pliant.kernels.device import W
 from pliant.kernels.layout import BlockPattern, Layout
-from pliant.kernels.merge import merge_blocks2, merge_blocks3, merge_nodes
-from pliant.kernels.specialise import Kernels
+from pliant.kernels.specialise import Kernels, merges
 
 
 class Term(NamedTuple):
@@ -22,23 +19,11 @@ class Term(NamedTuple):
     stride: int
 
 
-@contextmanager
-def threads(items: int, share: int) -> Iterator[None]:
-    """At most one thread per ``share`` items: waking a thread costs more than a short loop."""
-    before = get_num_threads()
-    set_num_threads(max(1, min(before, items // share)))
-    try:
-        yield
-    finally:
-        set_num_threads(before)
-
-
 def energy_table(place: Layout, terms: Sequence[Term], x: Array) -> Array:
     """Energies of all lanes (blocks, W) [J]."""
     out = np.zeros((len(place.T), W))
-    with threads(place.m, 20_000):
-        for term in terms:
-            term.kernels.energy(x, place.T, place.G, term.table, term.stride, out)
+    for term in terms:
+        term.kernels.energy(x, place.T, place.G, term.table, term.stride, out)
     return out
 
 
@@ -55,43 +40,39 @@ def element_energies(place: Layout, terms: Sequence[Term], x: Array) -> Array:
 def element_stresses(place: Layout, terms: Sequence[Term], x: Array) -> Array:
     """P of each element (m, 3, 3) [Pa], in the caller's order."""
     out = np.zeros((len(place.T), 9 * W))
-    with threads(place.m, 10_000):
-        for term in terms:
-            term.kernels.stress(x, place.T, place.G, term.table, term.stride, out)
+    for term in terms:
+        term.kernels.stress(x, place.T, place.G, term.table, term.stride, out)
     return place.per_element(out).reshape(-1, 3, 3)
 
 
 def gradient(place: Layout, terms: Sequence[Term], x: Array) -> Array:
     """Gradient of the total energy (N,) [N]."""
     local = np.zeros(place.sums.size)
-    with threads(place.m, 10_000):
-        for term in terms:
-            term.kernels.gradient(x, place.T, place.G, term.table, term.stride, place.L, place.m, local)
+    for term in terms:
+        term.kernels.gradient(x, place.T, place.G, term.table, term.stride, place.L, place.m, local)
     return sum_nodes(place, local)
 
 
 def sum_nodes(place: Layout, local: Array) -> Array:
     """Nodal vector (N,) from the patch-local sums."""
     out = np.empty(place.dim * place.n)
-    with threads(place.n, 10_000):
-        merge_nodes(local, place.sums.ptr, place.sums.off, place.dim, out)
+    merges(place.parallel).nodes(local, place.sums.ptr, place.sums.off, place.dim, out)
     return out
 
 
 def hessian(place: Layout, pattern: BlockPattern, terms: Sequence[Term], x: Array, psd: bool) -> Array:
     """Values of the Hessian in the CSR structure of ``pattern``."""
     local = np.zeros(pattern.blocks.size)
-    with threads(place.m, 1_000):
-        for term in terms:
-            term.kernels.hessian(x, place.T, place.G, term.table, term.stride, psd, pattern.E, place.m, local)
+    for term in terms:
+        term.kernels.hessian(x, place.T, place.G, term.table, term.stride, psd, pattern.E, place.m, local)
     return sum_blocks(place, pattern, local)
 
 
 def sum_blocks(place: Layout, pattern: BlockPattern, local: Array) -> Array:
     """CSR values from the patch-local blocks."""
     data = np.empty(pattern.indices.size)
-    merge = merge_blocks3 if place.dim == 3 else merge_blocks2
+    compiled = merges(place.parallel)
+    merge = compiled.blocks3 if place.dim == 3 else compiled.blocks2
     b = pattern.blocks
-    with threads(place.n, 1_000):
-        merge(local, pattern.row, b.ptr, b.off, pattern.upper, pattern.lower, pattern.width, data)
+    merge(local, pattern.row, b.ptr, b.off, pattern.upper, pattern.lower, pattern.width, data)
     return data

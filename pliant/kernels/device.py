@@ -23,12 +23,32 @@ lanes = njit(fastmath=FASTMATH, error_model="numpy")
 
 @device
 def load8(A, l):
-    return (A[l], A[l + W], A[l + 2 * W], A[l + 3 * W], A[l + 4 * W], A[l + 5 * W], A[l + 6 * W], A[l + 7 * W])
+    return A[l], A[l + W], A[l + 2 * W], A[l + 3 * W], A[l + 4 * W], A[l + 5 * W], A[l + 6 * W], A[l + 7 * W]
 
 
 @device
 def load9(A, l):
-    return (A[l], A[l + W], A[l + 2 * W], A[l + 3 * W], A[l + 4 * W], A[l + 5 * W], A[l + 6 * W], A[l + 7 * W], A[l + 8 * W])
+    return (
+        A[l], A[l + W], A[l + 2 * W],
+        A[l + 3 * W], A[l + 4 * W], A[l + 5 * W],
+        A[l + 6 * W], A[l + 7 * W], A[l + 8 * W],
+    )  # fmt: skip
+
+
+@device
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@device
+def cross(a, b):
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@device
+def select(condition, a, b):
+    """a where the condition holds, else b, without a branch."""
+    return (a[0] if condition else b[0]), (a[1] if condition else b[1]), (a[2] if condition else b[2])
 
 
 @device
@@ -49,7 +69,12 @@ def cofactor(F):
 @device
 def norm2(F):
     """||F||_F^2 = tr F^T F"""
-    return F[0] * F[0] + F[1] * F[1] + F[2] * F[2] + F[3] * F[3] + F[4] * F[4] + F[5] * F[5] + F[6] * F[6] + F[7] * F[7] + F[8] * F[8]
+    return dot(F[:3], F[:3]) + dot(F[3:6], F[3:6]) + dot(F[6:], F[6:])
+
+
+@device
+def transpose(F):
+    return F[0], F[3], F[6], F[1], F[4], F[7], F[2], F[5], F[8]
 
 
 @device
@@ -63,26 +88,30 @@ def combine(a, F, b, G):
 
 
 @device
-def times(A, B):
-    """A B"""
-    return (
-        A[0] * B[0] + A[1] * B[3] + A[2] * B[6], A[0] * B[1] + A[1] * B[4] + A[2] * B[7], A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
-        A[3] * B[0] + A[4] * B[3] + A[5] * B[6], A[3] * B[1] + A[4] * B[4] + A[5] * B[7], A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
-        A[6] * B[0] + A[7] * B[3] + A[8] * B[6], A[6] * B[1] + A[7] * B[4] + A[8] * B[7], A[6] * B[2] + A[7] * B[5] + A[8] * B[8],
-    )  # fmt: skip
-
-
-@device
 def times_transpose(A, B):
     """A B^T"""
+    a, b, c = A[:3], A[3:6], A[6:]
+    p, q, r = B[:3], B[3:6], B[6:]
+    return dot(a, p), dot(a, q), dot(a, r), dot(b, p), dot(b, q), dot(b, r), dot(c, p), dot(c, q), dot(c, r)
+
+
+@device
+def times(A, B):
+    """A B"""
+    return times_transpose(A, transpose(B))
+
+
+@device
+def outer(a, b):
+    """a b^T"""
     return (
-        A[0] * B[0] + A[1] * B[1] + A[2] * B[2], A[0] * B[3] + A[1] * B[4] + A[2] * B[5], A[0] * B[6] + A[1] * B[7] + A[2] * B[8],
-        A[3] * B[0] + A[4] * B[1] + A[5] * B[2], A[3] * B[3] + A[4] * B[4] + A[5] * B[5], A[3] * B[6] + A[4] * B[7] + A[5] * B[8],
-        A[6] * B[0] + A[7] * B[1] + A[8] * B[2], A[6] * B[3] + A[7] * B[4] + A[8] * B[5], A[6] * B[6] + A[7] * B[7] + A[8] * B[8],
+        a[0] * b[0], a[0] * b[1], a[0] * b[2],
+        a[1] * b[0], a[1] * b[1], a[1] * b[2],
+        a[2] * b[0], a[2] * b[1], a[2] * b[2],
     )  # fmt: skip
 
 
 @device
-def apply(F, a0, a1, a2):
+def apply(F, a):
     """F a"""
-    return F[0] * a0 + F[1] * a1 + F[2] * a2, F[3] * a0 + F[4] * a1 + F[5] * a2, F[6] * a0 + F[7] * a1 + F[8] * a2
+    return dot(F[:3], a), dot(F[3:6], a), dot(F[6:], a)

@@ -28,7 +28,9 @@ def phase_pair(F, G, params, m, n, H):
         w = G[l + 9 * W]
         i = l + 3 * m * W
         j = l + 3 * n * W
-        B = pair(load9(F, l), load8(params, l), (w * G[i], w * G[i + W], w * G[i + 2 * W]), (G[j], G[j + W], G[j + 2 * W]))
+        g = w * G[i], w * G[i + W], w * G[i + 2 * W]
+        h = G[j], G[j + W], G[j + 2 * W]
+        B = pair(load9(F, l), load8(params, l), g, h)
         for k in range(9):
             H[l + k * W] = B[k]
 

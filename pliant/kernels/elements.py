@@ -1,4 +1,4 @@
-"""The three linear elements as device functions: how coordinates become F, its SVD, and which modes of a 3-D density exist.
+"""The three linear elements: how coordinates become F, its SVD, and which modes of a 3-D density exist.
 
 Every element presents a full 3x3 F to the density, so each material is written once:
 
@@ -14,8 +14,8 @@ Lane tables: ``T (NODES*W)`` premultiplied node offsets, ``G (10*W)`` rows 0-8 t
 import math
 from typing import Any, NamedTuple
 
-from pliant.kernels.device import W, device, lanes
-from pliant.kernels.svd import cross, orthogonal, svd3, svd_surface, unit
+from pliant.kernels.device import W, cross, device, dot, lanes, select
+from pliant.kernels.svd import orthogonal, svd3, svd_surface, unit
 
 piola = None  # bound per density in `restrict_membrane`
 
@@ -27,7 +27,7 @@ class Element(NamedTuple):
     nodes: int
     dim: int
     gather: Any  # x -> F as the density sees it
-    columns: Any  # x -> F with zeros outside the element's own columns and rows; linear in x, so it also makes Fdot of v
+    columns: Any  # x -> F with zeros outside its own rows and columns; linear, so it also makes Fdot of v
     svd: Any
     restrict: Any  # adapts the spectrum of the 3-D density (see `isotropic`)
 
@@ -35,10 +35,9 @@ class Element(NamedTuple):
 @lanes
 def gather_tet(x, T, G, F):
     for l in range(W):
-        i = T[l]; j = T[l + W]; k = T[l + 2 * W]; n = T[l + 3 * W]
+        i, j, k, n = T[l], T[l + W], T[l + 2 * W], T[l + 3 * W]
         for r in range(3):
-            x0 = x[i + r]
-            a = x[j + r] - x0; b = x[k + r] - x0; c = x[n + r] - x0
+            a, b, c = x[j + r] - x[i + r], x[k + r] - x[i + r], x[n + r] - x[i + r]
             F[l + 3 * r * W] = a * G[l] + b * G[l + 3 * W] + c * G[l + 6 * W]
             F[l + (3 * r + 1) * W] = a * G[l + W] + b * G[l + 4 * W] + c * G[l + 7 * W]
             F[l + (3 * r + 2) * W] = a * G[l + 2 * W] + b * G[l + 5 * W] + c * G[l + 8 * W]
@@ -47,9 +46,9 @@ def gather_tet(x, T, G, F):
 @lanes
 def columns_planar(x, T, G, F):
     for l in range(W):
-        i = T[l]; j = T[l + W]; k = T[l + 2 * W]
+        i, j, k = T[l], T[l + W], T[l + 2 * W]
         for r in range(2):
-            a = x[j + r] - x[i + r]; b = x[k + r] - x[i + r]
+            a, b = x[j + r] - x[i + r], x[k + r] - x[i + r]
             F[l + 3 * r * W] = a * G[l] + b * G[l + 3 * W]
             F[l + (3 * r + 1) * W] = a * G[l + W] + b * G[l + 4 * W]
             F[l + (3 * r + 2) * W] = 0.0
@@ -67,9 +66,9 @@ def gather_planar(x, T, G, F):
 @lanes
 def columns_membrane(x, T, G, F):
     for l in range(W):
-        i = T[l]; j = T[l + W]; k = T[l + 2 * W]
+        i, j, k = T[l], T[l + W], T[l + 2 * W]
         for r in range(3):
-            a = x[j + r] - x[i + r]; b = x[k + r] - x[i + r]
+            a, b = x[j + r] - x[i + r], x[k + r] - x[i + r]
             F[l + 3 * r * W] = a * G[l] + b * G[l + 3 * W]
             F[l + (3 * r + 1) * W] = a * G[l + W] + b * G[l + 4 * W]
             F[l + (3 * r + 2) * W] = 0.0
@@ -79,23 +78,18 @@ def columns_membrane(x, T, G, F):
 def gather_membrane(x, T, G, F):
     columns_membrane(x, T, G, F)
     for l in range(W):
-        n0, n1, n2 = normal(F[l], F[l + 3 * W], F[l + 6 * W], F[l + W], F[l + 4 * W], F[l + 7 * W])
-        F[l + 2 * W] = n0
-        F[l + 5 * W] = n1
-        F[l + 8 * W] = n2
+        n = normal((F[l], F[l + 3 * W], F[l + 6 * W]), (F[l + W], F[l + 4 * W], F[l + 7 * W]))
+        for r in range(3):
+            F[l + (3 * r + 2) * W] = n[r]
 
 
 @device
-def normal(a0, a1, a2, b0, b1, b2):
+def normal(a, b):
     """Unit normal of two vectors; some direction orthogonal to the longer one when they are parallel."""
-    c0, c1, c2 = cross(a0, a1, a2, b0, b1, b2)
-    a = math.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
-    b = math.sqrt(b0 * b0 + b1 * b1 + b2 * b2)
-    n0, n1, n2, area = unit(c0, c1, c2, 1e-15 * a * b + 1e-150)
-    longer = a >= b
-    d0, d1, d2, _ = unit(a0 if longer else b0, a1 if longer else b1, a2 if longer else b2, 1e-150)
-    p0, p1, p2 = orthogonal(d0, d1, d2)
-    return (n0 if area > 0.0 else p0), (n1 if area > 0.0 else p1), (n2 if area > 0.0 else p2)
+    aa, bb = dot(a, a), dot(b, b)
+    n, area = unit(cross(a, b), 1e-15 * math.sqrt(aa * bb) + 1e-150)
+    along, _ = unit(select(aa >= bb, a, b), 1e-150)
+    return select(area > 0.0, n, orthogonal(along))
 
 
 @device

@@ -2,15 +2,15 @@
 
     P = 2 psi' F a a^T,     dP/dF = 2 psi' (a a^T kron I) + 4 psi'' vec(F a a^T) vec(F a a^T)^T
 
-with the eigenvalues lam0 = 2 psi' + 4 I5 psi'' along F a and lam1 = 2 psi' across it, so that the block of two nodes with
-shape gradients g, h is (a.g)(a.h) (lam1 I + (lam0 - lam1) w w^T / I5), w = F a.
+with the eigenvalues lam0 = 2 psi' + 4 I5 psi'' along F a and lam1 = 2 psi' across it, so that the block of two nodes
+with shape gradients g, h is (a.g)(a.h) (lam1 I + (lam0 - lam1) w w^T / I5), w = F a.
 
-A law(I5, sign, p) returns (psi, psi', psi''). Rows 3-5 of the parameters hold a; sign is that of a^T S a with the signed
-stretch S when the law asks for it (a reflected fibre is then not at rest), else 1.
+A law(I5, sign, p) returns (psi, psi', psi''). Rows 3-5 of the parameters hold a; sign is that of a^T S a with the
+signed stretch S when the law asks for it (a reflected fibre is then not at rest), else 1.
 """
 
 from pliant.kernels.bind import Functions, bind
-from pliant.kernels.device import W, apply, device, lanes, load8, load9
+from pliant.kernels.device import W, apply, device, dot, lanes, load8, load9, outer, transpose
 
 # Bound per element and density.
 NODES = 4
@@ -40,22 +40,19 @@ def always_one(F, p):
 def stretch_sign(F, p):
     """Sign of a^T V diag(s) V^T a."""
     r = svd(F)
-    c0 = p[3] * r[12] + p[4] * r[15] + p[5] * r[18]
-    c1 = p[3] * r[13] + p[4] * r[16] + p[5] * r[19]
-    c2 = p[3] * r[14] + p[4] * r[17] + p[5] * r[20]
-    return 1.0 if r[9] * c0 * c0 + r[10] * c1 * c1 + r[11] * c2 * c2 >= 0.0 else -1.0
+    c = apply(transpose(r[12:]), p[3:6])
+    return 1.0 if r[9] * c[0] * c[0] + r[10] * c[1] * c[1] + r[11] * c[2] * c[2] >= 0.0 else -1.0
 
 
 def fibre_psi(F, p):
-    w0, w1, w2 = apply(F, p[3], p[4], p[5])
-    return law(w0 * w0 + w1 * w1 + w2 * w2, sign(F, p), p)[0]
+    w = apply(F, p[3:6])
+    return law(dot(w, w), sign(F, p), p)[0]
 
 
 def fibre_piola(F, p):
-    w0, w1, w2 = apply(F, p[3], p[4], p[5])
-    c = 2.0 * law(w0 * w0 + w1 * w1 + w2 * w2, sign(F, p), p)[1]
-    a0 = c * p[3]; a1 = c * p[4]; a2 = c * p[5]
-    return (w0 * a0, w0 * a1, w0 * a2, w1 * a0, w1 * a1, w1 * a2, w2 * a0, w2 * a1, w2 * a2)
+    w = apply(F, p[3:6])
+    c = 2.0 * law(dot(w, w), sign(F, p), p)[1]
+    return outer(w, (c * p[3], c * p[4], c * p[5]))
 
 
 def phase_fibre(F, G, params, floor, S):
@@ -63,20 +60,20 @@ def phase_fibre(F, G, params, floor, S):
     for l in range(W):
         f = load9(F, l)
         p = load8(params, l)
-        w0, w1, w2 = apply(f, p[3], p[4], p[5])
-        I5 = w0 * w0 + w1 * w1 + w2 * w2
+        w = apply(f, p[3:6])
+        I5 = dot(w, w)
         _, d1, d2 = law(I5, sign(f, p), p)
         volume = G[l + 9 * W]
         lam1 = volume * max(2.0 * d1, floor)
         c = (volume * max(2.0 * d1 + 4.0 * I5 * d2, floor) - lam1) / max(I5, 1e-24)
         for n in range(3):
-            S[l + n * W] = p[3] * G[l + 3 * n * W] + p[4] * G[l + (3 * n + 1) * W] + p[5] * G[l + (3 * n + 2) * W]
-        S[l + 3 * W] = lam1 + c * w0 * w0
-        S[l + 4 * W] = c * w0 * w1
-        S[l + 5 * W] = c * w0 * w2
-        S[l + 6 * W] = lam1 + c * w1 * w1
-        S[l + 7 * W] = c * w1 * w2
-        S[l + 8 * W] = lam1 + c * w2 * w2
+            S[l + n * W] = dot(p[3:6], (G[l + 3 * n * W], G[l + (3 * n + 1) * W], G[l + (3 * n + 2) * W]))
+        S[l + 3 * W] = lam1 + c * w[0] * w[0]
+        S[l + 4 * W] = c * w[0] * w[1]
+        S[l + 5 * W] = c * w[0] * w[2]
+        S[l + 6 * W] = lam1 + c * w[1] * w[1]
+        S[l + 7 * W] = c * w[1] * w[2]
+        S[l + 8 * W] = lam1 + c * w[2] * w[2]
 
 
 @lanes

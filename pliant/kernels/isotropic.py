@@ -12,7 +12,7 @@ belonging to the pair of axes without k; `svd` and `restrict` come from the elem
 """
 
 from pliant.kernels.bind import Functions, bind, template_device
-from pliant.kernels.device import W, device, lanes, load8, load9, times_transpose
+from pliant.kernels.device import W, det, device, lanes, load8, load9, times, times_transpose
 from pliant.kernels.svd import psd3
 
 # Bound per element and density.
@@ -34,10 +34,9 @@ def phase_spectrum(F, G, params, floor, S):
         for k in range(9):
             S[l + k * W] = r[k]
         for n in range(3):
-            g0 = G[l + 3 * n * W]; g1 = G[l + (3 * n + 1) * W]; g2 = G[l + (3 * n + 2) * W]
-            S[l + (9 + 3 * n) * W] = g0 * r[12] + g1 * r[15] + g2 * r[18]
-            S[l + (10 + 3 * n) * W] = g0 * r[13] + g1 * r[16] + g2 * r[19]
-            S[l + (11 + 3 * n) * W] = g0 * r[14] + g1 * r[17] + g2 * r[20]
+            g = G[l + 3 * n * W], G[l + (3 * n + 1) * W], G[l + (3 * n + 2) * W]
+            for k in range(3):
+                S[l + (9 + 3 * n + k) * W] = g[0] * r[12 + k] + g[1] * r[15 + k] + g[2] * r[18 + k]
         for k in range(6):
             S[l + (18 + k) * W] = w * z[k]
         for k in range(3):
@@ -46,8 +45,7 @@ def phase_spectrum(F, G, params, floor, S):
             S[l + (24 + k) * W] = 0.5 * w * (flip + twist)
             S[l + (27 + k) * W] = 0.5 * w * (flip - twist)
         minor = z[0] * z[3] - z[1] * z[1]
-        determinant = z[0] * (z[3] * z[5] - z[4] * z[4]) - z[1] * (z[1] * z[5] - z[4] * z[2]) + z[2] * (z[1] * z[4] - z[3] * z[2])
-        S[l + 30 * W] = min(z[0], min(minor, determinant))
+        S[l + 30 * W] = min(z[0], min(minor, det((z[0], z[1], z[2], z[1], z[3], z[4], z[2], z[4], z[5]))))
 
 
 @lanes
@@ -68,24 +66,19 @@ def phase_clamp(S):
 @device
 def pair_block(p, q, Z, a, b, U):
     """U K(p, q) U^T for the shape gradients p and q of two nodes."""
-    x = p[0] * q[0]; y = p[1] * q[1]; z = p[2] * q[2]
-    k00 = Z[0] * x + a[2] * y + a[1] * z
-    k11 = Z[3] * y + a[2] * x + a[0] * z
-    k22 = Z[5] * z + a[1] * x + a[0] * y
-    k01 = Z[1] * p[0] * q[1] + b[2] * p[1] * q[0]
-    k10 = Z[1] * p[1] * q[0] + b[2] * p[0] * q[1]
-    k02 = Z[2] * p[0] * q[2] + b[1] * p[2] * q[0]
-    k20 = Z[2] * p[2] * q[0] + b[1] * p[0] * q[2]
-    k12 = Z[4] * p[1] * q[2] + b[0] * p[2] * q[1]
-    k21 = Z[4] * p[2] * q[1] + b[0] * p[1] * q[2]
-    m00 = U[0] * k00 + U[1] * k10 + U[2] * k20; m01 = U[0] * k01 + U[1] * k11 + U[2] * k21; m02 = U[0] * k02 + U[1] * k12 + U[2] * k22
-    m10 = U[3] * k00 + U[4] * k10 + U[5] * k20; m11 = U[3] * k01 + U[4] * k11 + U[5] * k21; m12 = U[3] * k02 + U[4] * k12 + U[5] * k22
-    m20 = U[6] * k00 + U[7] * k10 + U[8] * k20; m21 = U[6] * k01 + U[7] * k11 + U[8] * k21; m22 = U[6] * k02 + U[7] * k12 + U[8] * k22
-    return (
-        m00 * U[0] + m01 * U[1] + m02 * U[2], m00 * U[3] + m01 * U[4] + m02 * U[5], m00 * U[6] + m01 * U[7] + m02 * U[8],
-        m10 * U[0] + m11 * U[1] + m12 * U[2], m10 * U[3] + m11 * U[4] + m12 * U[5], m10 * U[6] + m11 * U[7] + m12 * U[8],
-        m20 * U[0] + m21 * U[1] + m22 * U[2], m20 * U[3] + m21 * U[4] + m22 * U[5], m20 * U[6] + m21 * U[7] + m22 * U[8],
-    )  # fmt: skip
+    x, y, z = p[0] * q[0], p[1] * q[1], p[2] * q[2]
+    K = (
+        Z[0] * x + a[2] * y + a[1] * z,
+        Z[1] * p[0] * q[1] + b[2] * p[1] * q[0],
+        Z[2] * p[0] * q[2] + b[1] * p[2] * q[0],
+        Z[1] * p[1] * q[0] + b[2] * p[0] * q[1],
+        Z[3] * y + a[2] * x + a[0] * z,
+        Z[4] * p[1] * q[2] + b[0] * p[2] * q[1],
+        Z[2] * p[2] * q[0] + b[1] * p[0] * q[2],
+        Z[4] * p[2] * q[1] + b[0] * p[1] * q[2],
+        Z[5] * z + a[1] * x + a[0] * y,
+    )
+    return times_transpose(times(U, K), U)
 
 
 @lanes
@@ -130,7 +123,7 @@ def isotropic(psi, piola, spectral):
 
 
 def principal(energy, stress, spectral):
-    """Family of densities given by principal stretches only: energy(s0, s1, s2, p), stress = (dpsi/ds_i), and a spectrum."""
+    """Family of densities of principal stretches only: energy(s0, s1, s2, p), stress = (dpsi/ds_i), and a spectrum."""
 
     def functions(element, label):
         psi = device(bind(principal_psi, label, svd=element.svd, energy=energy))
@@ -150,4 +143,4 @@ def principal_piola(F, p):
     r = svd(F)
     t0, t1, t2 = stress(r[9], r[10], r[11], p)
     U = (r[0] * t0, r[1] * t1, r[2] * t2, r[3] * t0, r[4] * t1, r[5] * t2, r[6] * t0, r[7] * t1, r[8] * t2)
-    return times_transpose(U, (r[12], r[13], r[14], r[15], r[16], r[17], r[18], r[19], r[20]))
+    return times_transpose(U, r[12:])

@@ -14,13 +14,15 @@ from pliant.kernels.passes import BLOCKS
 
 Index = NDArray[np.uint32]
 
+PARALLEL_FROM = 8_000
+"""Elements from which on loops are parallel; fewer take less than the tens of microseconds that waking threads costs."""
+
 
 @dataclass(frozen=True)
 class Gather:
     """How patch-local contributions add up to global items: item i is the sum over ``off[ptr[i]:ptr[i+1]]``."""
 
-    local: Index  # (m, k) place of each element's contributions in the patch-local buffer
-    size: int  # length of that buffer
+    size: int  # length of the patch-local buffer
     ptr: IntArray
     off: Index
     items: IntArray  # (ptr.size - 1,) sorted global keys
@@ -58,6 +60,11 @@ class Layout:
     G: Array
     L: Index
     sums: Gather
+
+    @property
+    def parallel(self) -> bool:
+        """Whether loops over these elements use all threads: waking a thread costs more than a short loop."""
+        return self.m >= PARALLEL_FROM
 
     def table(self, values: Array) -> tuple[Array, int]:
         """Lane-blocked parameter table of ``values (1 | m, k)`` and its block stride (0 when all elements share a row)."""
@@ -107,25 +114,28 @@ def spread(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return bits
 
 
-def gather_plan(keys: IntArray, span: int, stride: int) -> Gather:
-    """Plan for element contributions ``keys (m, k)`` < span: sums per patch first, then per key over the patches."""
+def gather_plan(keys: IntArray, span: int, stride: int) -> tuple[Index, Gather]:
+    """Plan for element contributions ``keys (m, k)`` < span: sums per patch first, then per key over the patches.
+
+    Returns the place (m, k) of each contribution in the patch-local buffer, and how that buffer is summed.
+    """
     patch = np.arange(len(keys), dtype=np.int64) // (BLOCKS * W)
     unique, inverse = np.unique((patch[:, None] * span + keys).ravel(), return_inverse=True)
     items, item = np.unique(unique % span, return_inverse=True)
     off = np.argsort(item, kind="stable")
     ptr = np.concatenate([[0], np.cumsum(np.bincount(item, minlength=len(items)))])
     local = (stride * inverse.reshape(keys.shape)).astype(np.uint32)
-    return Gather(local, stride * len(unique), ptr.astype(np.int64), (stride * off).astype(np.uint32), items)
+    return local, Gather(stride * len(unique), ptr.astype(np.int64), (stride * off).astype(np.uint32), items)
 
 
 def layout(n: int, dim: int, T: IntArray, gradients: Array, volumes: Array, centres: Array) -> Layout:
     """Lane tables for elements T (m, k) whose node 1.. shape gradients are (m, 3, 3), with node order as given."""
     order = morton(centres)
     nodes = T[order]
-    sums = gather_plan(nodes, n, dim)
+    local, sums = gather_plan(nodes, n, dim)
     ptr = np.zeros(n + 1, dtype=np.int64)  # nodes without elements have empty ranges
     ptr[sums.items + 1] = np.diff(sums.ptr)
-    sums = Gather(sums.local, sums.size, np.cumsum(ptr), sums.off, sums.items)
+    sums = Gather(sums.size, np.cumsum(ptr), sums.off, sums.items)
     G = np.concatenate([gradients.reshape(-1, 9), volumes[:, None]], axis=1)
     return Layout(
         n=n,
@@ -135,7 +145,7 @@ def layout(n: int, dim: int, T: IntArray, gradients: Array, volumes: Array, cent
         nodes=nodes,
         T=lane_blocks((dim * nodes).astype(np.uint32)),
         G=lane_blocks(G[order]),
-        L=lane_blocks(sums.local),
+        L=lane_blocks(local),
         sums=sums,
     )
 
@@ -144,7 +154,7 @@ def pattern(place: Layout) -> BlockPattern:
     """The constant CSR structure; nodes must ascend within each element, so that only upper blocks occur."""
     n, d, m = place.n, place.dim, place.m
     a, b = np.triu_indices(place.nodes.shape[1])
-    blocks = gather_plan(place.nodes[:, a] * n + place.nodes[:, b], n * n, d * d)
+    local, blocks = gather_plan(place.nodes[:, a] * n + place.nodes[:, b], n * n, d * d)
     i, j = blocks.items // n, blocks.items % n
     off = i != j
     full = np.sort(np.concatenate([blocks.items, j[off] * n + i[off]]))
@@ -157,7 +167,7 @@ def pattern(place: Layout) -> BlockPattern:
 
     pairs = len(a)
     E = np.zeros((len(place.T) * W, pairs), dtype=np.uint32)
-    E[:m] = blocks.local
+    E[:m] = local
     return BlockPattern(
         blocks=blocks,
         E=E.reshape(len(place.T), pairs * W),

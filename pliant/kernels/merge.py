@@ -1,14 +1,9 @@
-"""Second parallel region of an assembly: sum the patches' contributions in fixed order into the final arrays."""
+"""Second loop of an assembly: sum the patches' contributions in fixed order into the final arrays. Templates."""
 
-from numba import njit, prange
-
-from pliant.kernels.device import FASTMATH
-
-parallel = njit(parallel=True, cache=True, fastmath=FASTMATH, error_model="numpy")
+from numba import prange
 
 
-@parallel
-def merge_nodes(f, ptr, off, dim, out):
+def nodes(f, ptr, off, dim, out):
     """out (n*dim): the sum over the patches that touch node i, off[ptr[i]:ptr[i+1]] being its places in f."""
     for i in prange(ptr.shape[0] - 1):
         for r in range(dim):
@@ -18,13 +13,13 @@ def merge_nodes(f, ptr, off, dim, out):
             out[dim * i + r] = total
 
 
-@parallel
-def merge_blocks3(h, row, ptr, off, upper, lower, width, data):
+def blocks3(h, row, ptr, off, upper, lower, width, data):
     """CSR values of all 3x3 blocks: sum of the contributions to block (i, j >= i), and its transpose at (j, i)."""
     for i in prange(row.shape[0] - 1):
         s = width[i]
         for b in range(row[i], row[i + 1]):
-            a0 = 0.0; a1 = 0.0; a2 = 0.0; a3 = 0.0; a4 = 0.0; a5 = 0.0; a6 = 0.0; a7 = 0.0; a8 = 0.0
+            # fmt: off
+            a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = a8 = 0.0
             for k in range(ptr[b], ptr[b + 1]):
                 o = off[k]
                 a0 += h[o]; a1 += h[o + 1]; a2 += h[o + 2]
@@ -43,15 +38,16 @@ def merge_blocks3(h, row, ptr, off, upper, lower, width, data):
             data[p] = a1; data[p + 1] = a4; data[p + 2] = a7
             p += t
             data[p] = a2; data[p + 1] = a5; data[p + 2] = a8
+            # fmt: on
 
 
-@parallel
-def merge_blocks2(h, row, ptr, off, upper, lower, width, data):
-    """As `merge_blocks3` for 2x2 blocks."""
+def blocks2(h, row, ptr, off, upper, lower, width, data):
+    """As `blocks3` for 2x2 blocks."""
     for i in prange(row.shape[0] - 1):
         s = width[i]
         for b in range(row[i], row[i + 1]):
-            a0 = 0.0; a1 = 0.0; a2 = 0.0; a3 = 0.0
+            # fmt: off
+            a0 = a1 = a2 = a3 = 0.0
             for k in range(ptr[b], ptr[b + 1]):
                 o = off[k]
                 a0 += h[o]; a1 += h[o + 1]; a2 += h[o + 2]; a3 += h[o + 3]
@@ -60,3 +56,4 @@ def merge_blocks2(h, row, ptr, off, upper, lower, width, data):
             p = lower[b, 0]
             t = lower[b, 1]
             data[p] = a0; data[p + 1] = a2; data[p + t] = a1; data[p + t + 1] = a3
+            # fmt: on

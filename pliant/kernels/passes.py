@@ -65,7 +65,7 @@ def lane_forces(F, G, params, g):
         P = piola(load9(F, l), load8(params, l))
         w = G[l + 9 * W]
         for r in range(DIM):
-            p0 = w * P[3 * r]; p1 = w * P[3 * r + 1]; p2 = w * P[3 * r + 2]
+            p0, p1, p2 = w * P[3 * r], w * P[3 * r + 1], w * P[3 * r + 2]
             total = 0.0
             for a in range(NODES - 1):
                 f = p0 * G[l + 3 * a * W] + p1 * G[l + (3 * a + 1) * W] + p2 * G[l + (3 * a + 2) * W]
@@ -95,7 +95,7 @@ def gradient(x, T, G, params, stride, L, m, f):
 
 
 def node_zero(H):
-    """Rows of node 0 from translation invariance, H_0b = -sum_a H_ab; pairs are ordered (0,0), (0,1), ..., (1,1), ..."""
+    """Rows of node 0 from translation invariance, H_0b = -sum_a H_ab; pairs in the order of `pair_index`."""
     for i in range(3):
         for j in range(3):
             for l in range(W):

@@ -22,16 +22,18 @@ def law(I5: float, sign: float, p: Floats) -> tuple[float, float, float]:
     return 0.5 * p[0] * d * d, 0.5 * p[0] * d / length, 0.25 * p[0] * sign / (length * length * length)
 
 
+DENSITY = Density("AnisotropicARAP", __file__, fibre(law, signed=True))
+
+
 @dataclass(frozen=True, eq=False)
 class AnisotropicARAP:
     """Rest fibre ``direction`` (3,) or (m, 3), made unit length, and fibre modulus ``E`` [Pa] (number or (m,))."""
 
-    direction: Array
+    direction: base.Direction
     E: base.Parameter = 1e5
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("AnisotropicARAP", __file__, fibre(law, signed=True))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.same_in_plane, base.turned
@@ -40,4 +42,4 @@ class AnisotropicARAP:
         base.set_fields(self, direction=base.direction(self.direction), E=base.positive(self.E, "E", "Pa"))
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
-        return ((self.density, base.rows(self.E, 0.0, 0.0, *base.components(self.direction))),)
+        return ((DENSITY, base.rows(self.E, 0.0, 0.0, *base.components(self.direction))),)

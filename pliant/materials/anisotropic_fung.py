@@ -32,6 +32,9 @@ def law(I5: float, sign: float, p: Floats) -> tuple[float, float, float]:
     )
 
 
+DENSITY = Density("AnisotropicFung", __file__, fibre(law))
+
+
 @dataclass(frozen=True, eq=False)
 class AnisotropicFung:
     """Rest fibre ``direction`` (3,) or (m, 3), fibre modulus ``E`` [Pa], exponent ``k``; numbers or one per element.
@@ -40,7 +43,7 @@ class AnisotropicFung:
     material and `Elastic.with_material`, which keeps everything but the parameter table.
     """
 
-    direction: Array
+    direction: base.Direction
     E: base.Parameter = 1e5
     k: base.Parameter = 1.0
     activation: base.Parameter = 0.0
@@ -48,7 +51,6 @@ class AnisotropicFung:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("AnisotropicFung", __file__, fibre(law))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.same_in_plane, base.turned
@@ -69,4 +71,4 @@ class AnisotropicFung:
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
         active = self.activation * self.tension
-        return ((self.density, base.rows(0.25 * self.E, self.k, active, *base.components(self.direction))),)
+        return ((DENSITY, base.rows(0.25 * self.E, self.k, active, *base.components(self.direction))),)

@@ -20,16 +20,18 @@ def law(I5: float, sign: float, p: Floats) -> tuple[float, float, float]:
     return 0.5 * p[0] * d * d, p[0] * d, p[0]
 
 
+DENSITY = Density("AnisotropicStVK", __file__, fibre(law))
+
+
 @dataclass(frozen=True, eq=False)
 class AnisotropicStVK:
     """Rest fibre ``direction`` (3,) or (m, 3), made unit length, and fibre modulus ``E`` [Pa] (number or (m,))."""
 
-    direction: Array
+    direction: base.Direction
     E: base.Parameter = 1e5
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("AnisotropicStVK", __file__, fibre(law))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.same_in_plane, base.turned
@@ -38,4 +40,4 @@ class AnisotropicStVK:
         base.set_fields(self, direction=base.direction(self.direction), E=base.positive(self.E, "E", "Pa"))
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
-        return ((self.density, base.rows(0.25 * self.E, 0.0, 0.0, *base.components(self.direction))),)
+        return ((DENSITY, base.rows(0.25 * self.E, 0.0, 0.0, *base.components(self.direction))),)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from pliant.arrays import Array
 from pliant.kernels.specialise import Density
 from pliant.materials import base
-from pliant.materials.corotational import Corotational
+from pliant.materials.corotational import DENSITY
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,6 @@ class ARAP:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Corotational.density
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.same_in_plane, base.same_in_axes
@@ -29,4 +28,4 @@ class ARAP:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"))
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
-        return ((self.density, base.rows(*base.lame(self.E, 0.0))),)
+        return ((DENSITY, base.rows(*base.lame(self.E, 0.0))),)

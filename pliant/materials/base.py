@@ -16,16 +16,27 @@ from pliant.errors import MaterialError
 from pliant.kernels import assembly
 from pliant.kernels.elements import TET, Element
 from pliant.kernels.layout import Layout, layout, pattern
-from pliant.kernels.specialise import Density, kernels
+from pliant.kernels.specialise import Choice, Density, kernels
 
-Parameter = float | Array
+Parameter = Any
+"""A number, one value per element (m,), or a string with its unit; stored as a float or an array."""
+
+Direction = Any
+"""A vector (3,) or one per element (m, 3), anything NumPy reads; stored as unit vectors."""
 
 
 class Material(Protocol):
     """A density or a sum of densities, as a frozen dataclass of physical parameters."""
 
-    rotation_invariant: bool  # psi(R F) = psi(F)
-    allows_inversion: bool  # psi is finite for det F <= 0
+    @property
+    def rotation_invariant(self) -> bool:
+        """psi(R F) = psi(F)."""
+        ...
+
+    @property
+    def allows_inversion(self) -> bool:
+        """psi is finite for det F <= 0."""
+        ...
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
         """Each density with its device parameters (1 | m, k)."""
@@ -112,7 +123,7 @@ def components(a: Array) -> tuple[Array, Array, Array]:
 
 
 def set_fields(material: Any, **values: Any) -> None:
-    """Store the validated values of a frozen dataclass, from its ``__post_init__``; all per-element ones of one length."""
+    """Store the validated values of a frozen dataclass, from its ``__post_init__``; per-element ones of one length."""
     sizes = {name: len(v) for name, v in values.items() if np.ndim(v) == (2 if name == "direction" else 1)}
     if len(set(sizes.values())) > 1:
         raise MaterialError(f"per-element parameters of different lengths: {sizes}", where=type(material).__name__)
@@ -165,7 +176,7 @@ def terms_of(material: Material, element: Element, place: Layout, *, where: str 
                 where=where,
                 remedy="give one value, or one per element",
             )
-        out.append(assembly.Term(kernels(density, element), *place.table(values)))
+        out.append(assembly.Term(kernels(density, Choice(element, place.parallel)), *place.table(values)))
     return tuple(out)
 
 
@@ -203,7 +214,7 @@ def tangent(material: Material, F: Array, psd: bool = False) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """Several densities acting on the same elements, psi = sum psi_k; each is projected on its own (card A0)."""
+    """Several densities acting on the same elements, psi = sum psi_k; each is projected on its own."""
 
     materials: tuple[Any, ...]
 

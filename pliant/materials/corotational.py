@@ -40,6 +40,9 @@ def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     )  # fmt: skip
 
 
+DENSITY = Density("Corotational", __file__, principal(energy, stress, spectral))
+
+
 @dataclass(frozen=True, eq=False)
 class Corotational:
     """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
@@ -49,7 +52,6 @@ class Corotational:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("Corotational", __file__, principal(energy, stress, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
@@ -58,4 +60,4 @@ class Corotational:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
-        return ((self.density, base.rows(*base.lame(self.E, self.nu))),)
+        return ((DENSITY, base.rows(*base.lame(self.E, self.nu))),)

@@ -49,6 +49,9 @@ def pair(F: Floats, p: Floats, g: Floats, h: Floats) -> Floats:
     )  # fmt: skip
 
 
+DENSITY = Density("Linear", __file__, direct(psi, piola, pair))
+
+
 @dataclass(frozen=True, eq=False)
 class Linear:
     """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
@@ -58,7 +61,6 @@ class Linear:
 
     rotation_invariant: ClassVar[bool] = False
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("Linear", __file__, direct(psi, piola, pair))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
@@ -67,4 +69,4 @@ class Linear:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
-        return ((self.density, base.rows(*base.lame(self.E, self.nu))),)
+        return ((DENSITY, base.rows(*base.lame(self.E, self.nu))),)

@@ -49,6 +49,9 @@ def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     )  # fmt: skip
 
 
+DENSITY = Density("NeoHookean", __file__, isotropic(psi, piola, spectral))
+
+
 @dataclass(frozen=True, eq=False)
 class NeoHookean:
     """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
@@ -58,7 +61,6 @@ class NeoHookean:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = False
-    density: ClassVar[Density] = Density("NeoHookean", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
@@ -67,4 +69,4 @@ class NeoHookean:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
-        return ((self.density, base.rows(*base.lame(self.E, self.nu))),)
+        return ((DENSITY, base.rows(*base.lame(self.E, self.nu))),)

@@ -41,6 +41,9 @@ def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     return (*Z, mu + c * s0, mu + c * s1, mu + c * s2, mu - c * s0, mu - c * s1, mu - c * s2)
 
 
+DENSITY = Density("StableNeoHookean", __file__, isotropic(psi, piola, spectral))
+
+
 @dataclass(frozen=True, eq=False)
 class StableNeoHookean:
     """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
@@ -50,7 +53,6 @@ class StableNeoHookean:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("StableNeoHookean", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
@@ -60,4 +62,4 @@ class StableNeoHookean:
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
         mu, lam = base.lame(self.E, self.nu)
-        return ((self.density, base.rows(mu, lam + mu, 1 + mu / (lam + mu))),)
+        return ((DENSITY, base.rows(mu, lam + mu, 1 + mu / (lam + mu))),)

@@ -1,4 +1,4 @@
-"""Stable Neo-Hookean with its logarithm, the full form of the paper [Smith2018, Eq. 14].
+"""Stable Neo-Hookean with its logarithm, the full form of the paper [Smith2018].
 
     psi = mu/2 (I_C - 3) + lam/2 (J - alpha)^2 - mu/2 log(I_C + 1),      alpha = 1 + mu/lam - mu/(4 lam)
     P   = mu (1 - 1/(I_C + 1)) F + lam (J - alpha) cof F
@@ -49,6 +49,9 @@ def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     )  # fmt: skip
 
 
+DENSITY = Density("StableNeoHookeanLog", __file__, isotropic(psi, piola, spectral))
+
+
 @dataclass(frozen=True, eq=False)
 class StableNeoHookeanLog:
     """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
@@ -58,7 +61,6 @@ class StableNeoHookeanLog:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("StableNeoHookeanLog", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
@@ -69,4 +71,4 @@ class StableNeoHookeanLog:
     def terms(self) -> tuple[tuple[Density, Array], ...]:
         mu_L, lam_L = base.lame(self.E, self.nu)
         mu, lam = 4 / 3 * mu_L, lam_L + 5 / 6 * mu_L
-        return ((self.density, base.rows(mu, lam, 1 + 0.75 * mu / lam)),)
+        return ((DENSITY, base.rows(mu, lam, 1 + 0.75 * mu / lam)),)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.arrays import Array
-from pliant.kernels.device import Floats, combine, device, norm2, times, times_transpose
+from pliant.kernels.device import Floats, combine, device, norm2, times, times_transpose, transpose
 from pliant.kernels.isotropic import isotropic
 from pliant.kernels.specialise import Density
 from pliant.materials import base
@@ -19,9 +19,7 @@ from pliant.materials import base
 @device
 def psi(F: Floats, p: Floats) -> float:
     mu, lam = p[0], p[1]
-    C = times_transpose(
-        (F[0], F[3], F[6], F[1], F[4], F[7], F[2], F[5], F[8]), (F[0], F[3], F[6], F[1], F[4], F[7], F[2], F[5], F[8])
-    )
+    C = times(transpose(F), F)
     e = 0.5 * (C[0] + C[4] + C[8] - 3.0)
     d0 = C[0] - 1.0
     d1 = C[4] - 1.0
@@ -53,6 +51,9 @@ def spectral(s0: float, s1: float, s2: float, p: Floats) -> Floats:
     )  # fmt: skip
 
 
+DENSITY = Density("StVK", __file__, isotropic(psi, piola, spectral))
+
+
 @dataclass(frozen=True, eq=False)
 class StVK:
     """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
@@ -62,7 +63,6 @@ class StVK:
 
     rotation_invariant: ClassVar[bool] = True
     allows_inversion: ClassVar[bool] = True
-    density: ClassVar[Density] = Density("StVK", __file__, isotropic(psi, piola, spectral))
 
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
     young, plane_stress, in_axes = base.young, base.elastic_plane_stress, base.same_in_axes
@@ -71,4 +71,4 @@ class StVK:
         base.set_fields(self, E=base.positive(self.E, "E", "Pa"), nu=base.poisson(self.nu))
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
-        return ((self.density, base.rows(*base.lame(self.E, self.nu))),)
+        return ((DENSITY, base.rows(*base.lame(self.E, self.nu))),)

@@ -229,8 +229,9 @@ import hashlib, numpy as np
 from scipy.spatial import Delaunay
 from pliant.energies.elastic import Elastic
 from pliant.materials import StableNeoHookean
-X = np.random.default_rng(0).uniform(size=(400, 3))
+X = np.random.default_rng(0).uniform(size=(1500, 3))
 energy = Elastic(X, Delaunay(X).simplices, StableNeoHookean())
+assert energy.elements.place.parallel
 x = X.ravel() + 0.02 * np.random.default_rng(1).normal(size=X.size)
 results = [np.float64(energy.value(x)), energy.gradient(x), energy.hessian(x, psd=True).data]
 print(hashlib.sha1(b"".join(np.ascontiguousarray(r).tobytes() for r in results)).hexdigest())

@@ -11,7 +11,7 @@ from pliant.kernels.bind import bind
 from pliant.kernels.device import PARAMETERS, W, lanes
 from pliant.kernels.elements import TET, restrict_tet
 from pliant.kernels.isotropic import phase_spectrum
-from pliant.kernels.specialise import SOURCES, label
+from pliant.kernels.specialise import SOURCES, Choice, label
 from pliant.materials import stable_neo_hookean
 
 PROBE = """
@@ -49,9 +49,10 @@ def test_kernels_of_other_processes_are_reused_and_not_mixed_up(tmp_path):
 def test_label_changes_with_the_source(tmp_path):
     source = tmp_path / "density.py"
     source.write_text("a = 1")
-    before = label("Density", TET, str(source))
+    before = label("Density", Choice(TET, False), str(source))
     source.write_text("a = 2")
-    assert label("Density", TET, str(source)) != before
+    assert label("Density", Choice(TET, False), str(source)) != before
+    assert label("Density", Choice(TET, True), str(source)) != label("Density", Choice(TET, False), str(source))
     assert "isotropic" in SOURCES and "passes" in SOURCES
 
 
