@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from lattice import lattice, scattered
+from threadpoolctl import threadpool_limits
 
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear import Cholesky, dchol, dchol_difference
@@ -117,6 +118,16 @@ def test_lost_pivots_and_mixed_patterns_are_refused(rate):
         dchol(A, sp.csr_matrix(sp.eye_array(A.shape[0])))
     with pytest.raises(NotPositiveDefinite, match="row"):
         dchol(sp.csr_matrix(-A), Adot)
+
+
+def test_threads_do_not_change_a_bit():
+    A = lattice((9, 5, 5))
+    b = np.random.default_rng(0).normal(size=(A.shape[0], 4))
+    results = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            results.append(Cholesky().factor(A).solve(b).tobytes() + dchol(A, A).rates.tobytes())
+    assert results[0] == results[1]
 
 
 @pytest.mark.slow
