@@ -14,6 +14,7 @@ from numba.extending import get_cython_function_address, intrinsic
 
 from pliant.arrays import IntArray
 
+# compiled kernels are cached with these numbers: append, never reorder
 GEMM, SYRK, SYR2K, TRSM, TRMM, GEMV, TRSV, POTRF, SYGST = range(9)
 
 NO, YES = np.uint8(ord("N")), np.uint8(ord("T"))  # transposed?

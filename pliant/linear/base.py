@@ -12,7 +12,8 @@ class Factor(Protocol):
 
     ``memory`` is what the next `LinearSolver.factor` of a matrix with the same pattern can reuse (symbolic analysis,
     permutations, buffers); ``analysed`` says whether this factorization had to make it anew. ``inner`` counts the
-    iterations of an iterative solver over all solves so far (0 for direct ones).
+    iterations of an iterative solver over all solves so far (0 for direct ones). A factor stays right when its memory
+    has been used for another one; it may then cost a factorization of its own.
     """
 
     memory: Any
