@@ -14,6 +14,7 @@ from pliant.integrators.rk4 import RK4
 from pliant.integrators.sdirk2 import SDIRK2
 from pliant.integrators.siere import SIERE
 from pliant.integrators.trbdf2 import TRBDF2
+from pliant.integrators.xpbd import XPBD
 
 IMPLICIT = (BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint, Quasistatic)  # these take a nonlinear solver
 INTEGRATORS = (
@@ -28,6 +29,7 @@ INTEGRATORS = (
     Additive,
     MSSI,
     DGSI,
+    XPBD,
 )
 
 __all__ = [i.__name__ for i in INTEGRATORS] + ["IMPLICIT", "INTEGRATORS"]

@@ -1,0 +1,201 @@
+"""Constraints made from energies: what XPBD projects in place of what the other methods differentiate.
+
+A compliance is the inverse of a stiffness, so the physics is that of the energy: W = 1/2 sum C^2 / alpha. Gravity is a
+load. Energies that are not in this table are refused by name.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.constraints import Displacement, Distances, Penalty, PlaneDistances, Volumes
+from pliant.energies.attachment import Attachment
+from pliant.energies.base import Energy
+from pliant.energies.elastic import Elastic
+from pliant.energies.gravity import Gravity
+from pliant.energies.membrane import Membrane
+from pliant.energies.projective import HingeBending, PlaneCollision
+from pliant.energies.springs import Springs
+from pliant.errors import SceneError
+from pliant.integrators.xpbd import element_kernels as elements
+from pliant.integrators.xpbd import kernels
+from pliant.integrators.xpbd.patches import Plan, plan
+from pliant.materials import ARAP, Corotational, NeoHookean, StableNeoHookean, StVK
+from pliant.materials.base import Material, lame
+
+SOFTEST = 1e-15  # of the stiffest constraint: a zero modulus (ARAP has no volume term) becomes a finite compliance
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Constraints of one kind in the order of their plan: the kernel, its tables, and the shape of the multipliers."""
+
+    kernel: Callable[..., None]
+    plan: Plan
+    tables: tuple[Any, ...]
+    multipliers: tuple[int, ...]
+
+    def sweep(self, x: Array, x0: Array, W: Array, lam: Array, h: float, beta: float) -> None:
+        """One Gauss-Seidel sweep: moves x (n, 3) and lam in place."""
+        self.kernel(x, x0, W, lam, self.plan.patches, self.plan.colours, h, beta, *self.tables)
+
+    def __len__(self) -> int:
+        return len(self.plan.order)
+
+
+def batch(kernel: Callable[..., None], nodes: IntArray, X: Array, tables: tuple[Any, ...], width: int = 0) -> Batch:
+    """Plan the sweep and bring the tables into its order; tables are (m, ...) arrays, ``width`` multipliers each."""
+    order = plan(nodes, X)
+    sorted_tables = tuple(np.ascontiguousarray(t[order.order]) for t in tables)
+    m = len(nodes)
+    nodes = np.ascontiguousarray(nodes[order.order].astype(np.int32))
+    return Batch(kernel, order, (nodes, *sorted_tables), (m, width) if width else (m,))
+
+
+@singledispatch
+def constraints(energy: Energy, X: Array) -> list[Batch]:
+    """The constraints of an energy on vertices with rest positions X (n, 3)."""
+    raise SceneError(
+        f"{energy.name!r} ({type(energy).__name__}) has no constraint form",
+        where="XPBD",
+        remedy="use springs, elastic bodies, hinge bending, attachments, planes or penalties, or another integrator",
+    )
+
+
+@constraints.register
+def _(energy: Gravity, X: Array) -> list[Batch]:
+    return []
+
+
+@constraints.register
+def _(energy: Springs, X: Array) -> list[Batch]:
+    return [batch(kernels.distances, energy.edges, X, (energy.rest, 1.0 / energy.k))]
+
+
+@constraints.register
+def _(energy: Attachment, X: Array) -> list[Batch]:
+    """Stiffness and target of every vertex from the derivatives: several springs at one vertex act as one."""
+    n, d = X.shape
+    x = X.ravel()
+    k = energy.hessian(x).diagonal().reshape(n, d)[:, 0]
+    held = np.flatnonzero(k > 0.0)
+    target = np.zeros((len(held), 3))
+    target[:, :d] = X[held] - energy.gradient(x).reshape(n, d)[held] / k[held, None]
+    return [batch(kernels.points, held[:, None], X, (target, 1.0 / k[held]), width=3)]
+
+
+@constraints.register
+def _(energy: PlaneCollision, X: Array) -> list[Batch]:
+    return [_plane(energy.vertices, energy.point, energy.normal, np.full(len(energy.vertices), 1.0 / energy.k), X)]
+
+
+@constraints.register
+def _(energy: HingeBending, X: Array) -> list[Batch]:
+    flat = energy.rest == 0.0
+    alpha = 1.0 / energy.weights
+    out = []
+    if flat.any():
+        tables: tuple[Array, ...] = (energy.stencils[flat], alpha[flat])
+        out.append(batch(kernels.flat_hinges, energy.hinges[flat], X, tables, width=3))
+    if not flat.all():
+        tables = (energy.stencils[~flat], energy.rest[~flat], alpha[~flat])
+        out.append(batch(kernels.curved_hinges, energy.hinges[~flat], X, tables))
+    return out
+
+
+@constraints.register
+def _(energy: Penalty, X: Array) -> list[Batch]:
+    return displacement(energy.function, 1.0 / energy.k, X)
+
+
+@singledispatch
+def displacement(function: Displacement, alpha: Array, X: Array) -> list[Batch]:
+    """The constraints phi = 0 of a displacement function with compliances alpha (m,)."""
+    raise SceneError(
+        f"{type(function).__name__} have no XPBD kernel",
+        where="XPBD",
+        remedy="use Distances, Volumes or PlaneDistances, or HingeBending for bending",
+    )
+
+
+@displacement.register
+def _(function: Distances, alpha: Array, X: Array) -> list[Batch]:
+    return [batch(kernels.distances, function.nodes, X, (function.rest, alpha))]
+
+
+@displacement.register
+def _(function: Volumes, alpha: Array, X: Array) -> list[Batch]:
+    return [batch(kernels.volumes, function.nodes, X, (function.rest, alpha))]
+
+
+@displacement.register
+def _(function: PlaneDistances, alpha: Array, X: Array) -> list[Batch]:
+    return [_plane(function.nodes[:, 0], function.point, function.normal, alpha, X)]
+
+
+def _plane(vertices: IntArray, point: Array, normal: Array, alpha: Array, X: Array) -> Batch:
+    made = batch(kernels.planes, vertices[:, None], X, (alpha,))
+    nodes, compliance = made.tables
+    return replace(made, tables=(nodes, in_space(point), in_space(normal), compliance))
+
+
+def in_space(a: Array) -> Array:
+    """Vectors (..., d) as (..., 3), with zeros for what is missing."""
+    out = np.zeros((*np.shape(a)[:-1], 3))
+    out[..., : np.shape(a)[-1]] = a
+    return out
+
+
+# ---- elastic elements
+
+
+@constraints.register
+def _(energy: Elastic, X: Array) -> list[Batch]:
+    e = energy.elements
+    out = []
+    for material in getattr(energy.material, "materials", (energy.material,)):
+        seen = material.plane_stress() if energy.plane == "stress" else material
+        law, mu, lam = pair(seen)
+        out.append(_elements(law, e.nodes, e.gradients.reshape(-1, 9), e.volumes, (mu, lam), X))
+    return out
+
+
+@constraints.register
+def _(energy: Membrane, X: Array) -> list[Batch]:
+    """Nodes 1 and 2 carry the gradients; node 0 follows from them."""
+    G = np.zeros((len(energy.faces), 3, 3))
+    G[:, :2, :2] = energy.b[:, 1:]
+    return [_elements(elements.corotational, energy.faces, G.reshape(-1, 9), energy.area, (energy.mu, energy.lam), X)]
+
+
+def _elements(law: Any, nodes: IntArray, G: Array, volumes: Array, moduli: tuple[Any, Any], X: Array) -> Batch:
+    mu, lam = (np.broadcast_to(p, len(nodes)) for p in moduli)
+    stiffness = np.stack([lam, mu], axis=1) * volumes[:, None]
+    alpha = 1.0 / np.maximum(stiffness, SOFTEST * stiffness.max())
+    kernel = (elements.TETS if nodes.shape[1] == 4 else elements.TRIANGLES)[law]
+    return batch(kernel, nodes, X, (G, alpha), width=2)
+
+
+PAIRS = {
+    StableNeoHookean: elements.stable_neo_hookean,
+    NeoHookean: elements.neo_hookean,
+    StVK: elements.stvk,
+    Corotational: elements.corotational,
+    ARAP: elements.corotational,
+}
+
+
+def pair(material: Material) -> tuple[Any, Any, Any]:
+    """(law, mu, lam) of a material that is a pair of constraints, see `element_kernels`."""
+    if type(material) not in PAIRS:
+        raise SceneError(
+            f"{type(material).__name__} is not a pair of constraints",
+            where="XPBD",
+            remedy=f"use {', '.join(known.__name__ for known in PAIRS)}, or another integrator",
+        )
+    given: Any = material
+    return PAIRS[type(material)], *lame(given.E, getattr(given, "nu", 0.0))

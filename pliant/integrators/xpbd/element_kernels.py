@@ -1,0 +1,239 @@
+"""Gauss-Seidel sweeps over elastic elements: each is a volume constraint and a shape constraint, solved together.
+
+    W = V [ lam/2 C_V(F)^2 + mu/2 C_S(F)^2 ],     compliances 1/(lam V) and 1/(mu V)
+
+    stable neo-Hookean   C_V = J - 1,      C_S^2 = I_C + J^2 - 4 J
+    neo-Hookean          C_V = log J,      C_S^2 = I_C - 3 - 2 log J
+    StVK                 C_V = tr E,       C_S^2 = 2 |E|^2
+    corotational, ARAP   C_V = tr S - 3,   C_S^2 = 2 |F - R|^2
+
+with Lame's parameters of linear elasticity. Both constraints vanish at rest, unlike those of [Macklin2021], which split
+the same stable neo-Hookean energy into J - 1 - mu/lam and sqrt(I_C): so an element at rest stays there, and shear is
+stiff in the direction of the present strain. The 2x2 system of an element is solved at once.
+"""
+
+# mypy: ignore-errors
+import hashlib
+import math
+from pathlib import Path
+
+from numba import njit, prange
+
+from pliant.kernels import device as kernel_device
+from pliant.kernels import elements as kernel_elements
+from pliant.kernels import svd as kernel_svd
+from pliant.kernels.bind import bind
+from pliant.kernels.device import FASTMATH, cofactor, combine, det, device, norm2, times, times_transpose
+from pliant.kernels.elements import normal
+from pliant.kernels.svd import svd3
+
+REST = 1e-10  # a shape constraint below this has no direction
+COLLAPSED = 0.05  # log J continues as its tangent below this volume ratio: an inverted element is pushed back
+
+measure = None  # bound by `compiled`
+
+
+@device
+def inverse_length(C):
+    return 1.0 / C if C > REST else 0.0
+
+
+@device
+def stable_neo_hookean(F):
+    """(C_V, C_S, dC_V/dF, dC_S/dF)"""
+    J = det(F)
+    A = cofactor(F)
+    C = math.sqrt(max(norm2(F) + J * J - 4.0 * J, 0.0))
+    i = inverse_length(C)
+    return J - 1.0, C, A, combine(i, F, (J - 2.0) * i, A)
+
+
+@device
+def neo_hookean(F):
+    J = det(F)
+    A = cofactor(F)
+    low = J < COLLAPSED
+    slope = 1.0 / (COLLAPSED if low else J)
+    log = math.log(COLLAPSED) + (J - COLLAPSED) * slope if low else math.log(J)
+    C = math.sqrt(max(norm2(F) - 3.0 - 2.0 * log, 0.0))
+    i = inverse_length(C)
+    return log, C, combine(slope, A, 0.0, A), combine(i, F, -slope * i, A)
+
+
+@device
+def stvk(F):
+    T = (F[0], F[3], F[6], F[1], F[4], F[7], F[2], F[5], F[8])
+    G = times_transpose(T, T)
+    E = (0.5 * G[0] - 0.5, 0.5 * G[1], 0.5 * G[2], 0.5 * G[3], 0.5 * G[4] - 0.5, 0.5 * G[5],
+         0.5 * G[6], 0.5 * G[7], 0.5 * G[8] - 0.5)  # fmt: skip
+    C = math.sqrt(2.0 * norm2(E))
+    i = inverse_length(C)
+    return E[0] + E[4] + E[8], C, F, combine(2.0 * i, times(F, E), 0.0, F)
+
+
+@device
+def corotational(F):
+    r = svd3(F)
+    U = (r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8])
+    R = times_transpose(U, (r[12], r[13], r[14], r[15], r[16], r[17], r[18], r[19], r[20]))
+    D = combine(1.0, F, -1.0, R)
+    C = math.sqrt(2.0 * norm2(D))
+    i = inverse_length(C)
+    return r[9] + r[10] + r[11] - 3.0, C, R, combine(2.0 * i, D, 0.0, D)
+
+
+@device
+def multipliers(A, C, a, lam, moved, g):
+    """(dlam_V, dlam_S) of the 2x2 system ((1 + g) A + diag a) dlam = -C - a lam - g moved."""
+    r0 = -(C[0] + a[0] * lam[0] + g * moved[0])
+    r1 = -(C[1] + a[1] * lam[1] + g * moved[1])
+    m00 = (1.0 + g) * A[0] + a[0]
+    m01 = (1.0 + g) * A[1]
+    m11 = (1.0 + g) * A[2] + a[1]
+    D = m00 * m11 - m01 * m01
+    D = 1.0 / D if D > 0.0 else 0.0
+    return (m11 * r0 - m01 * r1) * D, (m00 * r1 - m01 * r0) * D
+
+
+@device
+def apply(P, G, k, n):
+    """P times the shape gradient of node n (1, 2, 3) of element k."""
+    a = G[k, 3 * n - 3]
+    b = G[k, 3 * n - 2]
+    c = G[k, 3 * n - 1]
+    return P[0] * a + P[1] * b + P[2] * c, P[3] * a + P[4] * b + P[5] * c, P[6] * a + P[7] * b + P[8] * c
+
+
+@device
+def minus(u, v, w):
+    return -(u[0] + v[0] + w[0]), -(u[1] + v[1] + w[1]), -(u[2] + v[2] + w[2])
+
+
+@device
+def weighted(W, i, u, v):
+    """u^T W_i v"""
+    return W[i, 0] * u[0] * v[0] + W[i, 1] * u[1] * v[1] + W[i, 2] * u[2] * v[2]
+
+
+@device
+def moved_along(x, x0, i, u):
+    return (x[i, 0] - x0[i, 0]) * u[0] + (x[i, 1] - x0[i, 1]) * u[1] + (x[i, 2] - x0[i, 2]) * u[2]
+
+
+@device
+def push(x, W, i, u, a, v, b):
+    """x_i += W_i (a u + b v)"""
+    x[i, 0] += W[i, 0] * (a * u[0] + b * v[0])
+    x[i, 1] += W[i, 1] * (a * u[1] + b * v[1])
+    x[i, 2] += W[i, 2] * (a * u[2] + b * v[2])
+
+
+def tets(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
+    """Tetrahedra: nodes (m, 4), shape gradients of nodes 1-3 G (m, 9), compliances alpha (m, 2)."""
+    g = beta / h
+    scale = 1.0 / (h * h)
+    for c in range(len(colours) - 1):
+        for p in prange(colours[c], colours[c + 1]):
+            for k in range(patches[p], patches[p + 1]):
+                i = nodes[k, 0]
+                j = nodes[k, 1]
+                m = nodes[k, 2]
+                n = nodes[k, 3]
+                E = (x[j, 0] - x[i, 0], x[m, 0] - x[i, 0], x[n, 0] - x[i, 0],
+                     x[j, 1] - x[i, 1], x[m, 1] - x[i, 1], x[n, 1] - x[i, 1],
+                     x[j, 2] - x[i, 2], x[m, 2] - x[i, 2], x[n, 2] - x[i, 2])  # fmt: skip
+                F = times(E, (G[k, 0], G[k, 1], G[k, 2], G[k, 3], G[k, 4], G[k, 5], G[k, 6], G[k, 7], G[k, 8]))
+                CV, CS, V, S = measure(F)
+                v1 = apply(V, G, k, 1)
+                v2 = apply(V, G, k, 2)
+                v3 = apply(V, G, k, 3)
+                v0 = minus(v1, v2, v3)
+                s1 = apply(S, G, k, 1)
+                s2 = apply(S, G, k, 2)
+                s3 = apply(S, G, k, 3)
+                s0 = minus(s1, s2, s3)
+                A = (
+                    weighted(W, i, v0, v0) + weighted(W, j, v1, v1) + weighted(W, m, v2, v2) + weighted(W, n, v3, v3),
+                    weighted(W, i, v0, s0) + weighted(W, j, v1, s1) + weighted(W, m, v2, s2) + weighted(W, n, v3, s3),
+                    weighted(W, i, s0, s0) + weighted(W, j, s1, s1) + weighted(W, m, s2, s2) + weighted(W, n, s3, s3),
+                )
+                mv = 0.0
+                ms = 0.0
+                if g > 0.0:
+                    mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1)
+                    mv += moved_along(x, x0, m, v2) + moved_along(x, x0, n, v3)
+                    ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1)
+                    ms += moved_along(x, x0, m, s2) + moved_along(x, x0, n, s3)
+                compliance = (alpha[k, 0] * scale, alpha[k, 1] * scale)
+                dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
+                lam[k, 0] += dv
+                lam[k, 1] += ds
+                push(x, W, i, v0, dv, s0, ds)
+                push(x, W, j, v1, dv, s1, ds)
+                push(x, W, m, v2, dv, s2, ds)
+                push(x, W, n, v3, dv, s3, ds)
+
+
+def triangles(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
+    """Triangles in space or in the plane: F = [f_0 f_1 n] with the unit normal n, nodes (m, 3), G as for tets."""
+    g = beta / h
+    scale = 1.0 / (h * h)
+    for c in range(len(colours) - 1):
+        for p in prange(colours[c], colours[c + 1]):
+            for k in range(patches[p], patches[p + 1]):
+                i = nodes[k, 0]
+                j = nodes[k, 1]
+                m = nodes[k, 2]
+                a0 = x[j, 0] - x[i, 0]
+                a1 = x[j, 1] - x[i, 1]
+                a2 = x[j, 2] - x[i, 2]
+                b0 = x[m, 0] - x[i, 0]
+                b1 = x[m, 1] - x[i, 1]
+                b2 = x[m, 2] - x[i, 2]
+                f0 = (a0 * G[k, 0] + b0 * G[k, 3], a1 * G[k, 0] + b1 * G[k, 3], a2 * G[k, 0] + b2 * G[k, 3])
+                f1 = (a0 * G[k, 1] + b0 * G[k, 4], a1 * G[k, 1] + b1 * G[k, 4], a2 * G[k, 1] + b2 * G[k, 4])
+                u = normal(f0, f1)
+                CV, CS, V, S = measure((f0[0], f1[0], u[0], f0[1], f1[1], u[1], f0[2], f1[2], u[2]))
+                v1 = apply(V, G, k, 1)
+                v2 = apply(V, G, k, 2)
+                v0 = minus(v1, v2, (0.0, 0.0, 0.0))
+                s1 = apply(S, G, k, 1)
+                s2 = apply(S, G, k, 2)
+                s0 = minus(s1, s2, (0.0, 0.0, 0.0))
+                A = (
+                    weighted(W, i, v0, v0) + weighted(W, j, v1, v1) + weighted(W, m, v2, v2),
+                    weighted(W, i, v0, s0) + weighted(W, j, v1, s1) + weighted(W, m, v2, s2),
+                    weighted(W, i, s0, s0) + weighted(W, j, s1, s1) + weighted(W, m, s2, s2),
+                )
+                mv = 0.0
+                ms = 0.0
+                if g > 0.0:
+                    mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1) + moved_along(x, x0, m, v2)
+                    ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1) + moved_along(x, x0, m, s2)
+                compliance = (alpha[k, 0] * scale, alpha[k, 1] * scale)
+                dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
+                lam[k, 0] += dv
+                lam[k, 1] += ds
+                push(x, W, i, v0, dv, s0, ds)
+                push(x, W, j, v1, dv, s1, ds)
+                push(x, W, m, v2, dv, s2, ds)
+
+
+def digest():
+    """Ten letters that change with the code: Numba's cache looks at the file of a kernel, not at what it calls."""
+    files = [
+        Path(__file__),
+        *(Path(device_file.__file__) for device_file in (kernel_device, kernel_elements, kernel_svd)),
+    ]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:10]
+
+
+def compiled(template, law):
+    """A sweep with its law bound, in the disk cache under a name of its own."""
+    options = {"parallel": True, "cache": True, "fastmath": FASTMATH, "error_model": "numpy"}
+    return njit(**options)(bind(template, f"{law.__name__}-{digest()}", measure=law))
+
+
+LAWS = (stable_neo_hookean, neo_hookean, stvk, corotational)
+TETS = {law: compiled(tets, law) for law in LAWS}
+TRIANGLES = {law: compiled(triangles, law) for law in LAWS}
