@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.energies.base import Energy
-from pliant.errors import SceneError
+from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.explicit import scripted_velocity
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
@@ -74,8 +74,12 @@ def additive_step(
         rhs = h * f - h * h * (K @ v) if velocity_term else h * f
         A = sp.csr_matrix(system.restrict(sp.csr_matrix(A)))
         A.sort_indices()
-    with clock("solve"):
-        solution = velocity_step(A, rhs[free], linear=linear, memory=memory)
+    try:
+        with clock("solve"):
+            solution = velocity_step(A, rhs[free], linear=linear, memory=memory)
+    except NotPositiveDefinite as error:
+        failed = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
+        return Step(state, memory, (failed,))
     v[free] += solution.u
     q = system.prescribe(q + h * v, t)
     finite = bool(np.isfinite(q).all())

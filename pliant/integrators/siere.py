@@ -16,7 +16,7 @@ shift; they are followed from step to step, and the linearly implicit step rides
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
@@ -57,14 +57,15 @@ class Memory:
 class SIERE:
     """``s`` elastic modes (rigid ones of a free body come on top).
 
-    ``s=0`` is linearly implicit Euler, s = all modes is ERE. ``psd`` projects K, in the modes too; without it negative
-    modes are captured as they are. Modes are followed with up to ``blocks`` blocks of s + 2 right-hand sides per step;
-    more than one is used when they turn by more than ``tolerance`` (sine of the angle). The report's ``iterations``
-    are blocks, its residual is that angle.
+    ``s=0`` is linearly implicit Euler, s = all modes is ERE. K is exact, in the modes too, so that negative modes are
+    captured as they are; ``project="on_demand"`` projects it in steps whose A is indefinite, "always" in every step
+    (which costs energy), "never" factors even an indefinite A. Modes are followed with up to ``blocks`` blocks of
+    s + 2 right-hand sides per step; more than one is used when they turn by more than ``tolerance`` (sine of the
+    angle). The report's ``iterations`` are blocks, its residual is that angle.
     """
 
     s: int = 5
-    psd: bool = True
+    project: Literal["on_demand", "always", "never"] = "on_demand"
     tolerance: float = 0.1
     blocks: int = 3
     linear: LinearSolver = field(default_factory=Cholesky)
@@ -79,20 +80,39 @@ class SIERE:
         n = len(system.free)
         if self.s > n:
             raise SceneError(f"s = {self.s} modes of {n} free coordinates", where="SIERE.s", remedy=f"use s <= {n}")
-        with clock("fill"):
-            x = assemble(system, state, h, psd=self.psd, mass=memory.mass if memory else Transient(None))
-        with clock("factor"):
-            factor = factored(self.linear, x.A, memory.analysis if memory else None)
+        try:
+            x, factor, fills = self._factored(system, state, h, memory, clock)
+        except NotPositiveDefinite as error:
+            failed = SolveReport(False, 0, float("nan"), 0.0, Counts(1, 2), clock.totals(), message=str(error))
+            return Step(state, memory, (failed,))
         with clock("modes"):
             modes, captured = self._modes(x, factor, memory)
         with clock("solve"):
             dq, dv = increment(x, factor, modes.U[:, :captured], modes.lam[:captured], modes.rider)
         finite = bool(np.isfinite(dq).all() and np.isfinite(dv).all())
-        counts = Counts(1, 1, int(factor.analysed), 1, 1 + modes.solves)
+        counts = Counts(1, fills, int(factor.analysed), fills, 1 + modes.solves)
         message = "" if finite else "not finite: reduce h, project K or capture more modes"
         report = SolveReport(finite, modes.blocks, modes.error, self.tolerance, counts, clock.totals(), message=message)
         kept = Memory(modes.U, captured, factor.memory, Transient(x.mass))
         return Step(advanced(system, state, h, dq, dv, x.scripted), kept, (report,))
+
+    def _factored(
+        self, system: System, state: State, h: float, memory: Memory | None, clock: Clock
+    ) -> tuple["Matrices", Factor, int]:
+        """The step's matrices and the factor of A, projected as asked; and how many times A was filled."""
+        mass, analysis = (memory.mass, memory.analysis) if memory else (Transient(None), None)
+        try:
+            with clock("fill"):
+                x = assemble(system, state, h, psd=self.project == "always", mass=mass)
+            with clock("factor"):
+                return x, self.linear.factor(x.A, analysis), 1
+        except NotPositiveDefinite:
+            if self.project == "never":
+                return x, Indefinite(x.A), 1
+        with clock("fill"):
+            x = assemble(system, state, h, psd=True, mass=mass)
+        with clock("factor"):
+            return x, self.linear.factor(x.A, analysis), 2
 
     def _modes(self, x: "Matrices", factor: Factor, memory: Memory | None) -> tuple[Tracked, int]:
         """The captured modes with their guards and the linearly implicit step; and how many are captured."""
@@ -218,11 +238,3 @@ class Indefinite:
 
     def solve(self, b: Array) -> Array:
         return self._lu.solve(b)
-
-
-def factored(linear: LinearSolver, A: sp.csr_matrix, memory: Any) -> Factor:
-    """The factor of A; an indefinite A is factored without its symmetry, which is slower and still right."""
-    try:
-        return linear.factor(A, memory)
-    except NotPositiveDefinite:
-        return Indefinite(A)

@@ -47,7 +47,8 @@ def expv(apply: Callable[[Array], Array], v: Array, t: float, *, m: int = 30, to
         products += len(V)
         step = t - now if exact else min(t - now, step or first_step(H, m, tolerance))
         for _ in range(REJECTIONS):
-            small = expm(step * H)[:, 0]
+            with np.errstate(over="ignore", invalid="ignore"):  # growth beyond the range shows as not finite
+                small = expm(step * H)[:, 0]
             local = 0.0 if exact else beta * estimate(small, after)
             largest = max(largest, beta * float(np.linalg.norm(small[: len(V)])))
             allowed = step / t * tolerance * largest

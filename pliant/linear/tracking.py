@@ -58,49 +58,38 @@ def track(pencil: Pencil, start: Array, s: int, rider: Array, *, tolerance: floa
     that remains after the block is about its square. ``rider (n,)`` is solved along with the first block.
     """
     p = start.shape[1]
-    V, MV = start, pencil.M(start)
-    basis, images = [V], [pencil.K(V)]
-    used, error = 0, np.inf
+    basis, images = start, pencil.K(start)  # M-orthonormal, as the modes of the last step are
+    U, used, error = start, 0, np.inf
     y = np.zeros(0)
     while used < blocks and error > tolerance:
+        MU = pencil.M(U)
         if used == 0:
-            both = pencil.solve(np.column_stack([MV, rider]))
+            both = pencil.solve(np.column_stack([MU, rider]))
             Y, y = np.ascontiguousarray(both[:, :-1]), both[:, -1]
         else:
-            Y = pencil.solve(MV)
-        fresh, change = added(pencil, basis, images, MV, Y)
-        used += 1
-        error = float(change[:s].max(initial=0.0))
-        lam, U = ritz(pencil, basis, images, p)
-        V, MV = fresh, pencil.M(fresh)
-    return Tracked(lam, U, error, p * used, used, y)
+            Y = pencil.solve(MU)
+        basis, images, change = widened(pencil, basis, images, Y, pencil.image(MU, Y))
+        H = basis.T @ images
+        lam, S = np.linalg.eigh(0.5 * (H + H.T))
+        U = basis @ S[:, :p]
+        used, error = used + 1, float(change[:s].max(initial=0.0))
+    return Tracked(lam[:p], U, error, p * used, used, y)
 
 
-def added(pencil: Pencil, basis: list[Array], images: list[Array], MV: Array, Y: Array) -> tuple[Array, Array]:
-    """Append the part of Y = A^-1 M V outside the basis, and its image; returns it and its size relative to Y."""
-    KY = pencil.image(MV, Y)
+def widened(pencil: Pencil, basis: Array, images: Array, Y: Array, KY: Array) -> tuple[Array, Array, Array]:
+    """Basis and images with the part of Y outside the basis, M-orthonormal; and its size relative to Y, per column."""
     before = norms(Y, pencil.M(Y))
+    Y, KY = Y / before, KY / before
     for _ in range(2):
-        for B, KB in zip(basis, images, strict=True):
-            C = B.T @ pencil.M(Y)
-            Y, KY = Y - B @ C, KY - KB @ C
-    after = norms(Y, pencil.M(Y))
-    scale = 1.0 / np.maximum(after, 1e-13 * before)  # what is nothing but round-off stays small and is cut in `ritz`
-    basis.append(Y * scale)
-    images.append(KY * scale)
-    return basis[-1], after / before
+        C = basis.T @ pencil.M(Y)
+        Y, KY = Y - basis @ C, KY - images @ C
+    gram = Y.T @ pencil.M(Y)
+    d, Q = np.linalg.eigh(0.5 * (gram + gram.T))
+    keep = d > max(1e-24, 1e-10 * d[-1])  # columns that are only round-off, or depend on others, are left out
+    T = Q[:, keep] / np.sqrt(d[keep])
+    change = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    return np.hstack([basis, Y @ T]), np.hstack([images, KY @ T]), change
 
 
 def norms(Y: Array, MY: Array) -> Array:
     return np.sqrt(np.maximum(np.einsum("ij,ij->j", Y, MY), 1e-300))
-
-
-def ritz(pencil: Pencil, basis: list[Array], images: list[Array], p: int) -> tuple[Array, Array]:
-    """The lowest p Ritz pairs of K in the span of the basis; dependent directions are cut out."""
-    B, KB = np.hstack(basis), np.hstack(images)
-    G, H = B.T @ pencil.M(B), B.T @ KB
-    d, Q = np.linalg.eigh(0.5 * (G + G.T))
-    keep = d > 1e-10 * d[-1]
-    T = Q[:, keep] / np.sqrt(d[keep])
-    lam, S = np.linalg.eigh(0.5 * T.T @ (H + H.T) @ T)
-    return lam[:p], B @ (T @ S[:, :p])
