@@ -12,7 +12,7 @@ from pliant.cloth import _collide
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.world import Scenery, World
 
-LIFT = 0.02  # a vertex this many thr above its feature has left it
+LIFT = 2e-3  # a vertex this many thr above its feature has left it
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ def feature_body(feature: IntArray, scenery: Scenery) -> IntArray:
     return bodies[feature]
 
 
-def confirmed(sheet: Sheet, scenery: Scenery, world: World, *, snap: bool) -> Sheet:
+def confirmed(sheet: Sheet, scenery: Scenery, world: World, h: float, *, snap: bool) -> Sheet:
     """Features kept by the vertices that still touch them.
 
     With ``snap`` (EOL) a vertex that moved outward by more than LIFT thr has lifted off, the others are put exactly onto
     the (moved) feature; without (Lagrangian) a vertex keeps its feature up to half a thr away. One beyond the end of its
-    edge has slipped off.
+    edge has slipped off. On a turning body the tangential step of time h leads outward by (w h)^2 r / 2, which is no lift.
     """
     feature, x = sheet.feature.copy(), sheet.x.copy()
     edges = world.table.edges
@@ -119,19 +119,29 @@ def confirmed(sheet: Sheet, scenery: Scenery, world: World, *, snap: bool) -> Sh
     t = np.einsum("ij,ij->i", x[v] - scenery.edge_a[e], along) / np.einsum("ij,ij->i", along, along)
     foot = scenery.edge_a[e] + t[:, None] * along
     normals = np.stack([scenery.edge_n1[e], scenery.edge_n2[e]], axis=1)
-    stays = (t >= 0) & (t <= 1) & _touching(x[v] - foot, normals, world.thr, snap)
+    near = _tolerance(x, feature, scenery, world.thr, h) if snap else np.full(len(x), 0.5 * world.thr)
+    stays = (t >= 0) & (t <= 1) & _touching(x[v] - foot, normals, near[v], snap)
     x[v[stays]] = foot[stays] if snap else x[v[stays]]
     feature[v[~stays]] = -1
     v = np.flatnonzero(feature >= edges)
     c = feature[v] - edges
-    stays = _touching(x[v] - scenery.corner_x[c], scenery.corner_normals[c], world.thr, snap)
+    stays = _touching(x[v] - scenery.corner_x[c], scenery.corner_normals[c], near[v], snap)
     x[v[stays]] = scenery.corner_x[c[stays]] if snap else x[v[stays]]
     feature[v[~stays]] = -1
     return replace(sheet, x=x, feature=feature)
 
 
-def _touching(offset: Array, normals: Array, thr: float, snap: bool) -> Array:
+def _tolerance(x: Array, feature: IntArray, scenery: Scenery, thr: float, h: float) -> Array:
+    """How far (n,) [m] a vertex may be outside of its feature without having left it."""
+    if not len(scenery.body_w):
+        return np.full(len(x), LIFT * thr)
+    body = feature_body(feature, scenery)
+    angle = h * np.linalg.norm(scenery.body_w[body], axis=1)
+    return LIFT * thr + angle**2 * np.linalg.norm(x - scenery.body_p[body], axis=1)
+
+
+def _touching(offset: Array, normals: Array, near: Array, snap: bool) -> Array:
     """Whether vertices at ``offset (k, 3)`` from their feature with outward ``normals (k, j, 3)`` still touch it."""
     if snap:
-        return np.einsum("ij,ikj->ik", offset, normals).max(axis=1, initial=-np.inf) <= LIFT * thr
-    return np.linalg.norm(offset, axis=1) <= 0.5 * thr
+        return np.einsum("ij,ikj->ik", offset, normals).max(axis=1, initial=-np.inf) <= near
+    return np.linalg.norm(offset, axis=1) <= near

@@ -116,8 +116,8 @@ def conform(tri: Tri, sheet: Sheet, hits: tuple[EdgeHits, TipHits], table: Featu
     for i in range(len(tips.feature)):
         _insert(tri, tips.weights[i] @ sheet.X[sheet.faces[tips.face[i]]], tips.point[i], int(tips.feature[i]))
     for i in range(len(edges.feature)):
-        a, b = edges.ends[i]
-        _insert_on_edge(tri, int(a), int(b), float(edges.s[i]), edges.point[i], int(edges.feature[i]))
+        ends = (int(edges.ends[i, 0]), int(edges.ends[i, 1]))
+        insert_on_edge(tri, ends, float(np.clip(edges.s[i], 0.01, 0.99)), edges.point[i], int(edges.feature[i]))
     length = float(np.ptp(sheet.X, axis=0).max())
     _, operations = _conform.settle(tri, conformer.tau * length, conformer.rounds, table.edges, table.corner_edges)
     return operations + len(edges.feature) + len(tips.feature)
@@ -135,8 +135,9 @@ def _insert(tri: Tri, X: Array, x: Array, feature: int) -> None:
     tri.feature[v] = feature
 
 
-def _insert_on_edge(tri: Tri, a: int, b: int, s: float, x: Array, feature: int) -> None:
-    s = min(max(s, 0.01), 0.99)
+def insert_on_edge(tri: Tri, ends: tuple[int, int], s: float, x: Array, feature: int) -> None:
+    """A feature vertex at x, in the material at (1 - s) a + s b of the cloth edge a-b."""
+    a, b = ends
     if tri.flags[a] & FIXED and tri.flags[b] & FIXED:
         return
     f, k = find_edge(tri, a, b)

@@ -56,7 +56,7 @@ class EolStep:
     def step(self, system: EolCloth, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
         scenery = system.world.at(state.t)
-        before = self.hold(system, system.unpack(state.q, state.v), scenery)
+        before = self.hold(system, system.unpack(state.q, state.v), scenery, h)
         hits = self.detect(system, before, scenery)
         clock.mark("detect")
         edited = self.remesh(system, before, hits)
@@ -85,11 +85,11 @@ class EolStep:
         changed = second.system or first.system
         return Step(second.state, second.memory, first.reports + second.reports, changed)
 
-    def hold(self, system: EolCloth, sheet: Sheet, scenery: Scenery) -> Sheet:
+    def hold(self, system: EolCloth, sheet: Sheet, scenery: Scenery, h: float) -> Sheet:
         """Which vertices still lie on their feature; the others become Lagrangian with the velocity of the material."""
         if self.conformer is None:
             return sheet
-        kept = confirmed(sheet, scenery, system.world, snap=system.eulerian)
+        kept = confirmed(sheet, scenery, system.world, h, snap=system.eulerian)
         zone = self.conformer.zone * system.scale
         kept = keep_admitted(kept, scenery, system.world.table, zone)
         return released(sheet, kept)
@@ -253,15 +253,18 @@ def described(
     """The report of the velocity step with the phases of the whole step, the size of the mesh and impulses [N s]."""
     clock.mark("other")
     equal, bound = rows
-    on = np.isin(bound.vertices, cloth.eol)
-    hands = sum((z * p.normal for z, p in zip(solution.equality, equal.pushes, strict=False)), np.zeros(3))
+    hands, edges = np.zeros(3), np.zeros(3)
+    for z, p in zip(solution.equality, equal.pushes, strict=False):
+        hands += z * p.normal
+    for z, p in zip(solution.inequality, bound.pushes, strict=True):
+        edges += z * p.normal if cloth.sheet.feature[p.vertex] >= 0 else 0.0
     size = {
         "faces": len(cloth.sheet.faces),
         "vertices": len(cloth.sheet.X),
         "eol": len(cloth.eol),
         "contacts": len(bound.pushes),
         "operations": edited.operations,
-        "edge_impulse": float(solution.inequality[on].sum()),
+        **{f"edge_impulse_{axis}": float(value) for axis, value in zip("xyz", edges, strict=True)},
         **{f"hand_impulse_{axis}": float(value) for axis, value in zip("xyz", hands, strict=True)},
     }
     return replace(solution.report, seconds=clock.seconds, history=(size,))

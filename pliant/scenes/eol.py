@@ -6,11 +6,12 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from pliant.arrays import Array, IntArray
-from pliant.cloth.conform import Conformer
+from pliant.cloth.collide import mesh_edges
+from pliant.cloth.conform import Conformer, insert_on_edge
 from pliant.cloth.constraints import Averaged, Cone, EdgeRule
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.obstacles import Motion, Phase, Points, Wire, box
-from pliant.cloth.remesh import Remesher
+from pliant.cloth.remesh import Remesher, closed, opened
 from pliant.cloth.scene import ClothScene, moving
 from pliant.cloth.sheet import Sheet, rectangle, sheet
 from pliant.cloth.step import EolStep
@@ -18,6 +19,7 @@ from pliant.cloth.world import Handle, World
 
 LEFT, RIGHT, NEAR, FAR = 0.0, 1.0, 0.0, 1.0
 FAR_CORNERS = np.array([[LEFT, FAR], [RIGHT, FAR]])
+TABLE = box((2.0, 1.0, 1.0), (0.52, 1.01, -0.51))
 RIGHT_CORNERS = np.array([[RIGHT, NEAR], [RIGHT, FAR]])
 
 
@@ -91,10 +93,54 @@ def scene(
 
 def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: float = 0.3, mu: float = 0.0) -> ClothScene:
     """A cloth lies half on a box, drapes over its edge, and is pulled back onto it by two corners."""
-    table = box((2.0, 1.0, 1.0), (0.52, 1.01, -0.51))
     start = 0.35
     hands = Handle(FAR_CORNERS, (0.0, speed, 0.0), start=start, stop=start + pull / speed)
-    return scene("EDGE", variant, cells, World((table,), (hands,), mu=mu), start + pull / speed + 0.1)
+    return scene("EDGE", variant, cells, World((TABLE,), (hands,), mu=mu), start + pull / speed + 0.1)
+
+
+def draped_edge(variant: Variant = EOL, cells: int = 16, speed: float = 0.5, pull: float = 0.3) -> ClothScene:
+    """EDGE from rest: the cloth hangs over the edge already, and its whole far hem is pulled."""
+    flat = square(variant, cells)
+    hem = np.flatnonzero(flat.X[:, 1] == FAR)
+    flat = replace(flat, fixed=flat.fixed | np.isin(np.arange(len(flat.X)), hem))
+    hands = Handle(flat.X[hem], (0.0, speed, 0.0), start=0.1, stop=0.1 + pull / speed)
+    world = World((TABLE,), (hands,))
+    start = cut(flat, 0.51, edge_feature(world, (0.52, 0.51, -0.01))) if variant.conformal else flat
+    radius = 0.0 if variant.conformal or not variant.scattered and not variant.adaptive else 0.5 / cells
+    start = replace(start, x=folded(start.X, 0.51, radius))
+    return scene("EDGE draped", variant, cells, world, 0.2 + pull / speed, start)
+
+
+def edge_feature(world: World, near: tuple[float, float, float]) -> int:
+    """The edge feature whose middle is closest to a point."""
+    scenery = world.at(0.0)
+    return int(np.argmin(np.linalg.norm(0.5 * (scenery.edge_a + scenery.edge_b) - near, axis=1)))
+
+
+def cut(flat: Sheet, Y: float, feature: int) -> Sheet:
+    """The sheet with a line of vertices on the feature along the material line y = Y."""
+    ends = mesh_edges(flat.faces)
+    a, b = flat.X[ends[:, 0], 1] - Y, flat.X[ends[:, 1], 1] - Y
+    crossing = np.flatnonzero(a * b < 0)
+    s = a[crossing] / (a[crossing] - b[crossing])
+    points = (1 - s)[:, None] * flat.x[ends[crossing, 0]] + s[:, None] * flat.x[ends[crossing, 1]]
+    tri = opened(flat, np.ones((len(flat.X), 3)))
+    for (p, q), t, x in zip(ends[crossing], s, points, strict=True):
+        insert_on_edge(tri, (int(p), int(q)), float(t), x, feature)
+    return closed(tri, flat, len(crossing)).sheet
+
+
+def folded(X: Array, Y: float, radius: float) -> Array:
+    """World positions of a cloth that lies on TABLE beyond the material line y = Y and hangs from its edge before it.
+
+    With a radius it goes around the edge in a quarter circle outside of the box.
+    """
+    s = X[:, 1] - Y
+    bend = 0.5 * np.pi * radius
+    angle = np.clip((0.5 * bend - s) / max(radius, 1e-300), 0.0, 0.5 * np.pi)
+    y = 0.51 + np.maximum(s - 0.5 * bend, 0.0) - radius * np.sin(angle)
+    z = -0.01 + radius * np.cos(angle) + np.minimum(s + 0.5 * bend, 0.0)
+    return np.column_stack([X[:, 0], y, z])
 
 
 def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.5, pull: float = 0.2) -> ClothScene:
@@ -185,9 +231,7 @@ def strand(
     folded = sheet(X, faces, np.column_stack([X[:, 0], np.maximum(s, 0.0), np.minimum(s, 0.0)]))
     hands = () if pull is None else (Handle(np.array([[0.0, L], [width, L]]), (0.0, pull, 0.0)),)
     world = World((box((1.0, 3.0, 1.0), (width / 2, 1.5, -0.5)),), hands, gravity=(0.0, 0.0, -g), mu=mu)
-    scenery = world.at(0.0)
-    middle = 0.5 * (scenery.edge_a + scenery.edge_b)
-    crease = int(np.argmin(np.linalg.norm(middle - [width / 2, 0.0, 0.0], axis=1)))
+    crease = edge_feature(world, (width / 2, 0.0, 0.0))
     return ClothScene(
         replace(folded, feature=np.where(np.abs(s) < 1e-9, crease, -1)),
         ClothMaterial(E=2e3 / width, nu=0.0, beta=1e-6, rho=1.0 / (L * width)),
@@ -199,4 +243,4 @@ def strand(
     )
 
 
-SCENES = (edge, wire, nails, jaws, push, throw, lo_res, friction, tablecloth, strand)
+SCENES = (edge, draped_edge, wire, nails, jaws, push, throw, lo_res, friction, tablecloth, strand)

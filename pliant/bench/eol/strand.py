@@ -23,7 +23,7 @@ def slide(h: float, qvv: bool, mu: float = 0.0) -> dict[str, object]:
         if hanging < 0.55 * L:
             worst = max(worst, abs(hanging / (START * np.cosh(moment.state.t * np.sqrt(G / L))) - 1))
             drift = moment.energy - first
-        elif np.isnan(release) and moment.reports[-1].history[0]["edge_impulse"] < 1e-3 * h * G:
+        if np.isnan(release) and abs(moment.reports[-1].history[0]["edge_impulse_y"]) < 1e-6 * h * G:
             release = hanging
     return {"h_ms": 1e3 * h, "qvv": qvv, "mu": mu, "error": worst, "drift_J": drift, "release": release, "end": hanging}
 
