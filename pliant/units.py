@@ -8,6 +8,7 @@ import difflib
 import math
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ Dimension = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Unit:
-    """A factor to SI and the exponents of (kg, m, s)."""
+    """A factor to SI, exact so that "2 g/cm^3" is 2000, and the exponents of (kg, m, s)."""
 
-    factor: float
+    factor: Fraction
     dimension: Dimension
 
     def times(self, other: "Unit", power: int) -> "Unit":
@@ -29,42 +30,47 @@ class Unit:
         return Unit(self.factor * other.factor**power, (a, b, c))
 
 
-PREFIXES = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "h": 1e2, "k": 1e3, "M": 1e6, "G": 1e9}
+def _unit(factor: str, dimension: Dimension) -> Unit:
+    return Unit(Fraction(factor), dimension)
+
+
+POWERS = {"n": -9, "u": -6, "µ": -6, "m": -3, "c": -2, "d": -1, "h": 2, "k": 3, "M": 6, "G": 9}
+PREFIXES = {prefix: Fraction(10) ** power for prefix, power in POWERS.items()}
 PREFIXED = {  # symbols that take a prefix
-    "m": Unit(1.0, (0, 1, 0)),
-    "g": Unit(1e-3, (1, 0, 0)),
-    "s": Unit(1.0, (0, 0, 1)),
-    "N": Unit(1.0, (1, 1, -2)),
-    "Pa": Unit(1.0, (1, -1, -2)),
-    "J": Unit(1.0, (1, 2, -2)),
-    "W": Unit(1.0, (1, 2, -3)),
-    "Hz": Unit(1.0, (0, 0, -1)),
-    "rad": Unit(1.0, (0, 0, 0)),
-    "L": Unit(1e-3, (0, 3, 0)),
-    "bar": Unit(1e5, (1, -1, -2)),
+    "m": _unit("1.0", (0, 1, 0)),
+    "g": _unit("1e-3", (1, 0, 0)),
+    "s": _unit("1.0", (0, 0, 1)),
+    "N": _unit("1.0", (1, 1, -2)),
+    "Pa": _unit("1.0", (1, -1, -2)),
+    "J": _unit("1.0", (1, 2, -2)),
+    "W": _unit("1.0", (1, 2, -3)),
+    "Hz": _unit("1.0", (0, 0, -1)),
+    "rad": _unit("1.0", (0, 0, 0)),
+    "L": _unit("1e-3", (0, 3, 0)),
+    "bar": _unit("1e5", (1, -1, -2)),
 }
 WHOLE = {  # symbols that do not
-    "1": Unit(1.0, (0, 0, 0)),
-    "%": Unit(0.01, (0, 0, 0)),
-    "deg": Unit(math.pi / 180.0, (0, 0, 0)),
-    "min": Unit(60.0, (0, 0, 1)),
-    "t": Unit(1e3, (1, 0, 0)),
-    "in": Unit(0.0254, (0, 1, 0)),
-    "ft": Unit(0.3048, (0, 1, 0)),
-    "lb": Unit(0.45359237, (1, 0, 0)),
-    "psi": Unit(6894.757293168, (1, -1, -2)),
-    "rpm": Unit(2.0 * math.pi / 60.0, (0, 0, -1)),
+    "1": _unit("1.0", (0, 0, 0)),
+    "%": _unit("0.01", (0, 0, 0)),
+    "deg": Unit(Fraction(math.pi / 180.0), (0, 0, 0)),
+    "min": _unit("60.0", (0, 0, 1)),
+    "t": _unit("1e3", (1, 0, 0)),
+    "in": _unit("0.0254", (0, 1, 0)),
+    "ft": _unit("0.3048", (0, 1, 0)),
+    "lb": _unit("0.45359237", (1, 0, 0)),
+    "psi": _unit("6894.757293168", (1, -1, -2)),
+    "rpm": Unit(Fraction(2.0 * math.pi / 60.0), (0, 0, -1)),
 }
 SYMBOLS = {p + s: Unit(f * u.factor, u.dimension) for s, u in PREFIXED.items() for p, f in PREFIXES.items()}
 SYMBOLS |= PREFIXED | WHOLE
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*")
 _TERM = re.compile(r"([A-Za-zµ%]+|1)(?:(?:\^|\*\*)(-?\d))?")
 
 
 def unit(text: str) -> Unit:
     """The unit a string such as ``"kg/m^3"`` stands for; raises `UnitError` on an unknown symbol."""
-    result, power, rest = Unit(1.0, (0, 0, 0)), 1, text.strip()
+    result, power, rest = Unit(Fraction(1), (0, 0, 0)), 1, text.strip()
     while rest:
         found = _TERM.match(rest)
         if found is None:
@@ -117,7 +123,12 @@ def _parsed(text: str, expected: str, name: str) -> float:
     if given.dimension != want.dimension:
         what = f"{name} is {text!r}, which is in {spelled(given.dimension)}"
         raise UnitError(what, where=name, remedy=f"expected {expected} ({spelled(want.dimension)})")
-    return float(number.group(1)) * given.factor / want.factor
+    try:
+        return float(Fraction(number.group(1)) * given.factor / want.factor)
+    except OverflowError:
+        raise UnitError(
+            f"{name} is {text!r}: too large", where=name, remedy=f"give a finite quantity [{expected}]"
+        ) from None
 
 
 def spelled(dimension: Dimension) -> str:

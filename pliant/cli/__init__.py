@@ -20,6 +20,3 @@ def main() -> None:
         if bundle is not None:
             print(f"look into it with: pliant replay {bundle}", file=sys.stderr)
         sys.exit(1 if isinstance(error, ConvergenceError | NotPositiveDefinite) else 2)
-    except KeyboardInterrupt as stop:
-        print(f"stopped: {stop}" if str(stop) else "stopped", file=sys.stderr)
-        sys.exit(1)

@@ -2,10 +2,13 @@
 
 import json as js
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from pliant.record import Run
@@ -36,7 +39,8 @@ def run_scene(
                 loaded.scene, folder, output=loaded.output, origin=loaded.origin, overwrite=overwrite, watch=watch
             )
     except Interrupted as stop:
-        raise Interrupted(f"{stop}; go on with: pliant resume {folder}") from None
+        print(f"{stop}; go on with: pliant resume {folder}", file=sys.stderr)
+        raise typer.Exit(1) from None
     _say(made, json)
 
 
@@ -50,7 +54,8 @@ def resume_run(folder: Path, *, quiet: bool, json: bool) -> None:
         with _watching(loaded.scene, quiet) as watch:
             made = resume(folder, watch=watch)
     except Interrupted as stop:
-        raise Interrupted(f"{stop}; go on with: pliant resume {folder}") from None
+        print(f"{stop}; go on with: pliant resume {folder}", file=sys.stderr)
+        raise typer.Exit(1) from None
     _say(made, json)
 
 

@@ -28,6 +28,7 @@ GENERATORS: tuple[Callable[..., Mesh], ...] = (
     meshes.sheet, meshes.spring_net,
 )  # fmt: skip
 LENGTHS = ("size", "radius", "length", "height", "pitch", "wall", "width", "thickness")
+LARGEST = 2e7  # cells of a generated mesh
 
 
 def build(table: SceneTable, folder: Path, where: str) -> Scene:
@@ -191,12 +192,14 @@ def _only(table: BodyTable, allowed: tuple[str, ...], where: str) -> None:
 
 def _limit(parameters: dict[str, Any], where: str) -> None:
     """Refuse meshes that cannot fit into memory before making them."""
-    cells: Any = parameters.get("cells", 1)
-    counts = cells if isinstance(cells, list) else [cells] * 3
-    if all(isinstance(c, int | float) for c in counts):
-        product = math.prod(float(c) for c in counts)
-        if product > 5e7:
-            raise SceneError(f"{product:.3g} cells", where=f"{where}.cells", remedy="use at most 5e7")
+    counts = [v for key, value in parameters.items() if key not in LENGTHS for v in _flat(value)]
+    product = math.prod(max(abs(float(count)), 1.0) for count in counts if isinstance(count, int | float))
+    if product > LARGEST:
+        raise SceneError(f"about {product:.3g} cells", where=where, remedy=f"use at most {LARGEST:g}")
+
+
+def _flat(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _extent(shape: Mesh) -> str:

@@ -98,13 +98,7 @@ def _keep(body: dict[str, Any], i: int, folder: Path, kept: dict[str, bytes]) ->
 def _referenced(table: ReferenceTable, document: dict[str, Any], folder: Path, where: str, output: Output) -> Loaded:
     files: dict[str, bytes] = {}
     if table.builtin is not None:
-        from pliant.scenes import built_in
-
-        known = built_in()
-        if table.builtin not in known:
-            remedy = nearest(table.builtin, known) + "; `pliant list` shows all"
-            raise SceneError(f"no scene is called {table.builtin!r}", where=where, remedy=remedy)
-        function = known[table.builtin]
+        function = _built_in_function(table.builtin, where)
     else:
         path = folder / str(table.python)
         function = _python_function(path, table.function)
@@ -112,6 +106,16 @@ def _referenced(table: ReferenceTable, document: dict[str, Any], folder: Path, w
     scene = _call(function, table.parameters, where)
     scene = adjusted(scene, run_values(table, where), where)
     return Loaded(scene, output, Origin(document, files))
+
+
+def _built_in_function(name: str, where: str) -> Callable[..., Any]:
+    from pliant.scenes import built_in, find
+
+    function = find(name)
+    if function is None:
+        remedy = nearest(name, built_in()) + "; `pliant list` shows all"
+        raise SceneError(f"no scene is called {name!r}", where=where, remedy=remedy)
+    return function
 
 
 def _call(function: Callable[..., Any], parameters: dict[str, Any], where: str) -> Any:

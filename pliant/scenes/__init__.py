@@ -11,15 +11,30 @@ from types import ModuleType
 from typing import Any
 
 
-def built_in() -> dict[str, Callable[..., Any]]:
-    """All built-in scenes by name."""
+def find(name: str) -> Callable[..., Any] | None:
+    """The scene of that name, importing no more than its own module or folder."""
+    family = name.split("/")[0] if "/" in name else "basic"
+    return built_in(family).get(name)
+
+
+def built_in(only: str | None = None) -> dict[str, Callable[..., Any]]:
+    """All built-in scenes by name, or those of one module or folder."""
     found: dict[str, Callable[..., Any]] = {}
-    for info in pkgutil.walk_packages(__path__, __name__ + "."):
-        family = info.name.removeprefix(__name__ + ".").split(".")[0]
-        prefix = "" if family == "basic" else family + "/"
-        for name, function in _scene_functions(importlib.import_module(info.name)):
-            found[prefix + name.replace("_", "-")] = function
+    for info in pkgutil.iter_modules(__path__):
+        if only in (None, info.name):
+            found |= _family(info.name)
     return dict(sorted(found.items()))
+
+
+def _family(family: str) -> dict[str, Callable[..., Any]]:
+    top = importlib.import_module(f"{__name__}.{family}")
+    prefix = "" if family == "basic" else family + "/"
+    inside = pkgutil.walk_packages(top.__path__, top.__name__ + ".") if hasattr(top, "__path__") else ()
+    found = {}
+    for name in (top.__name__, *(info.name for info in inside)):
+        for word, function in _scene_functions(importlib.import_module(name)):
+            found[prefix + word.replace("_", "-")] = function
+    return found
 
 
 def _scene_functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:

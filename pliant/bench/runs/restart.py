@@ -106,7 +106,10 @@ def _child(arguments: list[str]) -> None:
             integrator, solver, folder = arguments[1:]
             record(scene(integrator, solver), folder, output=Output(checkpoint_every=LAST_SAVED), watch=_die)
         for folder in arguments[1:] if arguments[0] == "resume" else ():
-            resume(folder)
+            try:
+                resume(folder)
+            except Exception as error:  # the comparison will say that this one is not equal
+                sys.stderr.write(f"{folder}: {type(error).__name__}: {error}\n")
 
 
 if __name__ == "__main__":
