@@ -56,6 +56,8 @@ class LinearlyImplicitTree:
             u, impulses, report = solve_rows(A, b, equality, inequality, v, self.qp)
         except NotPositiveDefinite as error:
             return Step(state, memory, (SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), message=str(error)),))
+        if not np.isfinite(u).all():
+            return Step(state, memory, (SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), message="not finite"),))
         owners = tuple(int(p.owner) for rows in (equality, inequality) for p in rows.parts for _ in p.g)
         return Step(State(q + h * u, u, t), Impulses(owners, impulses, h), (report,))
 

@@ -112,6 +112,13 @@ class Iterated:
         plain = not choice.stiffness
         diagonal = _inertia(at) if plain else self.A.diagonal
         self.preconditioner = Recursion(at.kin, diagonal, [] if plain else self.reduced)
+        weakest = int(np.argmin(self.preconditioner.smallest_pivots()))
+        if not self.preconditioner.smallest_pivots()[weakest] > 0.0:
+            raise NotPositiveDefinite(
+                f"the velocity matrix is not positive definite at link '{at.kin.tree.names[weakest]}'",
+                where="articulated step",
+                remedy="reduce h, or make destabilising forces explicit",
+            )
         self.exact = not plain and not self.A.coupled() and _within_joints(at.kin, self.reduced)
 
     def multiply(self, x: Array) -> Array:

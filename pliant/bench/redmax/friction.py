@@ -1,0 +1,90 @@
+"""BISP against the plain step, against maximal staggered projections, and against the second law [B5, B6, B12]."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.articulated.bisp import BISP
+from pliant.articulated.dynamics import LinearlyImplicitTree
+from pliant.articulated.friction import Friction
+from pliant.articulated.maximal import energies
+from pliant.articulated.staggered import StaggeredProjections
+from pliant.bench.table import Claim, Table
+from pliant.scenes.redmax import NUMBERED, ArticulatedScene, energy_change
+from pliant.scenes.redmax import run as simulate
+
+
+def frictionless(scene: ArticulatedScene, *, published: bool) -> float:
+    """Largest difference of the joint rates between BISP with mu = 0 and the plain step."""
+    plain = simulate(scene, integrator=LinearlyImplicitTree())[-1].state
+    other = simulate(scene, integrator=BISP(Friction(0.0, 0.0), published=published))[-1].state
+    return float(np.abs(other.v - plain.v).max() / np.abs(plain.v).max())
+
+
+def maximal_energy(scene: ArticulatedScene, mu: float) -> float:
+    """H of the scene under staggered projections, from the maximal state."""
+    steps = simulate(scene, integrator=StaggeredProjections(Friction(mu), unilateral=False))
+    start = scene.system.energies(scene.start.q, scene.start.v, 0.0)
+    return sum(energies(scene.system, steps[-1].memory.bodies).values()) - start["gravity"]
+
+
+def dissipation(number: int) -> dict[str, Any]:
+    """Largest power of friction over a run, and whether impulses respect their limits."""
+    scene = NUMBERED[number]()
+    method = replace(scene.integrator, published=False)
+    steps = simulate(scene, integrator=method)[1:]
+    power, excess, iterations, reaction = -np.inf, 0.0, [], 0.0
+    for before, after in zip([scene.start, *(s.state for s in steps)], steps, strict=False):
+        kin = scene.system.kinematics(before.q, before.v)
+        m = after.memory
+        power = max(power, float(np.sum(m.friction * kin.apply(after.state.v))) * scene.h)
+        excess = max(excess, float(np.max(np.abs(m.beta) - m.limits, initial=0.0)))
+        iterations.append(after.reports[0].iterations)
+        size = float(np.abs(m.reaction).max())
+        reaction = max(reaction, float(np.abs(kin.apply_transpose(m.reaction)).max()) / max(size, 1e-300))
+    kinetic = max(scene.system.energies(s.state.q, s.state.v, 0.0)["kinetic"] for s in steps)
+    return {
+        "case": f"scene {number}",
+        "H": energy_change(scene, steps[-1].state),
+        "friction_gain": power / kinetic,
+        "limit_excess": excess,
+        "mean_iterations": float(np.mean(iterations)),
+        "max_iterations": max(iterations),
+        "reaction_power": reaction,
+    }
+
+
+def run(*, quick: bool = False) -> Table:
+    two = NUMBERED[27]()
+    equal, unequal = frictionless(two, published=False), frictionless(two, published=True)
+    h = 2.5e-3 if quick else 0.625e-3
+    fine = replace(two, h=h)
+    H = energy_change(fine, simulate(fine, integrator=BISP(Friction(0.6)))[-1].state)
+    H_max = maximal_energy(fine, 0.6)
+    rows: list[dict[str, Any]] = [
+        {"case": "mu = 0: corrected against plain step", "difference": equal},
+        {"case": "mu = 0: as published against plain step", "difference": unequal},
+        {
+            "case": f"scene 27, h = {h:g}: BISP, maximal SP",
+            "H": H,
+            "H_maximal": H_max,
+            "difference": abs(H / H_max - 1.0),
+        },
+    ]
+    dissipative = [dissipation(n) for n in ((27,) if quick else (27, 28, 29))]
+    rows += dissipative
+    gain, excess = max(r["friction_gain"] for r in dissipative), max(r["limit_excess"] for r in dissipative)
+    most = max(r["max_iterations"] for r in dissipative)
+    mean = max(r["mean_iterations"] for r in dissipative)
+    power = max(r["reaction_power"] for r in dissipative)
+    claims = [
+        Claim("mu = 0: corrected BISP is the plain step", "1e-9", f"{equal:.1e}", equal < 1e-9),
+        Claim("mu = 0: the published variant is not", "> 1e-6", f"{unequal:.1e}", unequal > 1e-6),
+        Claim("BISP against maximal SP", "1e-4", f"{abs(H / H_max - 1.0):.1e}", abs(H / H_max - 1.0) < 1e-4),
+        Claim("joint reactions do no work (J^T f_alpha)", "1e-8", f"{power:.1e}", power < 1e-8),
+        Claim("friction never adds energy", "<= 0 every step", f"{gain:.1e} of T", gain < 1e-9),
+        Claim("friction limits hold", "|beta| <= mu alpha", f"{excess:.1e}", excess < 1e-9),
+        Claim("iterations", "mean ~2, max < 40", f"{mean:.1f}, {most}", most < 40 and mean < 4),
+    ]
+    return Table("redmax/friction", "BISP: consistency of joint friction", rows, claims)

@@ -1,0 +1,94 @@
+"""KLANN: driving torque of a walking linkage against joint friction; a walker that walks [Weidner2022, Fig. 3.3]."""
+
+from typing import Any
+
+import numpy as np
+
+from pliant.articulated.constraints import LoopClosure
+from pliant.articulated.quirks import Quirks
+from pliant.bench.table import Claim, Table
+from pliant.scenes.redmax import ArticulatedScene, single_leg, walker
+from pliant.scenes.redmax import run as simulate
+from pliant.scenes.redmax.klann import SCALE, pose
+from pliant.state import Step
+
+CARD_FEET = ((0.0, 0.0), (0.5338, 0.4352), (1.0001, 0.0), (0.4967, 0.0046))
+DRIVE = 2  # position of the driven crank among the constraints of the single leg
+
+
+def loop_error(scene: ArticulatedScene, step: Step) -> float:
+    """Largest gap of the closures, in units of the linkage."""
+    kin = scene.system.kinematics(step.state.q, step.state.v)
+    loops = [c for c in scene.system.constraints if isinstance(c, LoopClosure)]
+    return max(float(np.abs(c.rows(kin, step.state.t, Quirks()).g).max()) for c in loops) / SCALE
+
+
+def torque_row(mu: float) -> dict[str, Any]:
+    scene = single_leg(mu)
+    steps = simulate(scene)[1:]
+    torque = -np.array([s.memory.impulses.force(DRIVE)[0] for s in steps])[1:]  # the first step starts the motion
+    return {
+        "case": f"leg, mu {mu}",
+        "mean_torque": float(torque.mean()),
+        "least": float(torque.min()),
+        "largest": float(torque.max()),
+        "loop_error": max(loop_error(scene, s) for s in steps[::20]),
+        "max_iterations": max(s.reports[0].iterations for s in steps),
+    }
+
+
+def walk(duration: float) -> dict[str, Any]:
+    scene = walker(0.0, duration=duration)
+    steps = simulate(scene)
+    frames = np.array([scene.system.kinematics(s.state.q, s.state.v).frames[0] for s in steps[::20]])
+    length = float(np.ptp(scene.system.tree.links[0].body.points[:, 0]))
+    kin = scene.system.kinematics(scene.start.q, scene.start.v)
+    equalities = sum(len(r.g) for r in scene.system.rows(kin, 0.0, inequality=False))
+    return {
+        "case": "walker",
+        "joints": scene.system.tree.dof - 6,
+        "closure_rows": equalities - 2,
+        "driven": 2,
+        "body_lengths": float(abs(frames[-1][0, 3] - frames[0][0, 3]) / length),
+        "least_up": float(frames[:, 2, 2].min()),
+        "least_height": float(frames[:, 2, 3].min() / frames[0][2, 3]),
+        "seconds": duration,
+        "loop_error": loop_error(scene, steps[-1]),
+        "converged": all(r.converged for s in steps for r in s.reports),
+    }
+
+
+def run(*, quick: bool = False) -> Table:
+    rows = [torque_row(mu) for mu in ((0.0, 0.4) if quick else (0.0, 0.2, 0.4, 0.6, 0.8))]
+    w = walk(1.0 if quick else 5.0)
+    feet = np.array([pose(np.pi / 2 * k).foot for k in range(4)])
+    off = float(np.abs(feet - CARD_FEET).max())
+    means = [r["mean_torque"] for r in rows]
+    worst = max(r["loop_error"] for r in (*rows, w))
+    needed = 1.0 if not quick else 0.2
+    claims = [
+        Claim(
+            "joints / closure rows / driven",
+            "26 / 24 / 2",
+            f"{w['joints']} / {w['closure_rows']} / {w['driven']}",
+            (w["joints"], w["closure_rows"]) == (26, 24),
+        ),
+        Claim("foot path", "as the patent's example, 1 %", f"{100 * off:.2f} %", off < 0.01),
+        Claim(
+            "torque rises with mu", "monotone", ", ".join(f"{m:.0f}" for m in means), bool(np.all(np.diff(means) > 0))
+        ),
+        Claim(
+            "the motor brakes at mu = 0",
+            "negative work",
+            f"{rows[0]['least']:.0f} .. {rows[0]['largest']:.0f} dyn cm",
+            rows[0]["least"] < 0 < rows[0]["largest"],
+        ),
+        Claim("closures stay closed", "< 1e-3 lengths", f"{worst:.1e}", worst < 1e-3),
+        Claim(
+            f"the walker walks (in {w['seconds']:g} s)",
+            "without falling",
+            f"{w['body_lengths']:.1f} body lengths, upright >= {w['least_up']:.2f}",
+            w["body_lengths"] >= needed and w["least_up"] > 0.7 and w["least_height"] > 0.5,
+        ),
+    ]
+    return Table("redmax/klann", "KLANN: torque against joint friction, and a six-legged walker", rows + [w], claims)

@@ -1,0 +1,29 @@
+"""RedMax scenes: the 37 numbered regression scenes, CHAIN, KLANN, and large ones for the O(n) solver."""
+
+from collections.abc import Callable
+
+from pliant.scenes.redmax.chains import CHAINS
+from pliant.scenes.redmax.friction import FRICTION, chain_with_friction
+from pliant.scenes.redmax.joints import JOINT_SCENES
+from pliant.scenes.redmax.klann import single_leg, walker
+from pliant.scenes.redmax.large import bridge, long_chain, tree, umbrella
+from pliant.scenes.redmax.linkages import LINKAGES
+from pliant.scenes.redmax.scene import ArticulatedScene, energy_change, run
+
+NUMBERED: dict[int, Callable[[], ArticulatedScene]] = dict(
+    sorted({**CHAINS, **JOINT_SCENES, **LINKAGES, **FRICTION}.items())
+)
+
+__all__ = [
+    "NUMBERED",
+    "ArticulatedScene",
+    "bridge",
+    "chain_with_friction",
+    "energy_change",
+    "long_chain",
+    "run",
+    "single_leg",
+    "tree",
+    "umbrella",
+    "walker",
+]
