@@ -1,5 +1,7 @@
 """The supernodal factor against dense linear algebra: structure, values, derivative, extrapolation."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -25,6 +27,23 @@ def test_factor_is_the_dense_one(A):
     assert sorted(order) == list(range(A.shape[0]))
     assert np.abs(L.toarray() - np.linalg.cholesky(permuted(A, order))).max() < 1e-12
     assert L.nnz == engine.nnz
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("density", [0.002, 0.02, 0.2])
+def test_any_pattern(seed, density):
+    A = scattered(90, seed, density)
+    A.data[:] *= 0.2
+    A = sp.csr_matrix(A + 10.0 * sp.eye_array(90))
+    B = np.random.default_rng(seed).normal(size=(90, 2))
+    assert np.abs(A @ Cholesky().factor(A).solve(B) - B).max() < 1e-12
+
+
+def test_ordering_without_metis(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    A = lattice()
+    b = np.ones(A.shape[0])
+    assert np.abs(A @ Cholesky().factor(A).solve(b) - b).max() < 1e-12
 
 
 def test_groups_are_nodes_of_three_rows():
