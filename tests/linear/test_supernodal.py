@@ -41,7 +41,7 @@ def test_any_pattern(seed, density):
 
 def test_ordering_without_metis(monkeypatch):
     monkeypatch.setitem(sys.modules, "pymetis", None)
-    A = lattice()
+    A = lattice(mass=1.0)
     b = np.ones(A.shape[0])
     assert np.abs(A @ Cholesky().factor(A).solve(b) - b).max() < 1e-12
 
