@@ -72,20 +72,20 @@ class Elastic:
 
     def value(self, x: Array) -> float:
         """Total energy [J] of the flat positions x (dim*n,)."""
-        return assembly.energy(self.elements.place, self._terms, self._flat(x))
+        return assembly.energy(self.elements.place, self._terms, self.elements.flat(x))
 
     def gradient(self, x: Array) -> Array:
         """dW/dx (dim*n,) [N]; the force is its negative."""
-        return assembly.gradient(self.elements.place, self._terms, self._flat(x))
+        return assembly.gradient(self.elements.place, self._terms, self.elements.flat(x))
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         """d2W/dx2; ``psd`` clamps the element tangents in closed form. Every call shares indptr and indices."""
         place, pattern = self.elements.place, self.elements.pattern
-        return self._matrices.matrix(assembly.hessian(place, pattern, self._terms, self._flat(x), psd))
+        return self._matrices.matrix(assembly.hessian(place, pattern, self._terms, self.elements.flat(x), psd))
 
     def limit(self, x: Array, dx: Array) -> float:
         """Largest admissible step t along dx: 0.9 of the first t with det F(x + t dx) = 0; inf for most materials."""
-        if self.material.allows_inversion:
+        if self.material.allows_inversion or self.elements.kind is MEMBRANE:  # a membrane turns over without collapsing
             return np.inf
         return 0.9 * first_collapse(self.elements.deformation(x), self.elements.deformation(dx))
 
@@ -96,7 +96,8 @@ class Elastic:
 
         ``inverse_mass (N,)`` [1/kg] is 0 for coordinates whose velocity does not change; ``load (N,)`` [N] is constant.
         """
-        x, v = self._flat(x).copy(), self._flat(v).copy()
+        x, v, inverse_mass, load = (self.elements.flat(a) for a in (x, v, inverse_mass, load))
+        x, v = x.copy(), v.copy()
         if len(self._terms) > 1:
             for _ in range(steps):
                 v += h * inverse_mass * (load - self.gradient(x))
@@ -113,7 +114,7 @@ class Elastic:
 
     def element_energies(self, x: Array) -> Array:
         """Energy of every element (m,) [J]."""
-        return assembly.element_energies(self.elements.place, self._terms, self._flat(x))
+        return assembly.element_energies(self.elements.place, self._terms, self.elements.flat(x))
 
     def density(self, x: Array) -> Array:
         """Energy per rest volume (m,) [J/m^3]."""
@@ -130,7 +131,7 @@ class Elastic:
 
     def stress(self, x: Array) -> Array:
         """Cauchy stress P F^T / det F (m, 3, 3) [Pa]; planar solids include the out-of-plane stress of plane strain."""
-        P = assembly.element_stresses(self.elements.place, self._terms, self._flat(x))
+        P = assembly.element_stresses(self.elements.place, self._terms, self.elements.flat(x))
         F = np.zeros_like(P)
         F[:, 2, 2] = 1.0 if self.plane == "strain" and self.dim == 2 else 0.0
         f = self.deformation(x)
@@ -142,12 +143,6 @@ class Elastic:
         s = self.stress(x)
         deviator = s - np.trace(s, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
         return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
-
-    def _flat(self, x: Array) -> Array:
-        x = np.ascontiguousarray(x, dtype=np.float64).ravel()
-        if x.size != self.dim * self.n:
-            raise ValueError(f"{self.name}: {x.size} coordinates given for {self.n} vertices in {self.dim} dimensions")
-        return x
 
 
 def first_collapse(F: Array, dF: Array) -> float:

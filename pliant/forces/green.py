@@ -53,6 +53,7 @@ class GreenDamping:
     def force(self, x: Array, v: Array, t: float = 0.0) -> Array:
         """f(x, v) (N,) [N]."""
         place = self.elements.place
+        x, v = self.elements.flat(x), self.elements.flat(v)
         local = np.zeros(place.sums.size)
         self._forces(x, v, place.T, place.G, self._table, self._stride, place.L, place.m, local)
         return -assembly.sum_nodes(place, local)
@@ -65,7 +66,9 @@ class GreenDamping:
         """df/dv (N, N), negative semidefinite, of constant pattern; it depends on x only."""
         place, pattern = self.elements.place, self.elements.pattern
         local = np.zeros(pattern.blocks.size)
-        self._matrix(x, place.T, place.G, self._table, self._stride, False, pattern.E, place.m, local)
+        self._matrix(
+            self.elements.flat(x), place.T, place.G, self._table, self._stride, False, pattern.E, place.m, local
+        )
         return self._pattern.matrix(-assembly.sum_blocks(place, pattern, local))
 
     def stiffness_exact(self, x: Array, v: Array) -> sp.csr_matrix:

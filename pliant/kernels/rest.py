@@ -23,6 +23,13 @@ class Elements:
     place: Layout
     pattern: BlockPattern
 
+    def flat(self, x: Array) -> Array:
+        """x as the contiguous (dim*n,) vector that the kernels read."""
+        x = np.ascontiguousarray(x, dtype=np.float64).ravel()
+        if x.size != self.kind.dim * self.n:
+            raise ValueError(f"{x.size} coordinates given for {self.n} vertices in {self.kind.dim} dimensions")
+        return x
+
     def deformation(self, x: Array) -> Array:
         """F = D_s D_m^{-1} of positions (or Fdot of velocities) x (n*dim,): (m, 3, 3), (m, 2, 2) or (m, 3, 2)."""
         k = self.nodes.shape[1] - 1
