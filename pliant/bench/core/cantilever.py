@@ -43,7 +43,7 @@ def frequency(scene: Scene) -> float:
     q = system.X.ravel()
     H = system.restrict(-system.stiffness(q, 0 * q, 0.0))
     M = system.mass(q)[system.free][:, system.free]
-    return float(np.sqrt(lowest(H, M, 1)[0][0]) / (2.0 * np.pi))
+    return float(np.sqrt(lowest(H, M, 1).lam[0]) / (2.0 * np.pi))
 
 
 def run(*, quick: bool = False) -> Table:

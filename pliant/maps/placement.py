@@ -1,0 +1,70 @@
+"""Where dynamic nodes should go: by hand, spread evenly, or where the lowest modes move most."""
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import SceneError
+from pliant.linear.modes import lowest
+from pliant.systems.elastodynamics import Elastodynamics
+
+LEAST = 0.1  # dynamic nodes closer than this part of the body make the reduced matrix ill-conditioned
+
+
+def spread(system: Elastodynamics, count: int, *, seed: int = 0) -> IntArray:
+    """``count`` free vertices by farthest-point sampling, starting from the one farthest from all pinned ones."""
+    n, d = system.X.shape
+    free = np.unique(system.free // d)
+    if not 0 <= count <= len(free):
+        raise SceneError(f"{count} dynamic nodes of {len(free)} free vertices", where="placement.spread")
+    pinned = np.setdiff1d(np.arange(n), free)
+    rng = np.random.default_rng(seed)
+    first = pinned if len(pinned) else free[[int(rng.integers(len(free)))]]
+    distance = distance_to(system.X, first)
+    chosen: list[int] = []
+    for _ in range(count):
+        best = int(free[np.argmax(distance[free])])
+        chosen.append(best)
+        distance = np.minimum(distance, np.linalg.norm(system.X - system.X[best], axis=1))
+    return checked(system, np.array(sorted(chosen), dtype=np.int64))
+
+
+def modal(system: Elastodynamics, count: int) -> IntArray:
+    """``count`` free vertices, each where the next lowest mode moves most, far enough from the others."""
+    d = system.X.shape[1]
+    q = system.X.ravel()
+    H = system.restrict(-system.stiffness(q, 0.0 * q, 0.0, psd=True))
+    M = system.mass(q)[system.free][:, system.free]
+    U = lowest(H, M, count).U
+    chosen: list[int] = []
+    least = LEAST * system.scale
+    for k in range(count):
+        motion = np.zeros(len(q))
+        motion[system.free] = U[:, k]
+        size = np.linalg.norm(motion.reshape(-1, d), axis=1)
+        if chosen:
+            size[distance_to(system.X, np.array(chosen)) < least] = -1.0
+        chosen.append(int(np.argmax(size)))
+    return checked(system, np.array(sorted(chosen), dtype=np.int64))
+
+
+def checked(system: Elastodynamics, nodes: IntArray) -> IntArray:
+    """The nodes, if no two are closer than a tenth of the body; else an error that names the pair."""
+    X = system.X[nodes]
+    least = LEAST * system.scale
+    for i in range(len(nodes)):
+        near = np.linalg.norm(X[i + 1 :] - X[i], axis=1)
+        if len(near) and near.min() < least:
+            j = i + 1 + int(np.argmin(near))
+            raise SceneError(
+                f"dynamic nodes {nodes[i]} and {nodes[j]} are {near.min():.3g} m apart",
+                where="placement",
+                remedy=f"keep them at least {least:.3g} m apart (a tenth of the body) or use fewer",
+            )
+    return nodes
+
+
+def distance_to(X: Array, vertices: IntArray) -> Array:
+    """Distance (n,) of every vertex to the nearest of some vertices."""
+    from scipy.spatial import cKDTree
+
+    return cKDTree(X[vertices]).query(X)[0]
