@@ -89,7 +89,7 @@ class AdaptiveConJac:
 
 def elastic_of(system: Elastodynamics) -> Elastic:
     """The elastic energy of the tetrahedra that the metric watches."""
-    found = [e for e in system.energy_terms if isinstance(e, Elastic) and e.elements.T.shape[1] == 4]
+    found = [e for e in system.energy_terms if isinstance(e, Elastic) and e.elements.nodes.shape[1] == 4]
     if len(found) != 1:
         raise SceneError(
             f"{len(found)} elastic solids", where="AdaptiveConJac", remedy="it needs one body of tetrahedra"
@@ -101,5 +101,5 @@ def regions_of(system: Elastodynamics, plan: Plan) -> IntArray:
     """For every tetrahedron the nearest representative in the rest shape."""
     from scipy.spatial import cKDTree
 
-    T = elastic_of(system).elements.T
+    T = elastic_of(system).elements.nodes
     return cKDTree(system.X[plan.nodes]).query(system.X[T].mean(axis=1))[1].astype(np.int64)

@@ -187,7 +187,7 @@ def test_nodes_wake_and_fall_asleep():
 
 
 def test_placement():
-    _, system = cantilever(cells=(8, 3, 3))
+    _, system = cantilever(cells=(8, 4, 4))
     for nodes in (spread(system, 4), modal(system, 3)):
         assert not np.isin(3 * nodes, np.setdiff1d(np.arange(system.X.size), system.free)).any()
     with pytest.raises(SceneError, match="m apart"):
