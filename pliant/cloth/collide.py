@@ -58,9 +58,10 @@ def mesh_edges(faces: IntArray) -> IntArray:
 
 
 def perturbed(x: Array, thr: float) -> Array:
-    """x shifted by a fixed pattern below 1e-3 thr."""
-    rng = np.random.default_rng(7)
-    return x + 1e-3 * thr * rng.uniform(-1, 1, size=x.shape)
+    """x shifted by at most 1e-3 thr toward or away from the centre, by a fixed pattern; a mirrored cloth is mirrored."""
+    r = np.random.default_rng(7).uniform(-1, 1, size=(len(x), 1))
+    arm = x - x.mean(axis=0)
+    return x + 1e-3 * thr * r * arm / (np.abs(arm).max() + 1e-300)
 
 
 def edge_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float) -> EdgeHits:

@@ -31,7 +31,7 @@ from pliant.cloth.system import EolCloth
 from pliant.cloth.transfer import released, transfer
 from pliant.cloth.world import Scenery
 from pliant.linear.kkt import Point
-from pliant.linear.qp import QPSolver
+from pliant.linear.qp import Clarabel, QPSolver
 from pliant.state import SolveReport, State, Step
 from pliant.velocity_step import VelocitySolution, velocity_step
 
@@ -240,11 +240,41 @@ def expected_impulses(memory: Array | None, origin: IntArray, bound: Rows) -> Ar
 def solve(
     A: sp.csr_matrix, b: Array, equal: Rows, bound: Rows, method: tuple[QPSolver, Array | None]
 ) -> VelocitySolution:
-    """The velocity step by a quadratic programme solver, from a guess of the impulses."""
+    """The velocity step by a quadratic programme solver, from a guess of the impulses.
+
+    Obstacles that contradict each other have no solution: then the rows are relaxed, and the report names the vertices.
+    """
     qp, guess = method
     size = len(b)
     warm = None if guess is None else Point(np.zeros(size), np.zeros(len(equal.right)), guess)
-    return velocity_step(A, b, equality=equal.matrix(size), inequality=bound.matrix(size), qp=qp, memory=warm)
+    equality, inequality = equal.matrix(size), bound.matrix(size)
+    solution = velocity_step(A, b, equality=equality, inequality=inequality, qp=qp, memory=warm)
+    if solution.report.converged or not solution.report.message.startswith("infeasible"):
+        return solution
+    return relaxed(A, b, equality, inequality, bound.vertices)
+
+
+def relaxed(
+    A: sp.csr_matrix, b: Array, equality: tuple[Any, Array], inequality: tuple[Any, Array], vertices: IntArray
+) -> VelocitySolution:
+    """The step with C u + s >= d, s >= 0 and a stiff price on s: contradicting contacts share what they cannot have."""
+    (E, e), (C, d) = equality, inequality
+    n, m = len(b), len(d)
+    price = 1e4 * float(A.diagonal().max())
+    P = sp.block_diag([A, price * sp.identity(m)], format="csr")
+    slack = sp.identity(m, format="csr")
+    rows = sp.vstack([sp.hstack([C, slack]), sp.hstack([sp.csr_matrix((m, n)), slack])], format="csr")
+    wide = sp.hstack([E, sp.csr_matrix((E.shape[0], m))], format="csr")
+    solution = velocity_step(
+        *(P, np.concatenate([b, np.zeros(m)])),
+        equality=(wide, e),
+        inequality=(rows, np.concatenate([d, np.zeros(m)])),
+        qp=Clarabel(),
+    )
+    given = np.flatnonzero(solution.u[n:] > 1e-6)
+    names = ", ".join(str(v) for v in np.unique(vertices[given])[:8])
+    report = replace(solution.report, message=f"relaxed {len(given)} contradicting contact rows at vertices {names}")
+    return VelocitySolution(solution.u[:n], solution.equality, solution.inequality[:m], report)
 
 
 def described(

@@ -16,9 +16,9 @@ PULL, SPEED, START = 0.3, 0.5, 0.1
 
 
 def crossing(sheet: Sheet) -> float:
-    """Material length that hangs: mean material y where the cloth crosses the plane of the box side, by width."""
+    """Material length that hangs: mean material y where the cloth crosses the diagonal plane through the edge."""
     ends = mesh_edges(sheet.faces)
-    y, Y = sheet.x[:, 1] - SIDE + 1e-9, sheet.X
+    y, Y = sheet.x[:, 1] - SIDE + sheet.x[:, 2] - TOP - 1e-9, sheet.X
     cut = ends[(y[ends[:, 0]] > 0) != (y[ends[:, 1]] > 0)]
     a, b = cut[:, 0], cut[:, 1]
     s = (y[a] / (y[a] - y[b]))[:, None]
@@ -60,8 +60,8 @@ class Watch:
 
     def row(self, name: str, h: float) -> dict[str, object]:
         jitter = float(np.std(np.diff(self.speeds, 2)) / h**2)
-        pulled = self.hands[-1] - 1.0
-        slid = self.hanging[0] - self.hanging[-1] + (self.hands[0] - 1.0)
+        pulled = self.hands[-1] - self.hands[0]
+        slid = self.hanging[0] - self.hanging[-1]
         return {
             "variant": name,
             "faces": self.faces,

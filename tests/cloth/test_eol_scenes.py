@@ -1,0 +1,139 @@
+"""Whole steps: rest, symmetry, sliding, locking, lift-off, friction, contradiction, restart."""
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from pliant.checkpoint import load, save
+from pliant.cloth.material import ClothMaterial
+from pliant.cloth.obstacles import Motion, Phase, box
+from pliant.cloth.remesh import Remesher
+from pliant.cloth.scene import ClothScene
+from pliant.cloth.sheet import rectangle, sheet, signed_areas
+from pliant.cloth.step import EolStep
+from pliant.cloth.world import Handle, World
+from pliant.errors import SceneError
+from pliant.scenes import eol
+from pliant.simulate import simulate
+
+
+def last(scene: ClothScene):
+    moment = None
+    for moment in scene.march():
+        assert all(r.converged for r in moment.reports)
+    return moment
+
+
+def test_flat_cloth_rests_on_a_box() -> None:
+    flat = sheet(*rectangle((1.0, 1.0), (5, 5)))
+    world = World((box((2.0, 2.0, 1.0), (0.5, 0.5, -0.5)),))
+    moment = last(ClothScene(flat, ClothMaterial(), world, EolStep(Remesher(0.1, 0.25)), h=4e-3, duration=0.04))
+    assert np.abs(moment.sheet.v).max() < 1e-6
+    assert np.abs(moment.sheet.x - flat.x).max() < 1e-7
+
+
+def test_free_fall_is_exact_and_keeps_momentum() -> None:
+    flat = sheet(*rectangle((1.0, 1.0), (4, 4)))
+    scene = ClothScene(flat, ClothMaterial(), World(), EolStep(), h=0.01, duration=0.1)
+    moment = last(scene)
+    assert np.allclose(moment.sheet.v, [0.0, 0.0, -0.98], atol=1e-8)
+    linear, _ = moment.cloth.momenta(moment.state.q, moment.state.v)
+    assert np.allclose(linear, [0, 0, -0.98 * 0.05], atol=1e-9)
+
+
+def test_strand_follows_the_cosh_law_while_material_slides_through_the_mesh() -> None:
+    scene = replace(eol.strand(h=4e-3), duration=0.28)
+    moment = last(scene)
+    hanging = moment.sheet.X[moment.cloth.eol, 1].mean()
+    assert abs(hanging / (0.25 * np.cosh(moment.state.t * np.sqrt(9.81))) - 1) < 0.01
+    assert len(moment.sheet.faces) != len(scene.sheet.faces)  # vertices were passed over and inserted
+    assert abs(signed_areas(moment.sheet.X, moment.sheet.faces).sum() - 0.05) < 1e-12
+
+
+def test_friction_holds_the_strand() -> None:
+    moment = last(replace(eol.strand(h=4e-3, mu=0.5), duration=0.2))
+    assert moment.sheet.X[moment.cloth.eol, 1].mean() < 0.251
+    assert np.abs(moment.sheet.v).max() < 0.05
+
+
+def hem_height(variant: eol.Variant) -> float:
+    scene = eol.draped_edge(variant, cells=4, speed=0.5, pull=0.1)
+    moment = last(scene)
+    hem = moment.sheet.fixed & (moment.sheet.X[:, 1] == 0)
+    return float(moment.sheet.x[hem, 2].mean()) + 0.52
+
+
+def test_eol_slides_over_the_edge_where_the_cone_locks() -> None:
+    assert hem_height(eol.EOL) > 0.08
+    assert hem_height(eol.CONE) < 0.01
+
+
+def test_mirrored_scene_gives_the_mirrored_result() -> None:
+    """Mirror x -> 1 - x of a cloth that falls over a box edge while one of its corners is held."""
+    results = []
+    for mirrored in (False, True):
+        X, faces = rectangle((1.0, 1.0), (4, 4))
+        if mirrored:
+            X, faces = np.column_stack([1.0 - X[:, 0], X[:, 1]]), faces[:, [0, 2, 1]]
+        hand = Handle(np.array([[1.0, 1.0]]) if mirrored else np.array([[0.0, 1.0]]))
+        world = World((box((2.0, 1.0, 1.0), (0.5, 1.01, -0.503)),), (hand,))
+        results.append(last(ClothScene(sheet(X, faces), ClothMaterial(), world, EolStep(), h=4e-3, duration=0.1)))
+    one, two = (m.sheet for m in results)
+    assert len(results[0].cloth.eol) == len(results[1].cloth.eol) > 0
+    d = np.linalg.norm(one.x[:, None] - (two.x * [-1, 1, 1] + [1, 0, 0])[None], axis=2)
+    assert d.min(axis=1).max() < 1e-6
+    assert np.abs(one.x[:, 0] - 0.5).max() > 0.49
+
+
+def test_box_that_retreats_leaves_no_feature_vertices() -> None:
+    scene = eol.push(cells=6, reach=0.1)
+    met = 0
+    for moment in scene.march():
+        met = max(met, len(moment.cloth.eol))
+        assert signed_areas(moment.sheet.X, moment.sheet.faces).min() > 0
+    assert met > 0 and len(moment.cloth.eol) == 0
+    assert not moment.sheet.V.any()
+
+
+def test_contradicting_obstacles_are_reported_not_hidden() -> None:
+    flat = sheet(*rectangle((1.0, 1.0), (3, 3)))
+    press = lambda z, speed: box(
+        (2.0, 2.0, 1.0), (0.5, 0.5, z), motion=Motion((Phase(0.0, 1.0, (0.0, 0.0, speed)),), (0.5, 0.5, z))
+    )
+    world = World((press(-0.501, 1.0), press(0.501, -1.0)))
+    scene = ClothScene(flat, ClothMaterial(), world, EolStep(), h=2e-3, duration=0.006)
+    reports = [m.reports[-1] for m in scene.march()]
+    assert any("relaxed" in r.message and "vertices" in r.message for r in reports)
+    assert all(np.isfinite(m.state.v).all() for m in scene.march())
+
+
+def test_interrupted_run_goes_on_bit_for_bit(tmp_path) -> None:
+    scene = replace(eol.strand(h=4e-3), duration=0.12)
+    whole = list(simulate(scene))
+    middle = list(islice(simulate(scene), 17))[-1]
+    save(tmp_path / "point.h5", middle.checkpoint())
+    rest = list(simulate(scene, start=load(tmp_path / "point.h5")))
+    assert len(whole[-1].system.sheet.faces) != len(scene.sheet.faces)
+    assert np.array_equal(whole[-1].state.q, rest[-1].state.q)
+    assert np.array_equal(whole[-1].state.v, rest[-1].state.v)
+
+
+def test_scenes_refuse_nonsense_by_name() -> None:
+    tiny = sheet(*rectangle((0.02, 0.02), (2, 2)))
+    world = World((box((1.0, 1.0, 1.0), (0.0, 0.0, -1.0)),))
+    with pytest.raises(SceneError, match="smaller than"):
+        ClothScene(tiny, ClothMaterial(), world, EolStep())
+    with pytest.raises(SceneError, match="handle"):
+        ClothScene(tiny, ClothMaterial(), World(handles=(Handle(np.array([0.01, 0.01])),)), EolStep())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [eol.wire, eol.nails, eol.jaws, eol.throw, eol.tablecloth, eol.friction])
+def test_scenes_run_to_their_end(build) -> None:
+    scene = build(cells=8)
+    for moment in scene.march():
+        assert np.isfinite(moment.state.q).all() and moment.reports[-1].converged
+        assert signed_areas(moment.sheet.X, moment.sheet.faces).min() > 0
+    assert abs(signed_areas(moment.sheet.X, moment.sheet.faces).sum() - 1.0) < 1e-9
