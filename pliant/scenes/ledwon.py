@@ -53,7 +53,7 @@ class AboveFloor:
 
     def energies(self, placed: Placed) -> list[Energy]:
         vertices = placed.first + np.arange(len(self.mesh.X))
-        floor = PlaneCollision(len(placed.X), vertices, (0.0, 0.0, self.height), (0.0, 0.0, 1.0), self.k)
+        floor = PlaneCollision(len(placed.X), vertices, (0.0, 0.0, self.height), (0.0, 0.0, 1.0), self.k, rows="active")
         return [*self.body.energies(placed), floor]
 
 
@@ -91,10 +91,10 @@ def falling_figure(cells: float = 12, E: float = 2e5, drop: float = 0.1) -> Scen
     return Scene([body], integrator=BDF1(), h=FRAME, duration=1.0, name="falling figure")
 
 
-def stiff_chain(links: int = 10, k: float = 1e5, ratio: float = 1000.0) -> Scene:
-    """A horizontal chain of 1 m held at one end; the last mass is ``ratio`` times the others (5 g)."""
+def stiff_chain(links: int = 10, k: float = 1e5, ratio: float = 1000.0, mass: float = 0.005) -> Scene:
+    """A horizontal chain of 1 m held at one end; the last mass is ``ratio`` times the others (``mass`` [kg])."""
     mesh = chain(links)
-    masses = np.full(links + 1, 0.005)
+    masses = np.full(links + 1, mass)
     masses[-1] *= ratio
     body = SpringNet(mesh, k, masses, pins=Pin(np.array([0])), name="chain")
     return Scene([body], integrator=BDF1(), h=FRAME, duration=1.0, name="stiff chain")
