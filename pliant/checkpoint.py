@@ -43,10 +43,14 @@ def save(path: str | Path, checkpoint: Checkpoint) -> None:
     """Write, sync, rename: at any moment ``path`` is either the old checkpoint or the new one."""
     path = Path(path)
     temporary = path.with_name(path.name + ".part")
+    encoder = _Encoder()
+    tree = json.dumps(encoder.node(checkpoint, "checkpoint")).encode("ascii")
     try:
         with h5py.File(temporary, "w") as file:
             file.attrs["format"] = FORMAT
-            _Writer().write(file.create_group("checkpoint"), checkpoint, "checkpoint")
+            file["tree"] = np.frombuffer(tree, dtype=np.uint8)
+            for number, array in enumerate(encoder.arrays):
+                file[f"arrays/{number}"] = array
         with open(temporary, "rb+") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, path)
@@ -63,103 +67,83 @@ def load(path: str | Path) -> Checkpoint:
         with h5py.File(path, "r") as file:
             if file.attrs.get("format") != FORMAT:
                 raise RunError(f"{path} has format {file.attrs.get('format')}, not {FORMAT}", where="checkpoint")
-            value = _Reader().read(file["checkpoint"])
-    except OSError as error:
+            tree = json.loads(file["tree"][...].tobytes())
+            arrays = [file[f"arrays/{number}"][()] for number in range(len(file.get("arrays", ())))]
+    except (OSError, KeyError, ValueError) as error:
         raise RunError(f"cannot read {path}: {error}", where="checkpoint", remedy="is it a run folder?") from error
+    value = _decode(tree, arrays)
     if not isinstance(value, Checkpoint):
         raise RunError(f"{path} holds a {type(value).__name__}", where="checkpoint")
     return value
 
 
-class _Writer:
-    """Values into HDF5 groups; an array that occurs twice is stored once and stays one array."""
+class _Encoder:
+    """Values as a JSON tree beside a list of arrays; an array that occurs twice is stored once and stays one array."""
 
     def __init__(self) -> None:
-        self._places: dict[int, str] = {}
-        self._alive: list[Any] = []  # so that identities stay unique while writing
+        self.arrays: list[np.ndarray] = []
+        self._numbers: dict[int, int] = {}
 
-    def write(self, group: h5py.Group, value: Any, path: str) -> None:
-        kind = group.attrs
+    def node(self, value: Any, path: str) -> Any:
         if value is None or getattr(value, "transient", False):
-            kind["kind"] = "none"
-        elif isinstance(value, bool | int | str | np.bool_):
-            kind["kind"] = type(value).__name__.rstrip("_")
-            kind["value"] = json.dumps(value) if isinstance(value, str) else str(value)
-        elif isinstance(value, float) and not isinstance(value, np.floating):
-            kind["kind"], kind["value"] = "float", np.float64(value)
-        elif isinstance(value, np.ndarray | np.generic):
-            self._array(group, np.asarray(value), path, scalar=isinstance(value, np.generic))
-        elif sp.issparse(value):
-            self._parts(group, "sparse", _sparse(value, path), path)
-        elif isinstance(value, dict):
-            if all(isinstance(key, str) for key in value):
-                self._parts(group, "dict", value, path)
-            else:
-                self._parts(group, "pairs", {str(i): pair for i, pair in enumerate(value.items())}, path)
-        elif isinstance(value, tuple | list):
-            self._parts(group, type(value).__name__, {str(i): item for i, item in enumerate(value)}, path)
-        elif dataclasses.is_dataclass(value) and _ours(type(value)):
-            kind["class"] = f"{type(value).__module__}:{type(value).__qualname__}"
+            return None
+        if type(value) in (bool, int, float, str):
+            return value  # JSON keeps all digits
+        if isinstance(value, np.ndarray):
+            return {"array": self._number(value, path), "fortran": value.flags.fnc}
+        if isinstance(value, np.generic):
+            return {"scalar": self._number(np.asarray(value), path)}
+        if isinstance(value, tuple | list):
+            items = [self.node(item, f"{path}.{i}") for i, item in enumerate(value)]
+            return {type(value).__name__: items}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": self._nodes(value, path)}
+        if isinstance(value, dict):
+            return {"pairs": [[self.node(k, path), self.node(v, f"{path}.{k}")] for k, v in value.items()]}
+        if sp.issparse(value):
+            return {"sparse": self._nodes(_sparse(value, path), path)}
+        if dataclasses.is_dataclass(value) and _ours(type(value)):
             fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            self._parts(group, "dataclass", fields, path)
-        else:
-            raise RunError(
-                f"{path} is a {type(value).__module__}.{type(value).__qualname__}, which a checkpoint cannot hold",
-                where="checkpoint",
-                remedy="memory must be arrays, numbers and frozen dataclasses; mark rebuildable objects transient",
-            )
+            name = f"{type(value).__module__}:{type(value).__qualname__}"
+            return {"dataclass": name, "fields": self._nodes(fields, path)}
+        raise RunError(
+            f"{path} is a {type(value).__module__}.{type(value).__qualname__}, which a checkpoint cannot hold",
+            where="checkpoint",
+            remedy="memory must be arrays, numbers and frozen dataclasses; mark rebuildable objects transient",
+        )
 
-    def _parts(self, group: h5py.Group, kind: str, parts: dict[str, Any], path: str) -> None:
-        group.attrs["kind"] = kind
-        for number, (name, part) in enumerate(parts.items()):
-            child = group.create_group(f"{number:06d}")
-            child.attrs["name"] = json.dumps(name)
-            self.write(child, part, f"{path}.{name}")
+    def _nodes(self, parts: dict[str, Any], path: str) -> dict[str, Any]:
+        return {name: self.node(part, f"{path}.{name}") for name, part in parts.items()}
 
-    def _array(self, group: h5py.Group, value: np.ndarray, path: str, *, scalar: bool) -> None:
+    def _number(self, value: np.ndarray, path: str) -> int:
         if value.dtype.kind not in "biufcS":
             raise RunError(f"{path} is an array of {value.dtype}", where="checkpoint", remedy="store numbers")
-        if id(value) in self._places and not scalar:
-            group.attrs["kind"], group.attrs["value"] = "same", self._places[id(value)]
-            return
-        group.attrs["kind"] = "scalar" if scalar else "array"
-        group.attrs["fortran"] = bool(value.flags.f_contiguous and not value.flags.c_contiguous)
-        group.create_dataset("data", data=value)
-        self._places[id(value)] = group.name
-        self._alive.append(value)
+        if id(value) not in self._numbers:
+            self._numbers[id(value)] = len(self.arrays)
+            self.arrays.append(value)  # alive while writing, so that identities stay unique
+        return self._numbers[id(value)]
 
 
-class _Reader:
-    def __init__(self) -> None:
-        self._arrays: dict[str, np.ndarray] = {}
-
-    def read(self, group: h5py.Group) -> Any:
-        kind, attrs = group.attrs["kind"], group.attrs
-        if kind in ("none", "bool", "int", "str", "float"):
-            return None if kind == "none" else _plain(kind, attrs["value"])
-        if kind in ("array", "scalar"):
-            data = group["data"][()]
-            if kind == "scalar":
-                return data
-            array = np.asfortranarray(data) if attrs["fortran"] else np.asarray(data)
-            self._arrays[group.name] = array
-            return array
-        if kind == "same":
-            return self._arrays[attrs["value"]]
-        parts = {json.loads(group[key].attrs["name"]): self.read(group[key]) for key in sorted(group)}
-        if kind == "sparse":
-            return _sparse_matrix(parts)
-        if kind == "dataclass":
-            return _instance(attrs["class"], parts)
-        if kind == "dict":
-            return parts
-        return {"pairs": dict, "tuple": tuple, "list": list}[kind](parts.values())
-
-
-def _plain(kind: str, value: Any) -> Any:
-    if kind == "bool":
-        return value == "True"
-    return {"int": int, "str": json.loads, "float": float}[kind](value)
+def _decode(node: Any, arrays: list[Any]) -> Any:
+    if isinstance(node, list):
+        return [_decode(item, arrays) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "array" in node:
+        number = node["array"]
+        if node["fortran"]:
+            arrays[number] = np.asfortranarray(arrays[number])
+        arrays[number] = np.asarray(arrays[number])
+        return arrays[number]
+    if "scalar" in node:
+        return arrays[node["scalar"]]
+    if "dataclass" in node:
+        return _instance(node["dataclass"], {k: _decode(v, arrays) for k, v in node["fields"].items()})
+    ((kind, content),) = node.items()
+    if kind in ("dict", "sparse"):
+        parts = {key: _decode(value, arrays) for key, value in content.items()}
+        return parts if kind == "dict" else _sparse_matrix(parts)
+    return {"pairs": dict, "tuple": tuple, "list": list}[kind](_decode(content, arrays))
 
 
 def _sparse(A: Any, path: str) -> dict[str, Any]:

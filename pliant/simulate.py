@@ -89,15 +89,17 @@ class StepFailed(ConvergenceError):
         self.bundle: Path | None = None  # where it was written, once it was
 
 
-def simulate(scene: SceneLike, *, start: Checkpoint | None = None) -> Iterator[TimeStep]:
-    """Step from the initial state, or from a checkpoint, to the end of the scene.
+def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any = None) -> Iterator[TimeStep]:
+    """Step from the initial state, or from a checkpoint, to the end of the scene; ``system`` saves building it anew.
 
     A step that does not converge, is not finite, or inverts elements of a material that forbids it, is treated as
     ``scene.on_failure`` says: "raise" `StepFailed`; "warn" once and go on (never with values that are not finite);
     "substep": halve h until it converges, at most 2^10 times, then return to h. ``scene.on_energy_gain`` says what a
     negative numerical dissipation beyond 1e-6 of the ledger's scale means.
     """
-    system, point = beginning(scene, start)
+    if system is None or start is None:
+        system, start = beginning(scene, start)
+    point = start
     row = ledger.opening(point.step, system, point.state)
     changed = point.topology is not None
     warned = False

@@ -100,7 +100,7 @@ class SIERE:
         self, system: System, state: State, h: float, memory: Memory | None, clock: Clock
     ) -> tuple["Matrices", Factor, int]:
         """The step's matrices and the factor of A, projected as asked; and how many times A was filled."""
-        mass, analysis = (memory.mass, memory.analysis) if memory else (Transient(None), None)
+        mass, analysis = (memory.mass or Transient(None), memory.analysis) if memory else (Transient(None), None)
         try:
             with clock("fill"):
                 x = assemble(system, state, h, psd=self.project == "always", mass=mass)
@@ -136,9 +136,9 @@ class SIERE:
         inverse = ShiftInvert(factor, -1.0 / x.h**2, x.h**2) if x.D is None else None
         found = lowest(sp.csr_matrix(K / x.h**2), x.mass[1], self.s + GUARDS + RIGID, inverse=inverse, tolerance=1e-4)
         captured = self.s + rigid(found.lam)
-        kept = captured + GUARDS
-        y = factor.solve(x.implicit())
-        return Tracked(found.lam[:kept], found.U[:, :kept], found.residual, found.solves, 0, y), captured
+        U = np.ascontiguousarray(found.U[:, : captured + GUARDS])
+        lam = np.einsum("ij,ij->j", U, x.K(U))
+        return Tracked(lam, U, found.residual, found.solves, 0, factor.solve(x.implicit())), captured
 
 
 def rigid(lam: Array) -> int:

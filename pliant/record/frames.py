@@ -57,20 +57,32 @@ class Frame:
     cell_values: dict[str, Array]
 
 
+@dataclass(frozen=True)
+class _Room:
+    """A dataset's place in the file: first byte, bytes per row, rows."""
+
+    first: int
+    row: int
+    rows: int
+    dtype: str
+
+
 class FrameWriter:
     """Appends frames to a file. ``frames`` says how many are expected (room is reserved), more are always possible."""
 
     def __init__(self, path: str | Path, *, frames: int = 64) -> None:
         self.path = Path(path)
-        self._expected = max(1, frames)
-        self._file: h5py.File | None = None
-        self._topology: Topology | None = None
         self.count = 0
+        self._expected = max(1, frames)
+        self._file: Any = None
+        self._bytes = -1
+        self._rooms: dict[str, _Room] = {}
+        self._topology: Topology | None = None
         if self.path.exists():
             self._open()
 
     def append(self, frame: Frame, topology: Topology) -> None:
-        """Record a frame; ``topology`` is stored when it is not the object of the frame before."""
+        """Record a frame; ``topology`` is stored when its cells are not those of the frame before."""
         try:
             self._append(frame, topology)
         except (OSError, RuntimeError) as error:
@@ -85,10 +97,12 @@ class FrameWriter:
         if count < self.count and self._file is not None:
             self._file["VTKHDF/Steps/Values"].resize((count,))
             self._set_count(count)
+            self._topology, self._next = None, self._used()
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+            os.close(self._bytes)
             self._file = None
 
     # ------------------------------------------------------------------------------------------------ writing
@@ -97,42 +111,51 @@ class FrameWriter:
         if self._file is None:
             self._create(frame, topology)
         new = topology is not self._topology and not self._same(topology)
-        need = self._need(frame, topology, new)
-        room = {name: self._size(name) for name in need}
-        if any(room[name] < length for name, length in need.items()):
-            self._grow({name: 2 * length if room[name] < length else room[name] for name, length in need.items()})
-        assert self._file is not None
-        root, steps, k = self._file["VTKHDF"], self._file["VTKHDF/Steps"], self.count
-        used = self._used()
+        after, writes = self._plan(frame, topology, new)
+        need = {name: first + len(rows) for name, (first, rows) in writes.items()}
+        if any(self._rooms[name].rows < length for name, length in need.items()):
+            self._grow(need)
+        for name, (first, rows) in writes.items():
+            self._write(name, first, rows)
+        self._set_count(self.count + 1)
+        times = self._file["VTKHDF/Steps/Values"]
+        times.resize((self.count,))
+        times[self.count - 1] = frame.t
+        self._file.flush()
+        self._topology, self._next = topology, after
+
+    def _plan(self, frame: Frame, topology: Topology, new: bool) -> tuple[dict[str, int], dict[str, tuple[int, Any]]]:
+        """Where the next frame will begin, and what this one writes: dataset -> (first row, rows)."""
+        at, k = dict(self._next), self.count
+        writes: dict[str, tuple[int, Any]] = {}
         if new:
-            self._write_topology(root, frame, topology, used)
-            used = {**used, "part": used["parts"], "cell": used["cells"], "id": used["ids"]}
-        offsets = (used["part"], 1, used["points"], used["cell"], used["id"])
-        for name, value in zip(STEP_OFFSETS, offsets, strict=True):
-            steps[name][k] = value
-        root["Points"][used["points"] : used["points"] + len(frame.points)] = frame.points
+            at |= {"part": at["parts"], "cell": at["cells"], "id": at["ids"]}
+            sizes = (len(frame.points), topology.cells, len(topology.connectivity))
+            writes |= {name: (at["part"], [size]) for name, size in zip(SIZES, sizes, strict=True)}
+            writes["Connectivity"] = (at["id"], topology.connectivity)
+            writes["Offsets"] = (at["cell"] + at["part"], topology.offsets)
+            writes["Types"] = (at["cell"], topology.types)
+            at |= {"parts": at["part"] + 1, "cells": at["cell"] + sizes[1], "ids": at["id"] + sizes[2]}
+        offsets = (at["part"], 1, at["Points"], at["cell"], at["id"])
+        writes |= {f"Steps/{name}": (k, [value]) for name, value in zip(STEP_OFFSETS, offsets, strict=True)}
+        writes["Points"] = (at["Points"], frame.points)
         for group, values in (("PointData", frame.point_values), ("CellData", frame.cell_values)):
             for name, array in values.items():
-                first = used[f"{group}/{name}"]
-                root[group][name][first : first + len(array)] = array
-                steps[group + "Offsets"][name][k] = first
-        self._file.flush()
-        self._set_count(k + 1)
-        steps["Values"].resize((k + 1,))
-        steps["Values"][k] = frame.t
-        self._file.flush()
-        self._topology = topology
+                writes[f"{group}/{name}"] = (at[f"{group}/{name}"], array)
+                writes[f"Steps/{group}Offsets/{name}"] = (k, [at[f"{group}/{name}"]])
+        moved = {name: at[name] + len(rows) for name, (_, rows) in writes.items() if name in at}
+        return at | moved, writes
 
-    def _write_topology(self, root: Any, frame: Frame, topology: Topology, used: dict[str, int]) -> None:
-        part, cells, ids = used["parts"], used["cells"], used["ids"]
-        for name, value in zip(SIZES, (len(frame.points), topology.cells, len(topology.connectivity)), strict=True):
-            root[name][part] = value
-        root["Connectivity"][ids : ids + len(topology.connectivity)] = topology.connectivity
-        root["Offsets"][cells + part : cells + part + topology.cells + 1] = topology.offsets
-        root["Types"][cells : cells + topology.cells] = topology.types
+    def _write(self, name: str, first: int, rows: Any) -> None:
+        """Values into their reserved place, past HDF5: its bookkeeping does not change."""
+        room = self._rooms[name]
+        content = memoryview(np.ascontiguousarray(rows, dtype=room.dtype).tobytes())
+        at = room.first + first * room.row
+        while content:
+            done = os.pwrite(self._bytes, content, at)
+            content, at = content[done:], at + done
 
     def _set_count(self, count: int) -> None:
-        assert self._file is not None
         self._file["VTKHDF/Steps"].attrs.modify("NSteps", np.int64(count))
         self._file.flush()
         self.count = count
@@ -140,35 +163,18 @@ class FrameWriter:
     # ------------------------------------------------------------------------------------------------ room
 
     def _used(self) -> dict[str, int]:
-        """First free place of every growing dataset; ``part``, ``cell``, ``id`` are those of the last topology."""
-        assert self._file is not None
+        """First free row of the growing datasets; ``part``, ``cell``, ``id`` say where the last topology lies."""
         root, steps, k = self._file["VTKHDF"], self._file["VTKHDF/Steps"], self.count - 1
-        channels = [f"{group}/{name}" for group in ("PointData", "CellData") for name in root[group]]
+        channels = {f"{g}/{n}": (g, n) for g in ("PointData", "CellData") for n in root[g]}
         if k < 0:
-            return dict.fromkeys(["parts", "points", "cells", "ids", "part", "cell", "id", *channels], 0)
+            return dict.fromkeys(["parts", "cells", "ids", "part", "cell", "id", "Points", *channels], 0)
         part, cell, ident = (int(steps[n][k].item()) for n in ("PartOffsets", "CellOffsets", "ConnectivityIdOffsets"))
         points, cells, ids = (int(root[name][part]) for name in SIZES)
         used = {"part": part, "cell": cell, "id": ident, "parts": part + 1, "cells": cell + cells, "ids": ident + ids}
-        used["points"] = int(steps["PointOffsets"][k]) + points
-        for channel in channels:
-            group, name = channel.split("/")
+        used["Points"] = int(steps["PointOffsets"][k]) + points
+        for channel, (group, name) in channels.items():
             used[channel] = int(steps[group + "Offsets"][name][k]) + (points if group == "PointData" else cells)
         return used
-
-    def _need(self, frame: Frame, topology: Topology, new: bool) -> dict[str, int]:
-        """Lengths the datasets must have to hold one more frame."""
-        used, extra = self._used(), int(new)
-        need = dict.fromkeys(SIZES, used["parts"] + extra)
-        need |= {f"Steps/{name}": self.count + 1 for name in STEP_OFFSETS}
-        need["Points"] = used["points"] + len(frame.points)
-        need["Connectivity"] = used["ids"] + extra * len(topology.connectivity)
-        need["Offsets"] = used["cells"] + used["parts"] + extra * (topology.cells + 1)
-        need["Types"] = used["cells"] + extra * topology.cells
-        for group, values in (("PointData", frame.point_values), ("CellData", frame.cell_values)):
-            for name, value in values.items():
-                need[f"{group}/{name}"] = used[f"{group}/{name}"] + len(value)
-                need[f"Steps/{group}Offsets/{name}"] = self.count + 1
-        return need
 
     def _create(self, frame: Frame, topology: Topology) -> None:
         values = frame.point_values | frame.cell_values
@@ -186,64 +192,74 @@ class FrameWriter:
                 shapes[f"{group}/{name}"] = ((frames * len(value), *value.shape[1:]), "f8")
                 shapes[f"Steps/{group}Offsets/{name}"] = ((frames,), "i8")
         temporary = self.path.with_name(self.path.name + ".part")
-        self._write_empty(temporary, shapes, frames)
+        _write_empty(temporary, shapes, frames)
         os.replace(temporary, self.path)
         self._open()
 
-    def _grow(self, lengths: dict[str, int]) -> None:
-        """Move into a file with more room."""
-        assert self._file is not None
-        old, root = self._file, self._file["VTKHDF"]
-        shapes = {name: ((length, *root[name].shape[1:]), root[name].dtype.str) for name, length in lengths.items()}
+    def _grow(self, need: dict[str, int]) -> None:
+        """Move into a file with twice the room for what is full."""
+        self.close()
         temporary = self.path.with_name(self.path.name + ".part")
-        frames = lengths["Steps/PartOffsets"]
-        self._write_empty(temporary, shapes, frames)
-        with h5py.File(temporary, "r+", locking=False) as new:
-            for name in shapes:
-                filled = min(len(root[name]), lengths[name])
-                new["VTKHDF"][name][:filled] = root[name][:filled]
-            steps = new["VTKHDF/Steps"]
-            steps["Values"].resize((self.count,))
-            steps["Values"][...] = root["Steps/Values"][...]
-            steps.attrs.modify("NSteps", np.int64(self.count))
+        with open_frames(self.path) as old:
+            root = old["VTKHDF"]
+            rows = {n: 2 * need[n] if need.get(n, 0) > room.rows else room.rows for n, room in self._rooms.items()}
+            shapes = {name: ((count, *root[name].shape[1:]), root[name].dtype.str) for name, count in rows.items()}
+            _write_empty(temporary, shapes, rows["Steps/PartOffsets"])
+            with open_frames(temporary, "r+") as new:
+                for name in shapes:
+                    new["VTKHDF"][name][: len(root[name])] = root[name][...]
+                steps = new["VTKHDF/Steps"]
+                steps["Values"].resize((self.count,))
+                steps["Values"][...] = root["Steps/Values"][: self.count]
+                steps.attrs.modify("NSteps", np.int64(self.count))
         with open(temporary, "rb+") as handle:
             os.fsync(handle.fileno())
-        old.close()
         os.replace(temporary, self.path)
         self._open()
-
-    @staticmethod
-    def _write_empty(path: Path, shapes: dict[str, tuple[tuple[int, ...], str]], frames: int) -> None:
-        """The skeleton of the file: all datasets with their room, no frames."""
-        with h5py.File(path, "w", libver="earliest", locking=False) as file:
-            root = file.create_group("VTKHDF")
-            root.attrs["Version"] = np.array([2, 1], dtype=np.int64)
-            kind = b"UnstructuredGrid"
-            root.attrs.create("Type", kind, dtype=h5py.string_dtype("ascii", len(kind)))
-            for name in ("PointData", "CellData", "Steps/PointDataOffsets", "Steps/CellDataOffsets"):
-                root.create_group(name)
-            root["Steps"].attrs["NSteps"] = np.int64(0)
-            root["Steps"].create_dataset("Values", (0,), "f8", maxshape=(None,), chunks=(max(frames, 1),))
-            for name, (shape, dtype) in shapes.items():
-                _reserve(root, name, shape, dtype)
 
     def _open(self) -> None:
         self._file = open_frames(self.path, "r+")
+        self._bytes = os.open(self.path, os.O_WRONLY)
+        self._rooms = _rooms(self._file["VTKHDF"])
         steps = self._file["VTKHDF/Steps"]
-        self.count = min(int(steps.attrs["NSteps"]), len(steps["Values"]))
-        self._topology = None
-        self._set_count(self.count)
+        self._set_count(min(int(steps.attrs["NSteps"]), len(steps["Values"])))
+        self._topology, self._next = None, self._used()
 
     def _same(self, topology: Topology) -> bool:
         """Whether the last stored topology has the same cells; identity alone tells nothing after reopening."""
         if self.count == 0:
             return False
-        last = read_topology(self._file, self.count - 1)
+        with open_frames(self.path) as file:
+            last = read_topology(file, self.count - 1)
         return np.array_equal(last.connectivity, topology.connectivity) and np.array_equal(last.types, topology.types)
 
-    def _size(self, name: str) -> int:
-        assert self._file is not None
-        return len(self._file["VTKHDF"][name])
+
+def _rooms(root: h5py.Group) -> dict[str, _Room]:
+    """The places of all datasets but the times, whose length HDF5 keeps."""
+    found: dict[str, _Room] = {}
+
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and name != "Steps/Values":
+            row = item.dtype.itemsize * int(np.prod(item.shape[1:], dtype=np.int64))
+            found[name] = _Room(item.id.get_offset() or 0, row, len(item), item.dtype.str)
+
+    root.visititems(note)
+    return found
+
+
+def _write_empty(path: Path, shapes: dict[str, tuple[tuple[int, ...], str]], frames: int) -> None:
+    """The skeleton of the file: all datasets with their room, no frames."""
+    with h5py.File(path, "w", libver="earliest", locking=False) as file:
+        root = file.create_group("VTKHDF")
+        root.attrs["Version"] = np.array([2, 1], dtype=np.int64)
+        kind = b"UnstructuredGrid"
+        root.attrs.create("Type", kind, dtype=h5py.string_dtype("ascii", len(kind)))
+        for name in ("PointData", "CellData", "Steps/PointDataOffsets", "Steps/CellDataOffsets"):
+            root.create_group(name)
+        root["Steps"].attrs["NSteps"] = np.int64(0)
+        root["Steps"].create_dataset("Values", (0,), "f8", maxshape=(None,), chunks=(max(frames, 1),))
+        for name, (shape, dtype) in shapes.items():
+            _reserve(root, name, shape, dtype)
 
 
 def _reserve(root: h5py.Group, name: str, shape: tuple[int, ...], dtype: str) -> None:

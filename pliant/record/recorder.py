@@ -68,7 +68,7 @@ def record(
     _prepare(folder, overwrite)
     recorder = _Recorder(scene, folder, output, origin)
     recorder.open(begin, system)
-    return _drive(recorder, begin, watch)
+    return _drive(recorder, begin, system, watch)
 
 
 def resume(
@@ -94,7 +94,7 @@ def resume(
         return run
     recorder = _Recorder(scene, run.folder, output or Output(), origin or origin_of(scene))
     recorder.reopen(start)
-    return _drive(recorder, start, watch)
+    return _drive(recorder, start, None, watch)
 
 
 class _Recorder:
@@ -175,11 +175,11 @@ class _Recorder:
         self._saved = monotonic()
 
 
-def _drive(recorder: _Recorder, start: Checkpoint, watch: Callable[[TimeStep], None] | None) -> Run:
+def _drive(recorder: _Recorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:
     step: TimeStep | None = None
     try:
         with _stop_signals() as stopped:
-            for step in simulate(recorder.scene, start=start):
+            for step in simulate(recorder.scene, start=start, system=system):
                 recorder.step(step)
                 if watch is not None:
                     watch(step)

@@ -20,44 +20,61 @@ SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledg
 
 
 class Frames:
-    """The frames of a run as a sequence of `Frame`; each is read when asked for."""
+    """The frames of a run as a sequence of `Frame`, each read when asked for.
+
+    The file is open only while something is read, so that a run that is still going can be watched and resumed.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._file = open_frames(path)
-        self._steps = self._file["VTKHDF/Steps"]
-        self._length = min(int(self._steps.attrs["NSteps"]), len(self._steps["Values"]))
+        self._path = path
 
     def __len__(self) -> int:
-        return self._length
+        with open_frames(self._path) as file:
+            return _count(file)
 
     def __iter__(self) -> Iterator[Frame]:
-        return (self[k] for k in range(len(self)))
+        with open_frames(self._path) as file:
+            for k in range(_count(file)):
+                yield _frame(file, k)
 
     def __getitem__(self, k: int) -> Frame:
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"frame {k} of {len(self)}")
-        k %= len(self)
-        root, steps = self._file["VTKHDF"], self._steps
-        part, first = int(steps["PartOffsets"][k]), int(steps["PointOffsets"][k])
-        points, cells = int(root["NumberOfPoints"][part]), int(root["NumberOfCells"][part])
-        values: dict[str, dict[str, Array]] = {}
-        for group, length in (("PointData", points), ("CellData", cells)):
-            starts = {name: int(steps[group + "Offsets"][name][k]) for name in root[group]}
-            values[group] = {name: root[group][name][start : start + length] for name, start in starts.items()}
-        x = root["Points"][first : first + points]
-        return Frame(float(steps["Values"][k]), x, values["PointData"], values["CellData"])
+        with open_frames(self._path) as file:
+            return _frame(file, _checked(file, k))
 
     @property
     def times(self) -> Array:
         """Times of all frames [s]."""
-        return self._steps["Values"][: self._length]
+        with open_frames(self._path) as file:
+            return file["VTKHDF/Steps/Values"][: _count(file)]
 
     def topology(self, k: int = 0) -> Topology:
         """Cells of frame k."""
-        return read_topology(self._file, k)
+        with open_frames(self._path) as file:
+            return read_topology(file, _checked(file, k))
 
-    def close(self) -> None:
-        self._file.close()
+
+def _count(file: Any) -> int:
+    steps = file["VTKHDF/Steps"]
+    return min(int(steps.attrs["NSteps"]), len(steps["Values"]))
+
+
+def _checked(file: Any, k: int) -> int:
+    count = _count(file)
+    if not -count <= k < count:
+        raise IndexError(f"frame {k} of {count}")
+    return k % count
+
+
+def _frame(file: Any, k: int) -> Frame:
+    root, steps = file["VTKHDF"], file["VTKHDF/Steps"]
+    part, first = int(steps["PartOffsets"][k]), int(steps["PointOffsets"][k])
+    points, cells = int(root["NumberOfPoints"][part]), int(root["NumberOfCells"][part])
+    values: dict[str, dict[str, Array]] = {}
+    for group, length in (("PointData", points), ("CellData", cells)):
+        starts = {name: int(steps[group + "Offsets"][name][k]) for name in root[group]}
+        values[group] = {name: root[group][name][start : start + length] for name, start in starts.items()}
+    x = root["Points"][first : first + points]
+    return Frame(float(steps["Values"][k]), x, values["PointData"], values["CellData"])
 
 
 @dataclass(frozen=True)
