@@ -60,6 +60,10 @@ class Scene:
         if self.obstacles and self.contact is None:
             remedy = "give contact=PenaltyContact() or BarrierContact()"
             raise SceneError("obstacles need a contact model", where="scene.obstacles", remedy=remedy)
+        staged = hasattr(self.integrator, "solver") and not getattr(self.integrator, "extrapolates", False)
+        if self.contact is not None and self.contact.safe and not staged:
+            name, remedy = type(self.integrator).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
+            raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
         if self.contact is not None and dims != {3}:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
         for where, given in (("gravity", self.gravity), *((f"{b.name}.velocity", b.velocity) for b in self.bodies)):
@@ -122,7 +126,8 @@ class Scene:
         held = np.ones(len(v), dtype=bool)
         held[system.free] = False
         v[held] = 0.0
-        return State(system.prescribe(system.X.ravel().copy(), 0.0), v, 0.0)
+        q = system.prescribe(system.X.ravel().copy(), 0.0)
+        return State(q if system.contact is None else system.contact.initial(q, np.flatnonzero(held)), v, 0.0)
 
     def run(self, folder: str | Path, **options: Any) -> Any:
         """Simulate and record into ``folder``; returns the run (frames, ledger, report)."""

@@ -87,13 +87,16 @@ class Stage:
         return self.t - self.start.t
 
     def merit(self, z: Array) -> float | None:
-        """Phi = 1/2 (q - target)^T M (q - target) + c^2 W(q)."""
+        """Phi = 1/2 (q - target)^T M (q - target) + c^2 W(q) + c^3 P(v(q)), P of forces that are -dP/dv."""
         q = self.embed(z)
         W = self.system.potential(q, self.t)
         if W is None:
             return None
         d = q - self.target
-        return 0.5 * self.inertia * float(d @ (self.M @ d)) + self.c**2 * W
+        phi = 0.5 * self.inertia * float(d @ (self.M @ d)) + self.c**2 * W
+        if self.inertia and hasattr(self.system, "dissipation"):
+            phi += self.c**3 * self.system.dissipation(q, self.velocity(q))
+        return phi
 
     def norm(self, r: Array) -> float:
         return float(np.sqrt(r @ (r / self.weights)))

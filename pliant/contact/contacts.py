@@ -6,7 +6,7 @@ pair forces sum to zero.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,10 @@ class Contacts:
     def only(self, chosen: Any) -> "Contacts":
         """The chosen contacts (indices or a mask)."""
         return Contacts(*(getattr(self, f.name)[chosen] for f in fields(self)))
+
+    def shifted(self, by: float) -> "Contacts":
+        """The same contacts with all gaps larger by ``by`` [m]."""
+        return replace(self, gaps=self.gaps + by)
 
 
 def joined(parts: Sequence[Contacts]) -> Contacts:

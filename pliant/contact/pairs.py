@@ -103,6 +103,13 @@ class PairDetector:
             self.tet_body[found.tet[keep][good]],
         )
 
+    def body_at(self, x: Array, point: Array) -> int:
+        """The solid body that holds ``point (3,)``; -1 when none does."""
+        P = np.asarray(point, dtype=np.float64)[None, :]
+        start, order = hash_points(P, self._cell, self._mask)
+        pairs, _ = points_in_tets(x, self.T, P, np.array([-1]), start, order, self._cell, self._mask, 1)
+        return int(self.tet_body[pairs[0, 1]]) if len(pairs) else -1
+
     def detect_along(self, x: Array, ahead: Array) -> Pairs:
         """Pairs at x, and those that only appear at the predicted positions ``ahead``."""
         now, then = self.detect(x), self.detect(ahead)

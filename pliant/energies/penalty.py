@@ -36,6 +36,11 @@ class Penalty:
         k, w = self._stiffness(contacts), self._w
         return k * (np.where(p < w, p * p / (2.0 * w), p - 0.5 * w) if w > 0.0 else p)
 
+    def loads(self, x: Array) -> tuple[Contacts, Array]:
+        """Contacts and their normal forces (c,) [N]."""
+        contacts = self._geometry(x)
+        return contacts, self.normal_force(contacts)
+
     def value(self, x: Array) -> float:
         contacts = self._geometry(x)
         p, w = np.maximum(-contacts.gaps, 0.0), self._w
@@ -104,6 +109,10 @@ class AnchoredPenalty:
 
     def normal_force(self, contacts: Contacts) -> Array:
         return self._stiff * np.maximum(-contacts.gaps, 0.0)
+
+    def loads(self, x: Array) -> tuple[Contacts, Array]:
+        contacts = self.contacts(x)
+        return contacts, self.normal_force(contacts)
 
     def value(self, x: Array) -> float:
         depth, slide = self._split(x)

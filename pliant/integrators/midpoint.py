@@ -15,6 +15,7 @@ class ImplicitMidpoint:
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
+    extrapolates: ClassVar[bool] = True  # the new state lies beyond the solved stage, where barriers do not watch
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, state.v, state.t

@@ -99,7 +99,8 @@ def start_trial(stage: StageLike, guess: Array, clock: Clock) -> Trial:
 
 def row(iteration: int, now: Trial, t: float) -> dict[str, float]:
     """One line of the iteration table."""
-    return {"iteration": iteration, "residual": now.norm, "step": t}
+    line = {"iteration": iteration, "residual": now.norm, "step": t}
+    return line if now.merit is None else {**line, "merit": now.merit}
 
 
 def finish(
@@ -123,9 +124,16 @@ def finish(
 
 
 def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:
-    """Whether the best residual of the last ``window`` iterations is hardly below the best one before them."""
+    """Whether the best residual of the last ``window`` iterations is hardly below the best one before them.
+
+    A merit that still falls is progress too: against a barrier the residual rises before it falls.
+    """
+    if len(history) <= window + 1:
+        return False
+    if "merit" in history[-1] and history[-1]["merit"] < (1.0 - 1e-9) * history[-window]["merit"]:
+        return False
     residuals = [r["residual"] for r in history]
-    return len(residuals) > window + 1 and min(residuals[-window:]) > 0.9 * min(residuals[:-window])
+    return min(residuals[-window:]) > 0.9 * min(residuals[:-window])
 
 
 def factor_counts(factor: Factor) -> Counts:

@@ -60,7 +60,10 @@ class ContactModel(Protocol):
     """Contact for the bodies of one scene."""
 
     force_names: tuple[str, ...]  # of the forces that `at` makes
-    safe: bool  # nothing may ever cross: needs integrators that end on a solved stage
+
+    def initial(self, q: Array, fixed: IntArray) -> Array:
+        """The coordinates to start from, given those wanted and the prescribed ones; refuses overlaps."""
+        ...
 
     def at(self, start: State, t: float) -> Terms: ...
 
@@ -72,7 +75,13 @@ class ContactModel(Protocol):
 
 
 class ContactChoice(Protocol):
-    """A choice of contact as a frozen dataclass; ``model`` makes it for a scene."""
+    """A choice of contact as a frozen dataclass; ``model`` makes it for a scene.
+
+    ``safe`` contact lets nothing cross, ever, and needs integrators whose states are solved stages.
+    """
+
+    @property
+    def safe(self) -> bool: ...
 
     def model(self, setting: Setting) -> ContactModel: ...
 

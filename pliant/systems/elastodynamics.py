@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.base import ConstantLoad, Energy, Marching
 from pliant.errors import SceneError
 from pliant.forces.base import Force
@@ -67,7 +67,7 @@ class Elastodynamics:
         self._free_pattern, self._chosen = self.pattern.restricted(self.free)
         self._empty = sp.csr_matrix((n * d, n * d))
 
-    def _make_pattern(self, N: int) -> tuple[Pattern, dict[int, tuple[Array, Array]]]:
+    def _make_pattern(self, N: int) -> tuple[Pattern, dict[int, tuple[IndexArray, IntArray]]]:
         """The union of all constant patterns, and for each of them (by identity) the places of its entries in it."""
         q, v = self.X.ravel(), np.zeros(N)
         parts = [self._mass] + [e.hessian(q) for e in self._energies]
@@ -200,7 +200,7 @@ class Elastodynamics:
             total = added(total, A)
         return total
 
-    def _slots_of(self, A: sp.csr_matrix) -> Array | None:
+    def _slots_of(self, A: sp.csr_matrix) -> IntArray | None:
         """Places of A's entries in the pattern, known for the constant patterns, found for others; None if outside."""
         known = self._slots.get(id(A.indices))
         return known[1] if known is not None and known[0] is A.indices else self.pattern.find(A)
@@ -226,9 +226,13 @@ class Elastodynamics:
     def potential(self, q: Array, t: float) -> float | None:
         if self.contact is not None:
             return self.at(State(q, np.zeros_like(q), t), t).potential(q, t)
-        if self.force_terms:
+        if any(not getattr(f, "lagged", False) for f in self.force_terms):
             return None
         return sum(e.value(q) for e in self.energy_terms)
+
+    def dissipation(self, q: Array, v: Array) -> float:
+        """P(v) [W] of the lagged forces, which are -dP/dv: the part of them in the incremental potential."""
+        return sum(f.dissipation(q, v) for f in self.force_terms if getattr(f, "lagged", False))
 
     def contacts(self, q: Array, v: Array, t: float) -> Touch | None:
         """Points, normals, gaps and forces of all contacts; None for a system without contact."""

@@ -1,11 +1,13 @@
 """Penalty contact: springs that push out what is inside, friction and damping where they press."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts, Remembered, joined
+from pliant.contact.initial import admissible
 from pliant.contact.pairs import PairDetector
 from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.energies.base import Energy
@@ -26,7 +28,8 @@ class PenaltyContact:
     coefficient against obstacles, ``mu_bodies`` between bodies; sticking contacts creep at less than about ``creep``
     [m/s]. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps obstacles at a distance;
     ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
-    ``anisotropy`` alpha replaces the springs against obstacles by the anchored ones of [ConJac2020]. ``resolve_initial`` moves bodies apart that overlap at the start.
+    ``anisotropy`` alpha replaces the springs against obstacles by the anchored ones of [ConJac2020].
+    ``resolve_initial`` moves bodies apart that overlap at the start.
     """
 
     k: float | None = None
@@ -40,6 +43,7 @@ class PenaltyContact:
     bodies: bool = True
     self_contact: bool = True
     resolve_initial: bool = False
+    safe: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in ("mu", "mu_bodies", "damping", "thickness", "smoothing"):
@@ -57,8 +61,6 @@ class PenaltyContact:
 
 class PenaltyModel:
     """Penalty contact of one scene."""
-
-    safe = False
 
     def __init__(self, choice: PenaltyContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
@@ -81,6 +83,12 @@ class PenaltyModel:
         )
         self.force_names = ("friction",) * bool(choice.mu or choice.mu_bodies)
         self.force_names += ("contact damping",) * bool(choice.damping)
+
+    def initial(self, q: Array, fixed: IntArray) -> Array:
+        """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
+        gap = self.choice.thickness - 0.02 * float(self.setting.edge_length.min())
+        resolve = self.choice.resolve_initial
+        return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
 
     def at(self, start: State, t: float) -> Terms:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
@@ -109,15 +117,11 @@ class PenaltyModel:
         return Terms(tuple(energies), tuple(forces))
 
     def _forces(self, penalty: Penalty | AnchoredPenalty) -> list[Force]:
-        def load(x: Array) -> tuple[Contacts, Array]:
-            contacts = penalty.contacts(x)
-            return contacts, penalty.normal_force(contacts)
-
         forces: list[Force] = []
         if self.choice.mu or self.choice.mu_bodies:
-            forces.append(Friction(load, self._mu, self._law, self.setting.n))
+            forces.append(Friction(penalty.loads, self._mu, self._law, self.setting.n))
         if self.choice.damping:
-            forces.append(ContactDamping(load, self._k_d))
+            forces.append(ContactDamping(penalty.loads, self._k_d))
         return forces
 
     def _mu(self, contacts: Contacts) -> Array:
@@ -128,10 +132,8 @@ class PenaltyModel:
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         parts = []
         for energy in self.at(State(q, v, t), t).energies:
-            contacts = energy.contacts(q)  # type: ignore[attr-defined]
-            f_n = energy.normal_force(contacts)  # type: ignore[attr-defined]
-            rub = Friction(lambda x, load=(contacts, f_n): load, self._mu, self._law, self.setting.n)
-            parts.append(touch_of(self.setting, q, contacts, f_n, rub.contact_forces(q, v)[2]))
+            rub = Friction(energy.loads, self._mu, self._law, self.setting.n)  # type: ignore[attr-defined]
+            parts.append(touch_of(self.setting, q, *rub.contact_forces(q, v)))
         return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
 
     def distance(self, q: Array, t: float) -> float:

@@ -1,0 +1,168 @@
+"""The state a scene starts from: what already overlaps is named, shown, and moved apart on request."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.intersect import intersections
+from pliant.contact.pairs import PairDetector
+from pliant.contact.pose import pose_at
+from pliant.contact.setting import Setting
+from pliant.errors import SceneError
+from pliant.mesh.topology import edges
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """One body that overlaps another (or obstacle -1 - k): ``depth`` [m], ``direction (3,)`` in which it should leave.
+
+    ``faces (f, 3)`` are triangles involved, in the scene's numbering.
+    """
+
+    body: int
+    other: int
+    depth: float
+    direction: Array
+    faces: IntArray
+
+
+class OverlapError(SceneError):
+    """A scene that starts with bodies inside each other or inside obstacles."""
+
+    def __init__(self, setting: Setting, x: Array, overlaps: list[Overlap]) -> None:
+        self.x, self.overlaps = x, overlaps
+        named = [f"{_name(setting, o.body)} and {_name(setting, o.other)} ({o.depth:.3g} m)" for o in overlaps[:4]]
+        more = f" and {len(overlaps) - 4} more" if len(overlaps) > 4 else ""
+        super().__init__(
+            "bodies overlap at the start: " + ", ".join(named) + more,
+            where="scene.bodies",
+            remedy="move them apart, or set resolve_initial=True on the contact",
+        )
+
+    def write(self, path: str | Path) -> Path:
+        """The triangles involved as a VTK file."""
+        import meshio
+
+        F = np.concatenate([o.faces for o in self.overlaps])
+        number = np.concatenate([np.full(len(o.faces), i) for i, o in enumerate(self.overlaps)])
+        used, T = np.unique(F, return_inverse=True)
+        meshio.Mesh(self.x[used], [("triangle", T.reshape(-1, 3))], cell_data={"overlap": [number]}).write(path)
+        return Path(path)
+
+
+def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: IntArray) -> Array:
+    """The positions ``x (n, 3)`` to start from at t = 0: as given, or with bodies moved apart if ``resolve``.
+
+    Vertices must keep ``gap`` [m] from obstacles (a small negative one tolerates resting contact). Bodies with prescribed
+    vertices ``fixed`` never move.
+    """
+    eaten = swallowed(setting, x)
+    if eaten is not None:
+        remedy = "move the obstacle out of the body"
+        raise SceneError(f"obstacle {eaten[0]!r} lies inside body {eaten[1]!r}", where="scene.obstacles", remedy=remedy)
+    found = overlaps(setting, x, gap)
+    if not found:
+        return x
+    if not resolve:
+        raise OverlapError(setting, x, found)
+    return pushed_apart(setting, x, gap=gap, fixed=fixed)
+
+
+def overlaps(setting: Setting, x: Array, gap: float = 0.0, detector: PairDetector | None = None) -> list[Overlap]:
+    """All overlaps of bodies with obstacles (closer than ``gap``) and with each other at positions ``x (n, 3)``."""
+    return _with_obstacles(setting, x, gap) + _between_bodies(setting, x, min(gap, 0.0), detector)
+
+
+def _with_obstacles(setting: Setting, x: Array, gap: float) -> list[Overlap]:
+    found = []
+    for k, obstacle in enumerate(setting.obstacles):
+        pose = pose_at(obstacle.motion, 0.0)
+        g, n = obstacle.distance(pose.local(x[setting.skin]))
+        for body in np.unique(setting.body[setting.skin[g < gap]]):
+            own = setting.body[setting.skin] == body
+            deepest = np.flatnonzero(own)[np.argmin(g[own])]
+            inside = setting.skin[own & (g < gap)]
+            direction = pose.turn(n[deepest][None])[0]
+            found.append(
+                Overlap(int(body), -1 - k, float(gap - g[deepest]), direction, _faces(setting, int(body), inside))
+            )
+    return found
+
+
+def _between_bodies(setting: Setting, x: Array, gap: float, detector: PairDetector | None) -> list[Overlap]:
+    finder = detector or PairDetector(setting.meshes, setting.offsets, self_contact=False)
+    pairs = finder.detect(x)
+    contacts = pairs.contacts(x)
+    body = setting.body[pairs.nodes[:, 0]]
+    keys = np.unique(np.column_stack([body, pairs.body])[contacts.gaps < gap], axis=0)
+    found = []
+    for a, b in keys:
+        chosen = np.flatnonzero((body == a) & (pairs.body == b) & (contacts.gaps < gap))
+        deepest = chosen[np.argmin(contacts.gaps[chosen])]
+        faces = np.vstack([pairs.nodes[chosen, 1:], _faces(setting, int(a), pairs.nodes[chosen, 0])])
+        found.append(Overlap(int(a), int(b), float(-contacts.gaps[deepest]), contacts.normals[deepest], faces))
+    known = {(o.body, o.other) for o in found} | {(o.other, o.body) for o in found}
+    return found + [o for o in _pierced(setting, x) if (o.body, o.other) not in known]
+
+
+def _pierced(setting: Setting, x: Array) -> list[Overlap]:
+    """Surfaces that cross without a vertex inside: edge through triangle, sheets."""
+    faces = [m.surface() + o for m, o in zip(setting.meshes, setting.offsets, strict=False) if m.kind != "springs"]
+    if not faces:
+        return []
+    F = np.concatenate(faces)
+    E = edges(F)
+    found = []
+    hits = intersections(x, E, F)
+    pairs = np.column_stack([setting.body[E[hits[:, 0], 0]], setting.body[F[hits[:, 1], 0]]])
+    for a, b in np.unique(np.sort(pairs, axis=1), axis=0):
+        chosen = hits[(np.sort(pairs, axis=1) == (a, b)).all(axis=1), 1]
+        apart = x[setting.body == a].mean(axis=0) - x[setting.body == b].mean(axis=0)
+        size = max(float(np.linalg.norm(apart)), 1e-300)
+        depth = 0.1 * float(min(setting.edge_length[a], setting.edge_length[b]))
+        found.append(Overlap(int(a), int(b), depth, apart / size, F[np.unique(chosen)]))
+    return found
+
+
+def swallowed(setting: Setting, x: Array) -> tuple[str, str] | None:
+    """The first obstacle with a point of its own inside a solid body, and that body."""
+    finder = PairDetector(setting.meshes, setting.offsets)
+    for obstacle in setting.obstacles:
+        points = pose_at(obstacle.motion, 0.0).world(obstacle.inner_points())
+        for p in points:
+            body = finder.body_at(x, p)
+            if body >= 0:
+                return obstacle.name, setting.names[body]
+    return None
+
+
+def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray) -> Array:
+    """Positions with whole bodies moved until none overlap; bodies with prescribed vertices ``fixed`` stay."""
+    finder = PairDetector(setting.meshes, setting.offsets, self_contact=False)
+    x = x.copy()
+    edge = float(setting.edge_length.min())
+    held = np.isin(np.arange(len(setting.meshes)), setting.body[fixed])
+    for _ in range(200):
+        found = overlaps(setting, x, gap, finder)
+        if not found:
+            return x
+        for o in found:
+            shares = {o.body: 1.0, o.other: -1.0} if o.other >= 0 else {o.body: 1.0}
+            movable = [b for b in shares if not held[b]]
+            for b in movable:
+                x[setting.body == b] += shares[b] * (o.depth + 0.01 * edge) / len(movable) * o.direction
+    raise OverlapError(setting, x, overlaps(setting, x, gap, finder))
+
+
+def _faces(setting: Setting, body: int, vertices: IntArray) -> IntArray:
+    mesh = setting.meshes[body]
+    if mesh.kind == "springs":
+        return np.zeros((0, 3), dtype=np.int64)
+    F = mesh.surface() + setting.offsets[body]
+    return F[np.isin(F, vertices).any(axis=1)]
+
+
+def _name(setting: Setting, k: int) -> str:
+    return f"obstacle {setting.obstacles[-1 - k].name!r}" if k < 0 else f"body {k} ({setting.names[k]!r})"

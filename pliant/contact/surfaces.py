@@ -1,0 +1,125 @@
+"""The surfaces of all bodies and obstacles as one collision mesh of the IPC Toolkit: collisions, safe steps."""
+
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import Contacts
+from pliant.contact.pose import Passage
+from pliant.contact.setting import Setting
+from pliant.errors import MissingDependency
+from pliant.mesh.topology import edges
+
+CAUTION = 0.9  # part of the way to the first touch that a step may go
+
+
+def toolkit() -> Any:
+    """The ipctk package."""
+    try:
+        import ipctk
+    except ImportError as error:
+        raise MissingDependency("barrier contact needs ipctk", remedy="pip install ipctk") from error
+    ipctk.set_logger_level(ipctk.LoggerLevel.error)
+    return ipctk
+
+
+class Surfaces:
+    """Vertices: those of the bodies that can touch, then those of obstacles that are no containers."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._ipc = toolkit()
+        self.setting, self.skin, self.n = setting, setting.skin, setting.n
+        number = np.full(self.n, -1, dtype=np.int64)
+        number[self.skin] = np.arange(len(self.skin))
+        faces, wires = [], []
+        for mesh, first in zip(setting.meshes, setting.offsets, strict=False):
+            (wires if mesh.kind == "springs" else faces).append(
+                number[first + (mesh.T if mesh.kind == "springs" else mesh.surface())]
+            )
+        self._shapes: list[tuple[int, Array]] = []
+        others = []
+        count = len(self.skin)
+        for k, obstacle in enumerate(setting.obstacles):
+            X, F = obstacle.surface()
+            if len(F):
+                self._shapes.append((k, X))
+                faces.append(F + count)
+                others.append(np.full(len(X), -1 - k))
+                count += len(X)
+        self.owner = np.concatenate([setting.body[self.skin], *others])  # body, or -1 - obstacle, per vertex
+        F = np.concatenate([*faces, np.zeros((0, 3), np.int64)])
+        E = np.concatenate([edges(F) if len(F) else np.zeros((0, 2), np.int64), *wires])
+        rest = self._stacked(np.concatenate([m.X for m in setting.meshes]), [X for _, X in self._shapes])
+        self.mesh = self._ipc.CollisionMesh(rest, E.astype(np.int32, order="F"), F.astype(np.int32, order="F"))
+        self.mesh.can_collide = self._ipc.make_static_obstacle_filter(len(self.skin))
+        self.faces, self.edges = F, E
+        self._broad = self._ipc.LBVH()
+
+    def _stacked(self, x: Array, shapes: list[Array]) -> Array:
+        return np.asfortranarray(np.concatenate([x.reshape(-1, 3)[self.skin], *shapes]))
+
+    def vertices(self, x: Array, passages: list[Passage], *, before: bool = False) -> Array:
+        """All vertices for body positions x, obstacles at the end (or the beginning) of their passages."""
+        shapes = []
+        for k, X in self._shapes:
+            pose = passages[k].before if before else passages[k].pose
+            shapes.append(pose.world(X))
+        return self._stacked(x, shapes)
+
+    def collisions(self, V: Array, dhat: float) -> Any:
+        """Pairs of vertices, edges and triangles closer than ``dhat`` [m]."""
+        found = self._ipc.NormalCollisions()
+        found.build(self.mesh, V, dhat, broad_phase=self._broad)
+        return found
+
+    def safe_step(self, V0: Array, V1: Array) -> float:
+        """The part of the straight way from V0 to V1 that touches nothing; 1 when all of it."""
+        return float(self._ipc.compute_collision_free_stepsize(self.mesh, V0, V1, broad_phase=self._broad))
+
+    def contacts(self, collisions: Any, V: Array, passages: list[Passage]) -> tuple[Contacts, Array]:
+        """Collisions as contacts between the bodies' own vertices, and the multiplicity of each (c,)."""
+        E, F = self.mesh.edges, self.mesh.faces
+        c = len(collisions)
+        ids, weights, factor = np.zeros((c, 4), np.int64), np.zeros((c, 4)), np.zeros(c)
+        for i in range(c):
+            stencil = collisions[i]
+            dof = stencil.dof(V, E, F)
+            k = stencil.num_vertices()
+            ids[i, :k] = stencil.vertex_ids(E, F)[:k]
+            weights[i, :k] = stencil.compute_coefficients(dof)
+            factor[i] = stencil.weight * stencil.mollifier(dof)
+        return self._as_contacts(ids, weights, V, passages), factor
+
+    def _as_contacts(self, ids: IntArray, weights: Array, V: Array, passages: list[Passage]) -> Contacts:
+        """Obstacle vertices leave the weights and become drift; a contact starts with a body on its positive side."""
+        owner = np.where(weights != 0.0, self.owner[ids], np.iinfo(np.int64).max)
+        flip = (owner * (weights > 0.0)).min(axis=1, initial=0) < 0
+        weights = np.where(flip[:, None], -weights, weights)
+        y = np.einsum("cr,crd->cd", weights, V[ids])
+        gap = np.linalg.norm(y, axis=1)
+        n = y / np.maximum(gap, 1e-300)[:, None]
+        still = self.owner[ids] < 0
+        drift = np.zeros((len(ids), 3))
+        for k, _ in self._shapes:
+            own = (self.owner[ids] == -1 - k) * weights
+            hit = np.flatnonzero(own.any(axis=1))
+            points = np.einsum("cr,crd->cd", -own[hit], V[ids[hit]])
+            drift[hit] = passages[k].velocity(points)
+        first = np.argmax(weights > 0.0, axis=1)
+        second = np.argmin(weights, axis=1)
+        rows = np.arange(len(ids))
+        other = self.owner[ids[rows, second]]
+        start = ids[rows, first]
+        nodes = np.where(still | (weights == 0.0), start[:, None], ids)
+        order = np.argsort(np.arange(4)[None, :] != first[:, None], axis=1, kind="stable")
+        kept = np.where(still, 0.0, weights)
+        return Contacts(
+            self.skin[np.take_along_axis(nodes, order, axis=1)],
+            np.take_along_axis(kept, order, axis=1),
+            n,
+            gap,
+            drift,
+            np.zeros((len(ids), 3, 3)),
+            other,
+        )

@@ -1,0 +1,156 @@
+"""Barrier contact: nothing ever crosses, by a potential that is infinite at contact and steps that stop before it.
+
+[Li2020], with lagged friction; distances, broad phase and continuous collision detection by the IPC Toolkit.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import Contacts, Remembered, joined
+from pliant.contact.initial import admissible
+from pliant.contact.pose import Passage
+from pliant.contact.setting import Setting, obstacle_gaps
+from pliant.contact.surfaces import Surfaces
+from pliant.energies.barrier import GapBarrier, SurfaceBarrier, barrier
+from pliant.errors import SceneError
+from pliant.forces.base import Force
+from pliant.forces.friction import Friction, SmoothStick
+from pliant.state import State
+from pliant.systems.contact import Terms, Touch, touch_of
+from pliant.systems.penalty_contact import not_negative
+
+
+@dataclass(frozen=True)
+class BarrierContact:
+    """Contact between all surfaces at a distance below ``dhat`` [m] (None: a thousandth of the scene's size).
+
+    ``stiffness`` kappa [N/m^3]; "adaptive" makes the barrier at dhat/2 ten times as stiff as the bodies' elements,
+    and stiffer by powers of two while something is closer than dhat/10. ``mu`` is the friction coefficient, ``creep``
+    [m/s] the speed below which contacts stick. ``resolve_initial`` moves bodies apart that overlap at the start.
+    """
+
+    dhat: float | None = None
+    stiffness: float | Literal["adaptive"] = "adaptive"
+    mu: float = 0.0
+    creep: float = 1e-3
+    resolve_initial: bool = False
+    safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        not_negative(self.mu, "BarrierContact.mu")
+        for name in ("dhat", "stiffness", "creep"):
+            value = getattr(self, name)
+            if value not in (None, "adaptive") and not (isinstance(value, float | int) and value > 0.0):
+                raise SceneError(
+                    f"{name} is {value!r}", where=f"BarrierContact.{name}", remedy="give a positive number"
+                )
+
+    def model(self, setting: Setting) -> "BarrierModel":
+        return BarrierModel(self, setting)
+
+
+class BarrierModel:
+    """Barrier contact of one scene."""
+
+    def __init__(self, choice: BarrierContact, setting: Setting) -> None:
+        self.choice, self.setting = choice, setting
+        X = np.concatenate([m.X for m in setting.meshes])
+        size = float(np.linalg.norm(np.ptp(X, axis=0)))
+        self.dhat = 1e-3 * size if choice.dhat is None else choice.dhat
+        for name, edge in zip(setting.names, setting.edge_length, strict=True):
+            if self.dhat > edge:
+                raise SceneError(
+                    f"dhat {self.dhat:g} m is larger than the mean edge {edge:g} m of body {name!r}",
+                    where="BarrierContact.dhat",
+                    remedy="use a distance of at most a tenth of the edges, or a coarser mesh",
+                )
+        self._kappa = self._base_stiffness()
+        self._surfaces = Surfaces(setting)
+        self._containers = [k for k, o in enumerate(setting.obstacles) if o.container]
+        self.force_names = ("friction",) * bool(choice.mu)
+
+    def _base_stiffness(self) -> float:
+        """kappa with kappa b''(dhat/2) = 10 E times edge, averaged over the bodies."""
+        if self.choice.stiffness != "adaptive":
+            return float(self.choice.stiffness)
+        k = self.setting.stiffness[self.setting.skin]
+        if np.isnan(k).all():
+            raise SceneError(
+                "no body has a Young's modulus to derive the stiffness from",
+                where="BarrierContact.stiffness",
+                remedy="give it [N/m^3]",
+            )
+        return float(np.nanmean(k) / barrier(np.array([0.5 * self.dhat]), self.dhat)[2][0])
+
+    def initial(self, q: Array, fixed: IntArray) -> Array:
+        """The positions to start from: overlaps and touching are refused, or resolved."""
+        gap, resolve = 1e-3 * self.dhat, self.choice.resolve_initial
+        x = admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3)
+        if not self.distance(x.ravel(), 0.0) > 0.0:
+            remedy = f"leave a gap, {self.dhat:.3g} m is enough"
+            raise SceneError("surfaces touch at the start", where="scene.bodies", remedy=remedy)
+        return x.ravel()
+
+    def at(self, start: State, t: float) -> Terms:
+        """Stiffness and friction from the start of the stage, obstacles at its end."""
+        passages = self.setting.passages(start.t, t)
+        kappa = self._kappa
+        if self.choice.stiffness == "adaptive":
+            nearest = self._nearest(start.q, passages)
+            if nearest < 0.1 * self.dhat:
+                kappa *= 2.0 ** min(np.ceil(np.log2(0.1 * self.dhat / max(nearest, 1e-12 * self.dhat))), 10.0)
+        energies = self._energies(passages, kappa)
+        forces: list[Force] = []
+        if self.choice.mu:
+            loads = [energy.loads(start.q) for energy in energies]
+            frozen = joined([c for c, _ in loads]), np.concatenate([f for _, f in loads])
+            forces.append(
+                Friction(lambda x: frozen, self._mu, SmoothStick(self.choice.creep), self.setting.n, lagged=True)
+            )
+        return Terms(tuple(energies), tuple(forces))
+
+    def _energies(self, passages: list[Passage], kappa: float) -> list[SurfaceBarrier | GapBarrier]:
+        energies: list[SurfaceBarrier | GapBarrier] = [SurfaceBarrier(self._surfaces, passages, kappa, self.dhat)]
+        if self._containers:
+            near = Remembered(partial(self._near, passages=passages))
+            energies.append(
+                GapBarrier(near, partial(self._all_gaps, passages=passages), kappa, self.dhat, self.setting.n)
+            )
+        return energies
+
+    def _near(self, x: Array, passages: list[Passage]) -> Contacts:
+        """Vertices within dhat of a container, with their true distances."""
+        found = obstacle_gaps(self.setting, passages, x.reshape(-1, 3), self.dhat)
+        parts = [found[k] for k in self._containers]
+        return joined([p.shifted(self.dhat) for p in parts])
+
+    def _all_gaps(self, x: Array, passages: list[Passage]) -> Array:
+        """Distances of all vertices to all containers."""
+        points = x.reshape(-1, 3)[self.setting.skin]
+        gaps = [self.setting.obstacles[k].distance(passages[k].pose.local(points))[0] for k in self._containers]
+        return np.concatenate(gaps)
+
+    def _nearest(self, q: Array, passages: list[Passage]) -> float:
+        V = self._surfaces.vertices(q, passages)
+        found = self._surfaces.collisions(V, self.dhat)
+        nearest = float(np.sqrt(found.compute_minimum_distance(self._surfaces.mesh, V))) if len(found) else np.inf
+        if self._containers:
+            nearest = min(nearest, float(self._all_gaps(q, passages).min()))
+        return nearest
+
+    def _mu(self, contacts: Contacts) -> Array:
+        return np.full(len(contacts), self.choice.mu)
+
+    def touch(self, q: Array, v: Array, t: float) -> Touch:
+        parts = []
+        for energy in self._energies(self.setting.passages(t, t), self._kappa):
+            rub = Friction(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n)
+            parts.append(touch_of(self.setting, q, *rub.contact_forces(q, v)))
+        return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
+
+    def distance(self, q: Array, t: float) -> float:
+        return self._nearest(q, self.setting.passages(t, t))
