@@ -66,7 +66,8 @@ class Green:
     def force(self, body: "Body", placed: Placed, energy: Energy) -> Force:
         if not hasattr(body, "material"):
             raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping for springs")
-        return GreenDamping(placed.X, placed.T, self.c * body.material.young())
+        thickness = getattr(body, "thickness", None)
+        return GreenDamping(placed.X, placed.T, self.c * body.material.young(), thickness=thickness)
 
 
 class Body(Protocol):
@@ -134,7 +135,7 @@ class Membrane:
 
     mesh: Mesh
     material: Any
-    thickness: float | str
+    thickness: Any  # a number [m] or a string such as "0.3 mm"
     density: float | Array | str = 1000.0
     pins: Sequence[Pin] | Pin = ()
     damping: Damping | None = None
@@ -158,7 +159,7 @@ class SpringNet:
     """Point masses and springs: ``k`` [N/m] scalar or per spring, ``mass`` [kg] scalar or per vertex."""
 
     mesh: Mesh
-    k: float | Array | str
+    k: Any
     mass: float | Array | str
     pins: Sequence[Pin] | Pin = ()
     damping: Damping | None = None

@@ -10,15 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IndexArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """A square CSR pattern with sorted column indices."""
 
-    indptr: IntArray
-    indices: IntArray
+    indptr: IndexArray
+    indices: IndexArray
 
     @property
     def size(self) -> int:

@@ -1,6 +1,6 @@
 """What an integrator is: data plus a declared order that the tests check."""
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
@@ -18,6 +18,6 @@ class Integrator(Protocol):
     objects with a true ``transient`` attribute are rebuilt instead of saved.
     """
 
-    order: int
+    order: ClassVar[int]
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step: ...

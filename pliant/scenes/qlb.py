@@ -20,11 +20,9 @@ LENGTH = 0.3  # of BAR [m]
 
 def bar_script() -> Keyframes:
     """The moving end of BAR, 5 s: compress 40 %, stretch to +50 %, back, bend 90 degrees, unbend, twist 180 degrees."""
-    times, moves, turns = (
-        [0.0, 1.0, 2.0, 2.75],
-        [(0, 0, 0), (-0.4 * LENGTH, 0, 0), (0.5 * LENGTH, 0, 0), (0, 0, 0)],
-        [(0, 0, 0)] * 4,
-    )
+    times = [0.0, 1.0, 2.0, 2.75]
+    moves: list[tuple[float, ...]] = [(0, 0, 0), (-0.4 * LENGTH, 0, 0), (0.5 * LENGTH, 0, 0), (0, 0, 0)]
+    turns: list[tuple[float, ...]] = [(0, 0, 0)] * 4
     for start, angles in ((2.75, np.linspace(0, np.pi / 2, 9)[1:]), (3.5, np.linspace(np.pi / 2, 0, 9)[1:])):
         for k, a in enumerate(angles, 1):  # the end of a circular arc of the bar's length
             times.append(start + 0.75 * k / 8)

@@ -17,9 +17,14 @@ class StageLike(Protocol):
     the start to the sought state.
     """
 
-    weights: Array
-    scale: float
-    c: float
+    @property
+    def weights(self) -> Array: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @property
+    def c(self) -> float: ...
 
     @property
     def dt(self) -> float: ...

@@ -160,7 +160,7 @@ def run(*, quick: bool = False) -> Table:
     import numba
 
     cells = (22, 7, 7) if quick else (44, 14, 14)
-    threads = numba.config.NUMBA_NUM_THREADS
+    threads = numba.get_num_threads()
     numba.set_num_threads(1)
     others = [] if quick else [StableNeoHookeanLog, StVK, Corotational, ARAP, NeoHookean]
     rows = kernels(cells, [c(E=1e5, nu=0.45) for c in (StableNeoHookean, *others)])

@@ -30,7 +30,7 @@ THREE = ("NEWTON-D", "NEWTON-L0", "HYBRID-L1")
 
 def bar_case(quick: bool, **options: Any) -> Callable[[Any], Scene]:
     """BAR, quasistatic, as a function of the solver."""
-    small = {"mesh": bar_mesh(size=(0.3, 0.1, 0.1), cells=(18, 6, 6))} if quick else {}
+    small: dict[str, Any] = {"mesh": bar_mesh(size=(0.3, 0.1, 0.1), cells=(18, 6, 6))} if quick else {}
     return lambda solver: bar(integrator=Quasistatic(solver), damping=0.0, **small, **options)
 
 
