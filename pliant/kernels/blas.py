@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
 
@@ -55,3 +55,9 @@ def fortran(typingctx, address, arguments):
         return context.get_dummy_value()
 
     return types.void(types.int64, arguments), codegen
+
+
+@njit(cache=True, inline="always")
+def at(a, k):
+    """The address of entry k of the flat array a of reals."""
+    return np.uint64(a.ctypes.data) + np.uint64(8 * k)

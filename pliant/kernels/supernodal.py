@@ -6,30 +6,13 @@ ancestors along the runs found by the analysis. With L the diagonal block of a p
     L L^T = A,                       B <- B L^-T,                    C = B B^T
     L' = L Phi(L^-1 A' L^-T),        B' <- (B' - B L'^T) L^-T,       C' = B' B^T + B B'^T      [Weidner2022, App. C]
 
-Phi takes the strict lower triangle and half the diagonal. Panels are column-major; right-hand sides are row-major, so
-that a row of all right-hand sides moves as one piece.
+Phi takes the strict lower triangle and half the diagonal. Panels are column-major.
 """
 
 import numba
 import numpy as np
 
-from pliant.kernels.blas import (
-    GEMM,
-    GEMV,
-    LEFT,
-    LOWER,
-    NO,
-    POTRF,
-    RIGHT,
-    SYGST,
-    SYR2K,
-    SYRK,
-    TRMM,
-    TRSM,
-    TRSV,
-    YES,
-    fortran,
-)
+from pliant.kernels.blas import GEMM, LEFT, LOWER, NO, POTRF, RIGHT, SYGST, SYR2K, SYRK, TRMM, TRSM, YES, at, fortran
 
 BLOCK = 96  # columns of a panel factored at a time
 CACHED = 1 << 16  # entries of an update formed at a time: half a megabyte
@@ -78,10 +61,9 @@ def factor_and_rate(blas, structure, L, D):
         n = first[s + 1] - first[s]
         m = row_start[s + 1] - row_start[s]
         panel = panel_start[s]
-        bad = _factor_panel(blas, n, m, L, panel)
+        bad = _factor_panel_and_rate(blas, n, m, L, D, panel)
         if bad >= 0:
             return first[s] + bad
-        _rate_of_panel(blas, n, m, L, D, panel)
         step = _strip(n, m) if m > n else 1
         for begin in range(n, m, step):
             end = min(begin + step, m)
@@ -90,35 +72,6 @@ def factor_and_rate(blas, structure, L, D):
             _update_rate(blas, n, m, begin, end, L, D, panel, C)
             _scatter(s, begin, end, m, C, D, first, row_start, panel_start, maps)
     return -1
-
-
-@kernel
-def solve(blas, structure, L, X, transposed):
-    """X <- L^-1 X, or L^-T X if ``transposed``, for X (N, k) row-major in elimination order."""
-    first, row_start, rows, panel_start = structure[:4]
-    count, k = len(first) - 1, X.shape[1]
-    W = np.empty(_tallest(first, row_start) * k)
-    for t in range(count):
-        s = count - 1 - t if transposed else t
-        n = first[s + 1] - first[s]
-        m = row_start[s + 1] - row_start[s]
-        below = rows[row_start[s] + n : row_start[s + 1]]
-        if transposed:
-            for i in range(m - n):
-                for c in range(k):
-                    W[i * k + c] = X[below[i], c]
-            _solve_panel_transposed(blas, n, m, k, L, panel_start[s], X, first[s], W)
-        else:
-            _solve_panel(blas, n, m, k, L, panel_start[s], X, first[s], W)
-            for i in range(m - n):
-                for c in range(k):
-                    X[below[i], c] -= W[i * k + c]
-
-
-@inlined
-def _at(a, k):
-    """The address of entry k of the flat array a."""
-    return np.uint64(a.ctypes.data) + np.uint64(8 * k)
 
 
 @kernel
@@ -141,14 +94,12 @@ def _factor_block(blas, wide, tall, m, L, corner):
     """L <- chol(L) for the square on top of a block of columns, B <- B L^-T for what is below."""
     wide32, m32, under = np.int32(wide), np.int32(m), np.int32(tall - wide)
     info = np.zeros(1, dtype=np.int32)
-    fortran(blas[POTRF], (LOWER, wide32, _at(L, corner), m32, _at(info, 0)))
+    fortran(blas[POTRF], (LOWER, wide32, at(L, corner), m32, at(info, 0)))
     for k in range(wide):
         if not L[corner + k * (m + 1)] > 0.0 or k + 1 == info[0]:
             return k
     if under > 0:
-        fortran(
-            blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, 1.0, _at(L, corner), m32, _at(L, corner + wide), m32)
-        )
+        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, 1.0, at(L, corner), m32, at(L, corner + wide), m32))
     return -1
 
 
@@ -157,10 +108,10 @@ def _update_block(blas, begin, end, n, m, L, panel):
     """Subtract the columns begin:end from the columns end:n of the same panel."""
     wide, rest, below, m32 = np.int32(end - begin), np.int32(n - end), np.int32(m - n), np.int32(m)
     column = panel + begin * m
-    B, target = _at(L, column + end), _at(L, panel + end * (m + 1))
+    B, target = at(L, column + end), at(L, panel + end * (m + 1))
     fortran(blas[SYRK], (LOWER, NO, rest, wide, -1.0, B, m32, 1.0, target, m32))
     if below > 0:
-        under, target = _at(L, column + n), _at(L, panel + end * m + n)
+        under, target = at(L, column + n), at(L, panel + end * m + n)
         fortran(blas[GEMM], (NO, YES, below, rest, wide, -1.0, under, m32, B, m32, 1.0, target, m32))
 
 
@@ -169,10 +120,10 @@ def _update(blas, n, m, begin, end, L, panel, C):
     """C = -B[begin:] B[begin:end]^T, rows counted from the top of the panel; the lower triangle of its square part."""
     tall, wide, under = np.int32(m - begin), np.int32(end - begin), np.int32(m - end)
     n32, m32 = np.int32(n), np.int32(m)
-    B, rest = _at(L, panel + begin), _at(L, panel + end)
-    fortran(blas[SYRK], (LOWER, NO, wide, n32, -1.0, B, m32, 0.0, _at(C, 0), tall))
+    B, rest = at(L, panel + begin), at(L, panel + end)
+    fortran(blas[SYRK], (LOWER, NO, wide, n32, -1.0, B, m32, 0.0, at(C, 0), tall))
     if under > 0:
-        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, B, m32, 0.0, _at(C, wide), tall))
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, B, m32, 0.0, at(C, wide), tall))
 
 
 @kernel
@@ -180,56 +131,59 @@ def _update_rate(blas, n, m, begin, end, L, D, panel, C):
     """C = -(B' B^T + B B'^T) on the same part."""
     tall, wide, under = np.int32(m - begin), np.int32(end - begin), np.int32(m - end)
     n32, m32 = np.int32(n), np.int32(m)
-    B, rest, dB, drest = _at(L, panel + begin), _at(L, panel + end), _at(D, panel + begin), _at(D, panel + end)
-    fortran(blas[SYR2K], (LOWER, NO, wide, n32, -1.0, dB, m32, B, m32, 0.0, _at(C, 0), tall))
+    B, rest, dB, drest = at(L, panel + begin), at(L, panel + end), at(D, panel + begin), at(D, panel + end)
+    fortran(blas[SYR2K], (LOWER, NO, wide, n32, -1.0, dB, m32, B, m32, 0.0, at(C, 0), tall))
     if under > 0:
-        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, drest, m32, B, m32, 0.0, _at(C, wide), tall))
-        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, dB, m32, 1.0, _at(C, wide), tall))
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, drest, m32, B, m32, 0.0, at(C, wide), tall))
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, dB, m32, 1.0, at(C, wide), tall))
 
 
 @kernel
-def _rate_of_panel(blas, n, m, L, D, panel):
-    n32, m32, below = np.int32(n), np.int32(m), np.int32(m - n)
+def _factor_panel_and_rate(blas, n, m, L, D, panel):
+    """The same sweep as `_factor_panel` for L and its derivative D together."""
+    begin = 0
+    while begin < n:
+        end = begin + BLOCK if begin + BLOCK + BLOCK // 2 < n else n
+        corner = panel + begin * (m + 1)
+        bad = _factor_block(blas, end - begin, m - begin, m, L, corner)
+        if bad >= 0:
+            return begin + bad
+        _rate_block(blas, end - begin, m - begin, m, L, D, corner)
+        if end < n:
+            _update_block(blas, begin, end, n, m, L, panel)
+            _update_block_rate(blas, begin, end, n, m, L, D, panel)
+        begin = end
+    return -1
+
+
+@kernel
+def _rate_block(blas, wide, tall, m, L, D, corner):
+    """L' <- L Phi(L^-1 A' L^-T) for the square on top, B' <- (B' - B L'^T) L^-T for what is below."""
+    wide32, m32, under = np.int32(wide), np.int32(m), np.int32(tall - wide)
     info = np.zeros(1, dtype=np.int32)
-    diagonal, rate = _at(L, panel), _at(D, panel)
-    fortran(blas[SYGST], (np.int32(1), LOWER, n32, rate, m32, diagonal, m32, _at(info, 0)))
-    for k in range(n):
-        D[panel + k * (m + 1)] *= 0.5
-    fortran(blas[TRMM], (LEFT, LOWER, NO, NO, n32, n32, 1.0, diagonal, m32, rate, m32))
+    diagonal, rate = at(L, corner), at(D, corner)
+    fortran(blas[SYGST], (np.int32(1), LOWER, wide32, rate, m32, diagonal, m32, at(info, 0)))
+    for k in range(wide):
+        D[corner + k * (m + 1)] *= 0.5
+    fortran(blas[TRMM], (LEFT, LOWER, NO, NO, wide32, wide32, 1.0, diagonal, m32, rate, m32))
+    if under > 0:
+        B, dB = at(L, corner + wide), at(D, corner + wide)
+        fortran(blas[GEMM], (NO, YES, under, wide32, wide32, -1.0, B, m32, rate, m32, 1.0, dB, m32))
+        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, 1.0, diagonal, m32, dB, m32))
+    return info[0]  # keeps the array alive beyond the call that writes it
+
+
+@kernel
+def _update_block_rate(blas, begin, end, n, m, L, D, panel):
+    """Subtract the derivative of the product of the columns begin:end from the columns end:n of the derivative."""
+    wide, rest, below, m32 = np.int32(end - begin), np.int32(n - end), np.int32(m - n), np.int32(m)
+    column = panel + begin * m
+    B, dB, target = at(L, column + end), at(D, column + end), at(D, panel + end * (m + 1))
+    fortran(blas[SYR2K], (LOWER, NO, rest, wide, -1.0, dB, m32, B, m32, 1.0, target, m32))
     if below > 0:
-        B, dB = _at(L, panel + n), _at(D, panel + n)
-        fortran(blas[GEMM], (NO, YES, below, n32, n32, -1.0, B, m32, rate, m32, 1.0, dB, m32))
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, below, n32, 1.0, diagonal, m32, dB, m32))
-
-
-@kernel
-def _solve_panel(blas, n, m, k, L, panel, X, row, W):
-    """x <- L^-1 x for the rows of the panel, W = B x for the rows below."""
-    n32, m32, k32, below, one = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
-    x, diagonal, B = _at(X, row * k), _at(L, panel), _at(L, panel + n)
-    if k == 1:
-        fortran(blas[TRSV], (LOWER, NO, NO, n32, diagonal, m32, x, one))
-        if below > 0:
-            fortran(blas[GEMV], (NO, below, n32, 1.0, B, m32, x, one, 0.0, _at(W, 0), one))
-    else:
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, k32, n32, 1.0, diagonal, m32, x, k32))
-        if below > 0:
-            fortran(blas[GEMM], (NO, YES, k32, below, n32, 1.0, x, k32, B, m32, 0.0, _at(W, 0), k32))
-
-
-@kernel
-def _solve_panel_transposed(blas, n, m, k, L, panel, X, row, W):
-    """x <- L^-T (x - B^T W) for the rows of the panel, W the rows below."""
-    n32, m32, k32, below, one = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
-    x, diagonal, B = _at(X, row * k), _at(L, panel), _at(L, panel + n)
-    if k == 1:
-        if below > 0:
-            fortran(blas[GEMV], (YES, below, n32, -1.0, B, m32, _at(W, 0), one, 1.0, x, one))
-        fortran(blas[TRSV], (LOWER, YES, NO, n32, diagonal, m32, x, one))
-    else:
-        if below > 0:
-            fortran(blas[GEMM], (NO, NO, k32, n32, below, -1.0, _at(W, 0), k32, B, m32, 1.0, x, k32))
-        fortran(blas[TRSM], (RIGHT, LOWER, NO, NO, k32, n32, 1.0, diagonal, m32, x, k32))
+        under, dunder, target = at(L, column + n), at(D, column + n), at(D, panel + end * m + n)
+        fortran(blas[GEMM], (NO, YES, below, rest, wide, -1.0, dunder, m32, B, m32, 1.0, target, m32))
+        fortran(blas[GEMM], (NO, YES, below, rest, wide, -1.0, under, m32, dB, m32, 1.0, target, m32))
 
 
 @kernel
@@ -274,12 +228,3 @@ def _largest_update(first, row_start):
         if below > 0:
             most = max(most, below * _strip(0, below))
     return most
-
-
-@kernel
-def _tallest(first, row_start):
-    """The largest number of rows below a supernode."""
-    tallest = 1
-    for s in range(len(first) - 1):
-        tallest = max(tallest, (row_start[s + 1] - row_start[s]) - (first[s + 1] - first[s]))
-    return tallest

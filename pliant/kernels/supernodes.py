@@ -254,3 +254,24 @@ def _supernode_parents(start, parent):
         if p >= 0:
             up[s] = owner[p]
     return up
+
+
+@numba.njit(cache=True)
+def entry_positions(indptr, indices, order, place, first, row_start, rows, panel_start):
+    """(entries, positions): which values of the full symmetric CSR matrix are stored, and where in the panels."""
+    entries = np.empty((len(indices) + len(order)) // 2, dtype=np.int64)
+    positions = np.empty_like(entries)
+    local = np.empty(len(order), dtype=np.int64)
+    k = 0
+    for s in range(len(first) - 1):
+        height = row_start[s + 1] - row_start[s]
+        for i in range(height):
+            local[rows[row_start[s] + i]] = i
+        for c in range(first[s], first[s + 1]):
+            for e in range(indptr[order[c]], indptr[order[c] + 1]):
+                row = place[indices[e]]
+                if row >= c:
+                    entries[k] = e
+                    positions[k] = panel_start[s] + (c - first[s]) * height + local[row]
+                    k += 1
+    return entries[:k].copy(), positions[:k].copy()

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.kernels import substitution, supernodes
 from pliant.kernels import supernodal as kernels
 from pliant.kernels.blas import routines
 from pliant.linear.symbolic import Structure, analyse
@@ -28,12 +29,10 @@ class Layout:
     def of(indptr: np.ndarray, indices: np.ndarray) -> "Layout":
         """The layout of a full symmetric pattern with sorted indices."""
         structure = analyse(indptr, indices)
-        N, order = len(indptr) - 1, structure.order
-        place = np.empty(N, dtype=np.int64)
-        place[order] = np.arange(N)
-        row, column = place[np.repeat(np.arange(N), np.diff(indptr))], place[indices]
-        entries = np.flatnonzero(row >= column)
-        return Layout(structure, entries, structure.position(row[entries], column[entries]))
+        place = np.argsort(structure.order)
+        return Layout(
+            structure, *supernodes.entry_positions(indptr, indices, structure.order, place, *structure.panels)
+        )
 
     def fill(self, panels: Array, values: Array) -> None:
         """Put the gathered values of A into the panels, zeros elsewhere."""
@@ -48,7 +47,7 @@ class Layout:
         X = np.ascontiguousarray(b[self.structure.order], dtype=np.float64)
         with one_thread():
             for transposed in (False, True):
-                kernels.solve(routines(), self.structure.arrays, panels, X, transposed)
+                substitution.solve(routines(), self.structure.arrays, panels, X, transposed)
         x = np.empty_like(X)
         x[self.structure.order] = X
         return x

@@ -36,18 +36,14 @@ class Structure:
     runs: IntArray  # (n_runs, 3): position in the source, position in the target, length
 
     @property
-    def arrays(self) -> tuple[IntArray, ...]:
-        """What the numeric kernels read."""
-        maps = (self.update_start, self.updates, self.run_start, self.runs)
-        return (self.first, self.row_start, self.rows, self.panel_start, *maps)
+    def panels(self) -> tuple[IntArray, ...]:
+        """Where columns and rows are stored."""
+        return (self.first, self.row_start, self.rows, self.panel_start)
 
-    def position(self, row: IntArray, column: IntArray) -> IntArray:
-        """Where in the panels the entries (row, column) of the lower triangle are, in elimination order."""
-        N, height = len(self.order), np.diff(self.row_start)
-        owner = np.searchsorted(self.first, column, side="right") - 1
-        keys = np.repeat(np.arange(len(height)), height) * N + self.rows
-        at = np.searchsorted(keys, owner * N + row)
-        return self.panel_start[owner] + (column - self.first[owner]) * height[owner] + at - self.row_start[owner]
+    @property
+    def arrays(self) -> tuple[IntArray, ...]:
+        """What the numeric kernels read: panels and updates."""
+        return (*self.panels, self.update_start, self.updates, self.run_start, self.runs)
 
     def diagonal(self) -> IntArray:
         """Where in the panels the diagonal entries are, in elimination order."""

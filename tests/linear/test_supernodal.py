@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear import Cholesky, dchol, dchol_difference
 from pliant.linear.ordering import _minimum_degree, group_graph, groups
+from pliant.linear.supernodal import Layout
 from pliant.linear.symbolic import analyse
 
 MATRICES = [lattice(), lattice((1, 1, 1)), scattered(), scattered(200, density=0.01), sp.csr_matrix(np.eye(6) * 2.0)]
@@ -67,7 +68,15 @@ def test_supernodes_cover_the_fill_of_elimination():
     inside = np.zeros_like(dense)
     inside[row, column] = True
     assert np.all(inside[np.tril(dense)])
-    assert np.array_equal(structure.position(row[row >= column], column[row >= column]), np.flatnonzero(row >= column))
+    assert np.array_equal(np.flatnonzero(row == column), structure.diagonal())
+
+
+def test_every_entry_of_the_lower_triangle_has_its_place():
+    A = scattered(80)
+    layout = Layout.of(A.indptr, A.indices)
+    panels = layout.panels()
+    layout.fill(panels, A.data[layout.entries])
+    assert np.array_equal(layout.matrix(panels).toarray(), np.tril(permuted(A, layout.structure.order)))
 
 
 def test_minimum_degree_is_a_permutation():

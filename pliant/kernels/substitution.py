@@ -1,0 +1,73 @@
+"""Forward and backward substitution with the panels of a supernodal factor, all right-hand sides together.
+
+Panels are column-major; right-hand sides are row-major, so that a row of all of them moves as one piece.
+"""
+
+import numba
+import numpy as np
+
+from pliant.kernels.blas import GEMM, GEMV, LOWER, NO, RIGHT, TRSM, TRSV, YES, at, fortran
+
+kernel = numba.njit(cache=True, error_model="numpy", nogil=True)
+
+
+@kernel
+def solve(blas, structure, L, X, transposed):
+    """X <- L^-1 X, or L^-T X if ``transposed``, for X (N, k) row-major in elimination order."""
+    first, row_start, rows, panel_start = structure[:4]
+    count, k = len(first) - 1, X.shape[1]
+    W = np.empty(_tallest(first, row_start) * k)
+    for t in range(count):
+        s = count - 1 - t if transposed else t
+        n = first[s + 1] - first[s]
+        m = row_start[s + 1] - row_start[s]
+        below = rows[row_start[s] + n : row_start[s + 1]]
+        if transposed:
+            for i in range(m - n):
+                for c in range(k):
+                    W[i * k + c] = X[below[i], c]
+            _solve_panel_transposed(blas, n, m, k, L, panel_start[s], X, first[s], W)
+        else:
+            _solve_panel(blas, n, m, k, L, panel_start[s], X, first[s], W)
+            for i in range(m - n):
+                for c in range(k):
+                    X[below[i], c] -= W[i * k + c]
+
+
+@kernel
+def _solve_panel(blas, n, m, k, L, panel, X, row, W):
+    """x <- L^-1 x for the rows of the panel, W = B x for the rows below."""
+    n32, m32, k32, below, one = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
+    x, diagonal, B = at(X, row * k), at(L, panel), at(L, panel + n)
+    if k == 1:
+        fortran(blas[TRSV], (LOWER, NO, NO, n32, diagonal, m32, x, one))
+        if below > 0:
+            fortran(blas[GEMV], (NO, below, n32, 1.0, B, m32, x, one, 0.0, at(W, 0), one))
+    else:
+        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, k32, n32, 1.0, diagonal, m32, x, k32))
+        if below > 0:
+            fortran(blas[GEMM], (NO, YES, k32, below, n32, 1.0, x, k32, B, m32, 0.0, at(W, 0), k32))
+
+
+@kernel
+def _solve_panel_transposed(blas, n, m, k, L, panel, X, row, W):
+    """x <- L^-T (x - B^T W) for the rows of the panel, W the rows below."""
+    n32, m32, k32, below, one = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
+    x, diagonal, B = at(X, row * k), at(L, panel), at(L, panel + n)
+    if k == 1:
+        if below > 0:
+            fortran(blas[GEMV], (YES, below, n32, -1.0, B, m32, at(W, 0), one, 1.0, x, one))
+        fortran(blas[TRSV], (LOWER, YES, NO, n32, diagonal, m32, x, one))
+    else:
+        if below > 0:
+            fortran(blas[GEMM], (NO, NO, k32, n32, below, -1.0, at(W, 0), k32, B, m32, 1.0, x, k32))
+        fortran(blas[TRSM], (RIGHT, LOWER, NO, NO, k32, n32, 1.0, diagonal, m32, x, k32))
+
+
+@kernel
+def _tallest(first, row_start):
+    """The largest number of rows below a supernode."""
+    tallest = 1
+    for s in range(len(first) - 1):
+        tallest = max(tallest, (row_start[s + 1] - row_start[s]) - (first[s + 1] - first[s]))
+    return tallest
