@@ -92,7 +92,7 @@ def _unconstrained(A: Matrix, b: Array, linear: Any, memory: Any) -> VelocitySol
             raise NotPositiveDefinite(f"the velocity matrix is not positive definite: {error}") from error
         seconds = {"solve": perf_counter() - start}
         return VelocitySolution(u, none, none, _linear_report(A @ u - b, b, Counts(0, 0, 0, 1, 1), seconds))
-    factor = linear.factor(sp.csr_matrix(A), memory)
+    factor = linear.factor(A if isinstance(A, sp.csr_matrix) else sp.csr_matrix(A), memory)
     middle = perf_counter()
     u = factor.solve(b)
     seconds = {"factor": middle - start, "solve": perf_counter() - middle}

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear.cholmod import Cholmod
+from pliant.linear.lowrank import Corrected
 from pliant.linear.pardiso import Pardiso
 from pliant.linear.superlu import SuperLU
 from pliant.linear.supernodal import Supernodal
@@ -111,6 +112,8 @@ class Cholesky:
 
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> CholeskyFactor:
         """Factor the full symmetric CSR matrix A (sorted indices); ``memory`` is that of an earlier factor."""
+        if isinstance(A, Corrected):
+            return A.factored(self, memory)  # type: ignore[return-value]
         memory, analysed = self.analysis(A, memory)
         values = memory.engine.gather(A.data)
         memory.written += 1

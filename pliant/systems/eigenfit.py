@@ -35,7 +35,7 @@ class Fit:
 
     ratios: Array  # (s,)
     coarse: Array  # (s,)
-    fine: Array  # (s,)
+    fine: Array  # (s,) of the fine mode that each coarse one is paired with
     modes: Array  # (n_free, s)
     overlap: Array  # (s, s)
 

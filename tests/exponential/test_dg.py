@@ -56,8 +56,8 @@ def test_bz_is_softer_than_the_continuous_mesh_and_tends_to_it(mesh):
     before = np.zeros(n)
     for eta in (1e2, 1e3, 1e4, 1e6, 1e4 * (2 * MU + LAM)):
         lam = spectrum(loose, [elastic, BZ(mesh, eta)])[:n]
-        assert (lam <= continuous * (1 + 1e-9) + 1e-6).all()
-        assert (lam >= before - 1e-6).all()
+        assert (lam <= continuous * (1 + 1e-9) + 1e-4).all()
+        assert (lam >= before - 1e-4).all()
         before = lam
     assert np.abs(lam[3:] / continuous[3:] - 1).max() <= 5e-3
     if mesh is SQUARE:
