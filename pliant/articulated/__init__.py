@@ -1,1 +1,38 @@
 """Articulated bodies in reduced coordinates: RedMax, and joint friction by BISP [Weidner2022, ch. 3]."""
+
+from pliant.articulated.bisp import BISP
+from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
+from pliant.articulated.dynamics import LinearlyImplicitTree
+from pliant.articulated.friction import Friction
+from pliant.articulated.implicit import TreeBDF1, TreeBDF2
+from pliant.articulated.linear import PCG, Dense, Sparse
+from pliant.articulated.rk45 import RK45
+from pliant.articulated.staggered import StaggeredProjections
+from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.tree import Link
+from pliant.articulated.urdf import read_urdf
+
+__all__ = [
+    "BISP",
+    "PCG",
+    "RK45",
+    "ArticulatedSystem",
+    "Body",
+    "Dense",
+    "Friction",
+    "LinearlyImplicitTree",
+    "Link",
+    "Sparse",
+    "StaggeredProjections",
+    "TreeBDF1",
+    "TreeBDF2",
+    "at",
+    "composite",
+    "cuboid",
+    "cylinder",
+    "mesh_body",
+    "particle",
+    "read_urdf",
+    "rigid",
+    "sphere",
+]

@@ -16,7 +16,7 @@ from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
 from pliant.articulated.constraints.rows import RowSet
 from pliant.articulated.dual import Dual
 from pliant.articulated.dynamics import Impulses, active_rows
-from pliant.articulated.friction import Contacts, Friction, MaximalFactor, joint_wrenches
+from pliant.articulated.friction import Contacts, Friction, MaximalFactor, joint_wrenches, shares, warm_start
 from pliant.articulated.linear import Factored, dense_matrix
 from pliant.articulated.system import ArticulatedSystem, Assembly
 from pliant.state import Counts, SolveReport, State, Step
@@ -24,13 +24,14 @@ from pliant.state import Counts, SolveReport, State, Step
 
 @dataclass(frozen=True)
 class BISPMemory:
-    """Friction wrenches (n, 6) and friction impulses kept for the next step; impulses of all constraint rows."""
+    """Friction wrenches (n, 6) kept for the next step, and what a reader may want to know about this one."""
 
     friction: Array
-    beta: Array
-    impulses: Impulses
+    share: Array | None  # friction impulses as parts of their limits
+    beta: Array  # friction impulses [N s]
+    limits: Array  # mu alpha [N s]
     reaction: Array  # f_alpha (n, 6)
-    limits: Array
+    impulses: Impulses  # of all constraint rows
 
 
 @dataclass(frozen=True)
@@ -54,18 +55,21 @@ class BISP:
         kin = system.kinematics(q, v)
         problem = _Problem(self, system, system.assemble(kin, t), active_rows(system, kin, t), h)
         f_beta = np.zeros((len(system.tree), 6)) if memory is None else memory.friction
-        beta = problem.warm(None if memory is None else memory.beta)
-        previous, limits, solved, change, iteration = None, np.zeros(len(beta)), True, np.inf, 0
+        share = None if memory is None else memory.share
+        beta = limits = np.zeros(len(problem.contacts.T))
+        previous, solved, change, iteration = None, True, np.inf, 0
         while iteration < self.iterations:
             iteration += 1
             u, impulses, f_alpha = problem.react(f_beta)
-            change = problem.change(f_alpha, previous)
+            reaction = problem.reaction(f_alpha, impulses)
+            change = problem.change(reaction, previous)
             if change < self.tolerance:
                 break
-            previous = f_alpha
+            previous = reaction
             limits = problem.limits(f_alpha, impulses)
-            box = self.box.solve(problem.H, problem.slip(u, f_beta, f_alpha), -limits, limits, beta)
-            beta, solved = box.x, solved and box.converged
+            beta = warm_start(share, limits)
+            box = self.box.solve(problem.H, problem.slip(f_alpha), -limits, limits, beta)
+            beta, share, solved = box.x, shares(box.x, limits), solved and box.converged
             f_beta = -(problem.contacts.T.T @ beta).reshape(-1, 6) / h
         if self.published:
             u, impulses = problem.reduced_solve(f_beta + f_alpha)
@@ -76,7 +80,7 @@ class BISP:
             self.tolerance,
             Counts(1, 1, 0, 1, iteration),
         )
-        record = BISPMemory(f_beta, beta, Impulses(problem.owners, impulses, h), f_alpha, limits)
+        record = BISPMemory(f_beta, share, beta, limits, f_alpha, Impulses(problem.owners, impulses, h))
         return Step(State(q + h * u, u, t), record, (report,))
 
 
@@ -102,15 +106,11 @@ class _Problem:
         keep = self.maximal_rows
         self.maximal_dual = Dual(G[keep], rhs[keep], lower[keep], self.maximal.solve)
         self.G = G
-        self.contacts = Contacts(at.kin, system.patches, rows[1].parts, method.friction, method.regularisation)
+        self.contacts = Contacts(system, at.kin, rows[1].parts, method.friction, method.regularisation)
         self.Y = self.maximal.solve(self.contacts.T.T)
         self.H = self.contacts.T @ self.Y
         parent = system.tree.parent
         self.receiver = np.arange(-1, len(parent) - 1) if system.quirks.reaction_to_previous else parent
-
-    def warm(self, beta: Array | None) -> Array:
-        n = len(self.contacts.T)
-        return np.zeros(n) if beta is None or len(beta) != n else beta
 
     def reduced_solve(self, extra: Array) -> tuple[Array, Array]:
         """(u, impulses) of the reduced system with additional wrenches; Eq. 3.8c."""
@@ -126,27 +126,33 @@ class _Problem:
         difference = self.kin.apply(u) - v.reshape(-1, 6)
         return u, impulses, self.A.multiply(difference) / self.h
 
+    def reaction(self, f_alpha: Array, impulses: Array) -> Array:
+        """What must stop changing: all reactions that bound friction; the printed algorithm looks at joints only."""
+        return f_alpha if self.published else f_alpha + (self.G.T @ impulses).reshape(-1, 6) / self.h
+
     def change(self, f: Array, previous: Array | None) -> float:
         """Relative squared change of the reactions in the norm of the inverse inertia; 0 when there is no friction."""
         if len(self.contacts.T) == 0:
             return 0.0
         if previous is None:
             return np.inf
-        d = f - previous
-        return float(np.sum(d * d / self.at.inertia) / max(float(np.sum(f * f / self.at.inertia)), 1e-300))
+        norm = lambda w: float(np.sum(w * w / self.at.inertia))
+        rounding = 1e-16 * norm(self.momentum / self.h + self.at.f)
+        return norm(f - previous) / max(norm(f), rounding, 1e-300)
 
     def limits(self, f_alpha: Array, impulses: Array) -> Array:
         wrenches = joint_wrenches(self.kin, f_alpha, self.receiver)
-        closures = {c: self._reaction(c, impulses) for c in {p.closure for p in self.system.patches} if c >= 0}
+        closing = {int(c) for g in self.system.patches for c in g.closure if c >= 0}
+        closures = {c: self._reaction(c, impulses) for c in closing}
         alphas = self.contacts.normals(wrenches, closures, self.h)
-        return self.contacts.limits(alphas, impulses[len(self.equality) :])
+        return self.contacts.limits(alphas, impulses[len(self.equality) :], self.h)
 
     def _reaction(self, constraint: int, impulses: Array) -> Array:
-        """Wrenches (6n,) of one constraint."""
+        """Wrenches (n, 6) of one constraint."""
         mine = np.array(self.owners, dtype=int) == constraint
-        return self.G[mine].T @ impulses[mine] / self.h
+        return (self.G[mine].T @ impulses[mine]).reshape(-1, 6) / self.h
 
-    def slip(self, u: Array, f_beta: Array, f_alpha: Array) -> Array:
+    def slip(self, f_alpha: Array) -> Array:
         """Tangential velocities with all reactions but without friction."""
         f = self.at.f if self.published else self.at.biased
         free = (self.momentum + self.h * (f + f_alpha)).ravel()

@@ -39,7 +39,7 @@ class ProjectedNewton:
     tolerance: float = 1e-10  # on the projected gradient, relative to its terms
     accepted: float = 1e-7  # the same, still called converged when no progress is possible any more
     shift: float = 1e-12  # of the diagonal, relative: makes semidefinite H solvable
-    patience: int = 10
+    patience: int = 4
 
     def solve(self, H: Array, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
         if len(x) == 0:
@@ -81,51 +81,78 @@ def _projected_gradient(r: Array, x: Array, lo: Array, hi: Array) -> float:
     return float(np.abs(np.where(held, 0.0, r)).max())
 
 
-def _interior(H: Array, g: Array, lo: Array, hi: Array, iterations: int = 40) -> Array:
-    """A point near the solution by Mehrotra's predictor-corrector method; variables with lo = hi stay there."""
+def _interior(H: Array, g: Array, lo: Array, hi: Array) -> Array:
+    """A point near the solution by an interior point method; variables with lo = hi stay there."""
     x = np.where(np.isfinite(lo), lo, np.where(np.isfinite(hi), hi, 0.0))
     move = np.flatnonzero(hi > lo)
-    if len(move) == 0:
-        return x
-    H, g, lo, hi = H[np.ix_(move, move)], (g - H @ np.where(hi > lo, 0.0, x))[move], lo[move], hi[move]
-    below, above = np.isfinite(lo), np.isfinite(hi)
-    room = np.where(below & above, 0.5 * (hi - lo), np.abs(g).max() / np.diag(H).max() + 1e-300)
-    y = np.where(below, np.where(below, lo, 0.0) + room, np.where(above, np.where(above, hi, 0.0) - room, 0.0))
-    size = float(np.abs(g).max()) + 1e-300
-    zl, zu = np.where(below, size, 0.0), np.where(above, size, 0.0)
-    count = max(int(below.sum() + above.sum()), 1)
-    sl, su = np.where(below, y - lo, 1.0), np.where(above, hi - y, 1.0)
-    for _ in range(iterations):
-        residual = H @ y - g - zl + zu
-        gap = float(zl @ sl + zu @ su) / count
-        if max(float(np.abs(residual).max()), np.sqrt(gap * float(np.diag(H).max()))) <= 1e-11 * size:
-            break
-        A = H + np.diag(zl / sl + zu / su + 1e-14 * float(np.diag(H).max()))
-        factor = scipy.linalg.cho_factor(A, check_finite=False)
-        centre, cl, cu = 0.0, np.zeros_like(y), np.zeros_like(y)
-        for corrector in (False, True):
-            tl = np.where(below, (centre - cl) / sl - zl, 0.0)
-            tu = np.where(above, (centre - cu) / su - zu, 0.0)
-            dy = scipy.linalg.cho_solve(factor, -residual + tl - tu, check_finite=False)
-            dl, du = np.where(below, tl - zl * dy / sl, 0.0), np.where(above, tu + zu * dy / su, 0.0)
-            s = min(1.0, 0.995 * _longest((sl, su, zl, zu), (dy * below, -dy * above, dl, du)))
-            if not corrector:
-                after = float((zl + s * dl) @ (sl + s * dy * below) + (zu + s * du) @ (su - s * dy * above)) / count
-                centre, cl, cu = gap * (after / gap) ** 3 if gap > 0 else 0.0, dl * dy * below, -du * dy * above
-        y, sl, su = y + s * dy, sl + s * dy * below, su - s * dy * above
-        zl, zu = zl + s * dl, zu + s * du
-    x[move] = np.clip(y, lo, hi)
+    if len(move):
+        rest = g - H @ np.where(hi > lo, 0.0, x)
+        x[move] = _predictor_corrector(H[np.ix_(move, move)], rest[move], lo[move], hi[move])
     return x
 
 
-def _longest(values: tuple[Array, ...], steps: tuple[Array, ...]) -> float:
-    """The largest s with all values + s steps >= 0."""
-    s = np.inf
-    for v, d in zip(values, steps, strict=True):
-        shrinking = d < 0.0
-        if shrinking.any():
-            s = min(s, float((-v[shrinking] / d[shrinking]).min()))
-    return s
+@njit(cache=True, error_model="numpy")
+def _substitute(L, b):
+    """(L L^T)^-1 b."""
+    n = len(b)
+    x = b.copy()
+    for i in range(n):
+        x[i] = (x[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
+    for i in range(n - 1, -1, -1):
+        x[i] /= L[i, i]
+        for j in range(i):
+            x[j] -= L[i, j] * x[i]
+    return x
+
+
+@njit(cache=True, error_model="numpy")
+def _predictor_corrector(H, g, lo, hi):
+    """Mehrotra's method for lo < x < hi; s are the slacks, z the multipliers of the 2n bounds (infinite ones inert)."""
+    n = len(g)
+    size, top = np.abs(g).max() + 1e-300, np.diag(H).max()
+    x = np.zeros(n)
+    s, z, on = np.ones((2, n)), np.zeros((2, n)), np.zeros((2, n))
+    for i in range(n):
+        below, above = np.isfinite(lo[i]), np.isfinite(hi[i])
+        room = 0.5 * (hi[i] - lo[i]) if below and above else size / top
+        x[i] = lo[i] + room if below else (hi[i] - room if above else 0.0)
+        if below:
+            on[0, i], s[0, i], z[0, i] = 1.0, x[i] - lo[i], size
+        if above:
+            on[1, i], s[1, i], z[1, i] = 1.0, hi[i] - x[i], size
+    count = max(on.sum(), 1.0)
+    ds, dz, dx = np.zeros((2, n)), np.zeros((2, n)), np.zeros(n)
+    for _ in range(40):
+        residual = H @ x - g - z[0] + z[1]
+        gap = (z * s * on).sum() / count
+        if max(np.abs(residual).max(), np.sqrt(gap * top)) <= 1e-8 * size:
+            break
+        A = H.copy()
+        for i in range(n):
+            A[i, i] += z[0, i] / s[0, i] + z[1, i] / s[1, i] + 1e-14 * top
+        L = np.linalg.cholesky(A)
+        centre, length = 0.0, 1.0
+        correction = np.zeros((2, n))
+        for stage in range(2):
+            t = on * ((centre - correction) / s - z)
+            dx = _substitute(L, -residual + t[0] - t[1])
+            ds[0], ds[1] = on[0] * dx, -on[1] * dx
+            dz = t - on * z * ds / s
+            length = 1.0
+            for k in range(2):
+                for i in range(n):
+                    if ds[k, i] < 0.0:
+                        length = min(length, -0.995 * s[k, i] / ds[k, i])
+                    if dz[k, i] < 0.0:
+                        length = min(length, -0.995 * z[k, i] / dz[k, i])
+            if stage == 0:
+                after = ((z + length * dz) * (s + length * ds) * on).sum() / count
+                centre = gap * (after / gap) ** 3 if gap > 0.0 else 0.0
+                correction = ds * dz
+        x = x + length * dx
+        s = s + length * ds
+        z = z + length * dz
+    return np.minimum(np.maximum(x, lo), hi)
 
 
 @njit(cache=True, error_model="numpy")

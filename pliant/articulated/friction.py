@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix
 from pliant.articulated.constraints.rows import Rows
-from pliant.articulated.joint_contacts import Patch
+from pliant.articulated.forces.joint import wrench_map
+from pliant.articulated.joint_contacts import PatchGroup
+from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
 
@@ -48,52 +49,74 @@ class MaximalFactor:
 
 
 class Contacts:
-    """All contacts of one step: tangent rows T (s, 6n) of joints, closures and external rows, and their limits."""
+    """All contacts of one step: tangent rows T (s, 6n) of joints, dry joints and external rows, and their limits."""
 
     def __init__(
-        self, kin: Kinematics, patches: Sequence[Patch], external: Sequence[Rows], mu: Friction, regularisation: float
+        self, system: ArticulatedSystem, kin: Kinematics, external: Sequence[Rows], mu: Friction, eps: float
     ) -> None:
-        self.kin, self.patches, self.mu = kin, patches, mu
         n = len(kin.tree)
-        self._maps = [_local_map(kin, p, regularisation) for p in patches]
+        self.kin, self.groups, self.dry = kin, system.patches, system.dry
+        self._mu = [np.where(np.isnan(g.mu), mu.joints, g.mu) for g in self.groups]
+        self._maps = [_local_maps(kin, g, eps) for g in self.groups]
         blocks = [np.zeros((0, 6 * n))]
-        for p in patches:
-            rows = p.rows(kin, p.tangents).reshape(-1, 2, 6)
-            T = np.zeros((len(rows), n, 6))
-            T[:, p.child] += rows[:, 0]
-            if p.parent >= 0:
-                T[:, p.parent] += rows[:, 1]
-            blocks.append(T.reshape(-1, 6 * n))
-        self._external = [(r.tangents.mu, len(r.g)) for r in external if r.tangents is not None]
+        blocks += [g.spread(g.rows(kin, g.tangents), n) for g in self.groups]
+        blocks += [_dry_row(kin, int(d.link)) for d in self.dry]
         blocks += [r.tangents.T for r in external if r.tangents is not None]
-        self._touching = [r.tangents is not None for r in external]
-        self._counts = [len(r.g) for r in external]
         self.T = np.concatenate(blocks)
+        self._external = [_coefficients(r, mu) for r in external]
 
     def normals(self, wrenches: Array, closures: dict[int, Array], h: float) -> list[Array]:
-        """Multipliers alpha (k, m) per patch [N s]: h (N M^-1 N^T + eps)^-1 N M^-1 f, Eq. 3.7."""
+        """Multipliers alpha (p, k, m) per group [N s]: h (N M^-1 N^T + eps)^-1 N M^-1 f, Eq. 3.7.
+
+        ``wrenches`` (n, 6) are the joint reactions on the children, ``closures`` the wrenches (n, 6) of loop closures.
+        """
         out = []
-        for p, local in zip(self.patches, self._maps, strict=True):
-            if p.closure >= 0:
-                f = closures[p.closure].reshape(-1, 6)[[p.child, p.parent]].ravel()
-            else:
-                w = wrenches[p.child]
-                f = np.concatenate([w, -_to_parent(self.kin, p.child, w)])
-            out.append((h * (local @ f)).reshape(p.normals.shape[:2]))
+        for g, local in zip(self.groups, self._maps, strict=True):
+            f = np.zeros((len(g.child), 12))
+            f[:, :6] = wrenches[g.child]
+            f[:, 6:] = -_to_parents(self.kin, g.child, f[:, :6])
+            for i in np.flatnonzero(g.closure >= 0):
+                f[i] = closures[int(g.closure[i])][[g.child[i], g.parent[i]]].ravel()
+            out.append(h * (local @ f[:, :, None]).reshape(g.normals.shape[:3]))
         return out
 
-    def limits(self, alphas: list[Array], impulses: Array) -> Array:
-        """mu times the normal impulses, one entry per tangent row; normals that share a tangent add up."""
+    def limits(self, alphas: list[Array], impulses: Array, h: float) -> Array:
+        """Bounds [N s] of the friction impulses, one per tangent row; normals that share a tangent add up."""
         parts = [np.zeros(0)]
-        for p, alpha in zip(self.patches, alphas, strict=True):
-            mu = self.mu.joints if p.mu is None else p.mu
-            parts.append(np.repeat(mu * np.abs(alpha).sum(axis=1), p.tangents.shape[1]))
-        first = np.cumsum([0, *self._counts])
-        owners = [i for i, touching in enumerate(self._touching) if touching]
-        for (local, count), i in zip(self._external, owners, strict=True):
-            mu = self.mu.external if local is None else local
-            parts.append(np.repeat(mu * impulses[first[i] : first[i] + count], 2))
+        for g, mu, alpha in zip(self.groups, self._mu, alphas, strict=True):
+            parts.append(np.repeat(mu[:, None] * np.abs(alpha).sum(axis=2), g.tangents.shape[2], axis=1).ravel())
+        parts.append(h * np.array([d.force for d in self.dry]))
+        mu_external = np.concatenate([np.zeros(0), *self._external])
+        touching = np.isfinite(mu_external)
+        parts.append(np.repeat(mu_external[touching] * impulses[touching], 2))
         return np.concatenate(parts)
+
+
+def _coefficients(rows: Rows, mu: Friction) -> Array:
+    """The coefficient of each inequality row; nan for rows without friction (joint limits)."""
+    if rows.tangents is None:
+        return np.full(len(rows.g), np.nan)
+    return np.full(len(rows.g), mu.external if rows.tangents.mu is None else rows.tangents.mu)
+
+
+def _dry_row(kin: Kinematics, link: int) -> Array:
+    """The joint rate as a row (1, 6n)."""
+    bodies, W = wrench_map(kin, link)
+    T = np.zeros((len(kin.tree), 6))
+    for body, w in zip(bodies, W[:, 0].reshape(-1, 6), strict=True):
+        if body >= 0:
+            T[body] += w
+    return T.reshape(1, -1)
+
+
+def shares(beta: Array, limits: Array) -> Array:
+    """Friction impulses as parts of their limits, in [-1, 1]: what stays nearly constant from one solve to the next."""
+    return np.clip(beta / np.maximum(limits, 1e-300), -1.0, 1.0)
+
+
+def warm_start(share: Array | None, limits: Array) -> Array:
+    """The same shares of new limits: contacts that slid start at their bounds."""
+    return np.zeros_like(limits) if share is None or len(share) != len(limits) else share * limits
 
 
 def joint_wrenches(kin: Kinematics, f: Array, receiver: IntArray) -> Array:
@@ -101,20 +124,20 @@ def joint_wrenches(kin: Kinematics, f: Array, receiver: IntArray) -> Array:
     return kernels.accumulate(kin.tree.parent, receiver, kin.R, kin.p, f)
 
 
-def _to_parent(kin: Kinematics, i: int, w: Array) -> Array:
-    """A_ip^T w."""
-    R, p = kin.R[i], kin.p[i]
-    return np.concatenate([R.T @ (w[:3] - np.cross(p, w[3:])), R.T @ w[3:]])
+def _to_parents(kin: Kinematics, children: IntArray, w: Array) -> Array:
+    """A_ip^T w for wrenches w (p, 6)."""
+    Rt, p = np.swapaxes(kin.R[children], 1, 2), kin.p[children]
+    moment = w[:, :3] - np.cross(p, w[:, 3:])
+    return np.concatenate([(Rt @ moment[:, :, None])[..., 0], (Rt @ w[:, 3:, None])[..., 0]], axis=1)
 
 
-def _local_map(kin: Kinematics, patch: Patch, regularisation: float) -> Array:
-    """(N M^-1 N^T + eps)^-1 N M^-1 (rows, 12)."""
-    N = patch.rows(kin, patch.normals)
+def _local_maps(kin: Kinematics, group: PatchGroup, eps: float) -> Array:
+    """(N M^-1 N^T + eps)^-1 N M^-1 (p, rows, 12)."""
+    N = group.rows(kin, group.normals)
     inertia = kin.tree.inertia
-    inverse = np.concatenate(
-        [1.0 / inertia[patch.child], 1.0 / inertia[patch.parent] if patch.parent >= 0 else np.zeros(6)]
-    )
-    NM = N * inverse
-    H = NM @ N.T
-    H[np.diag_indices(len(H))] += regularisation
-    return scipy.linalg.cho_solve(scipy.linalg.cho_factor(H, check_finite=False), NM, check_finite=False)
+    inverse = np.concatenate([1.0 / inertia[group.child], 1.0 / inertia[np.maximum(group.parent, 0)]], axis=1)
+    NM = N * inverse[:, None]
+    H = NM @ np.swapaxes(N, 1, 2)
+    every = np.arange(H.shape[1])
+    H[:, every, every] += eps
+    return np.linalg.solve(H, NM)

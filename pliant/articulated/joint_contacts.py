@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.se3 import gamma, rotation
 from pliant.articulated.tree import Kinematics, Tree
 from pliant.errors import SceneError
@@ -34,18 +34,76 @@ class Patch:
     mu: float | None = None
     closure: int = -1
 
+
+@dataclass(frozen=True)
+class PatchGroup:
+    """Patches of one layout, stacked: child, parent, closure (p,), points (p, k, 3), normals, tangents (p, k, ., 3).
+
+    ``mu (p,)`` is nan where the method's coefficient applies.
+    """
+
+    child: IntArray
+    parent: IntArray
+    closure: IntArray
+    points: Array
+    normals: Array
+    tangents: Array
+    mu: Array
+
     def rows(self, kin: Kinematics, directions: Array) -> Array:
-        """Relative velocity rows (k d, 12) along ``directions`` (k, d, 3): on the child, and opposite on the parent."""
-        G = directions @ gamma(self.points)
-        k, d = directions.shape[:2]
-        N = np.zeros((k, d, 12))
-        N[..., :6] = G
-        if self.parent >= 0:
-            E, P = kin.frames[self.child], kin.frames[self.parent]
-            R = P[:3, :3].T @ E[:3, :3]
-            points = self.points @ R.T + P[:3, :3].T @ (E[:3, 3] - P[:3, 3])
-            N[..., 6:] = -(directions @ R.T) @ gamma(points)
-        return N.reshape(k * d, 12)
+        """Rows (p, k d, 12) along ``directions`` (p, k, d, 3): on the child, opposite on its parent."""
+        p, k, d = directions.shape[:3]
+        N = np.zeros((p, k, d, 12))
+        N[..., :6] = directions @ gamma(self.points)
+        E, P = kin.frames[self.child], kin.frames[np.maximum(self.parent, 0)]
+        Pt = np.swapaxes(P[:, :3, :3], 1, 2)
+        Rt = np.swapaxes(Pt @ E[:, :3, :3], 1, 2)[:, None]
+        points = self.points @ Rt[:, 0] + (Pt @ (E[:, :3, 3] - P[:, :3, 3])[:, :, None])[:, None, :, 0]
+        N[..., 6:] = np.where((self.parent < 0)[:, None, None, None], 0.0, -(directions @ Rt) @ gamma(points))
+        return N.reshape(p, k * d, 12)
+
+    def spread(self, rows: Array, n: int) -> Array:
+        """Rows (p, r, 12) as rows over all maximal coordinates (p r, 6n)."""
+        p, r = rows.shape[:2]
+        G = np.zeros((p, r, n, 6))
+        every = np.arange(p)
+        G[every, :, self.child] = rows[..., :6]
+        inner = np.flatnonzero(self.parent >= 0)
+        G[inner, :, self.parent[inner]] += rows[inner][..., 6:]
+        return G.reshape(p * r, 6 * n)
+
+
+def grouped(patches: Sequence[Patch]) -> tuple[PatchGroup, ...]:
+    """The patches stacked by layout."""
+    layouts: dict[tuple[int, ...], list[Patch]] = {}
+    for p in patches:
+        layouts.setdefault((*p.normals.shape, *p.tangents.shape), []).append(p)
+    column = lambda members, name: np.array([getattr(p, name) for p in members])
+    return tuple(
+        PatchGroup(
+            *(column(m, name) for name in ("child", "parent", "closure", "points", "normals", "tangents")),
+            np.array([np.nan if p.mu is None else p.mu for p in m]),
+        )
+        for m in layouts.values()
+    )
+
+
+@dataclass(frozen=True)
+class DryFriction:
+    """A joint with one coordinate that resists with at most ``force`` [N m or N], whatever its load."""
+
+    link: int | str
+    force: float
+
+    def bind(self, tree: Tree) -> "DryFriction":
+        link = tree.body(self.link)
+        if tree.links[link].joint.dof != 1 or not self.force >= 0.0:
+            raise SceneError(
+                f"force {self.force} on a joint with {tree.links[link].joint.dof} coordinates",
+                where=f"DryFriction on '{self.link}'",
+                remedy="give a force >= 0 for a revolute or prismatic joint",
+            )
+        return DryFriction(link, self.force)
 
 
 class JointContact(Protocol):

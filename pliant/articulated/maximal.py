@@ -93,7 +93,7 @@ def joint_rows(kin: Kinematics, errors: Array) -> tuple[Array, Array, Array]:
         j = int(kin.tree.parent[i])
         if j >= 0:
             G[:, j] = -Z @ adjoint(frame(kin.R[i], kin.p[i]))
-        blocks.append(G.reshape(len(Z), -1))
+        blocks.append(G.reshape(len(Z), 6 * n))
         gaps.append(Z @ errors[i])
         owner += [i] * len(Z)
     return np.concatenate(blocks), np.concatenate(gaps), np.array(owner, dtype=int)

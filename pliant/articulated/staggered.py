@@ -12,7 +12,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
 from pliant.articulated.dual import Dual
-from pliant.articulated.friction import Contacts, Friction, MaximalFactor
+from pliant.articulated.friction import Contacts, Friction, MaximalFactor, shares, warm_start
 from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved, released
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
@@ -26,7 +26,7 @@ class SPMemory:
 
     bodies: Bodies
     friction: Array
-    beta: Array
+    share: Array | None
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,7 @@ class StaggeredProjections:
         kin = kinematics(system, bodies, q)
         problem = _Problem(self, system, kin, errors, state.t + h, h)
         f_beta = np.zeros_like(bodies.twists) if memory is None else memory.friction
-        beta = np.zeros(len(problem.contacts.T))
-        if memory is not None and len(memory.beta) == len(beta):
-            beta = memory.beta
+        share = None if memory is None else memory.share
         previous, solved, change, iteration = None, True, np.inf, 0
         while iteration < self.iterations:
             iteration += 1
@@ -66,16 +64,16 @@ class StaggeredProjections:
             previous = f_alpha
             limits = problem.limits(impulses)
             slip = problem.contacts.T @ problem.factor.solve((problem.momentum + h * f_alpha).ravel())
-            box = self.box.solve(problem.H, slip, -limits, limits, beta)
-            beta, solved = box.x, solved and box.converged
-            f_beta = -(problem.contacts.T.T @ beta).reshape(-1, 6) / h
+            box = self.box.solve(problem.H, slip, -limits, limits, warm_start(share, limits))
+            share, solved = shares(box.x, limits), solved and box.converged
+            f_beta = -(problem.contacts.T.T @ box.x).reshape(-1, 6) / h
         after = moved(bodies, phi.reshape(-1, 6), h)
         q, _ = fitted(system, after, q + h * kin.v)
         v = kinematics(system, after, q).v
         report = SolveReport(
             change < self.tolerance and solved, iteration, float(change), self.tolerance, Counts(1, 1, 0, 1, iteration)
         )
-        return Step(State(q, v, state.t + h), SPMemory(after, f_beta, beta), (report,))
+        return Step(State(q, v, state.t + h), SPMemory(after, f_beta, share), (report,))
 
 
 class _Problem:
@@ -101,8 +99,8 @@ class _Problem:
                 "a constraint on joint coordinates", where="StaggeredProjections", remedy="use BISP for it"
             )
         b = 0.2 / h if method.baumgarte is None else method.baumgarte
-        self.contacts = Contacts(kin, system.patches, unequal, method.friction, method.regularisation)
-        covered = {p.child for p in system.patches if p.closure < 0} if method.unilateral else set()
+        self.contacts = Contacts(system, kin, unequal, method.friction, method.regularisation)
+        covered = {int(c) for p in system.patches for c in p.child[p.closure < 0]} if method.unilateral else set()
         G, g, owner = joint_rows(kin, errors)
         keep = np.array([o not in covered for o in owner], dtype=bool)
         self._joint = owner[keep]
@@ -113,11 +111,10 @@ class _Problem:
         self._equalities = sum(len(x) for x in rhs)
         if method.unilateral:
             for p in system.patches:
-                N = self._spread(p.child, p.parent, p.rows(kin, p.normals))
-                rows.append(N)
-                rhs.append(
-                    -b * (p.rows(kin, p.normals)[:, :6] @ errors[p.child]) if p.closure < 0 else np.zeros(len(N))
-                )
+                N = p.rows(kin, p.normals)
+                gap = np.where((p.closure < 0)[:, None], np.einsum("prc,pc->pr", N[..., :6], errors[p.child]), 0.0)
+                rows.append(p.spread(N, len(kin.tree)))
+                rhs.append(-b * gap.ravel())
         for r in unequal:
             rows.append(r.G)
             rhs.append(r.rate - system.baumgarte * r.g)
@@ -128,13 +125,6 @@ class _Problem:
             self.dual.W[np.diag_indices(len(e))] += method.regularisation
         self.H = self.contacts.T @ self.factor.solve(self.contacts.T.T)
         self._patches = system.patches
-
-    def _spread(self, child: int, parent: int, rows: Array) -> Array:
-        N = np.zeros((len(rows), len(self.kin.tree), 6))
-        N[:, child] += rows[:, :6]
-        if parent >= 0:
-            N[:, parent] += rows[:, 6:]
-        return N.reshape(len(rows), -1)
 
     def contact_solve(self, f_beta: Array) -> tuple[Array, Array]:
         """Eq. 3.1: velocities and impulses of all rows, with the friction held."""
@@ -154,12 +144,12 @@ class _Problem:
         if self.method.unilateral:
             alphas = []
             for p in self._patches:
-                k, m = p.normals.shape[:2]
-                alphas.append(impulses[first : first + k * m].reshape(k, m))
-                first += k * m
-            return self.contacts.limits(alphas, impulses[first:])
+                count = int(np.prod(p.normals.shape[:3]))
+                alphas.append(impulses[first : first + count].reshape(p.normals.shape[:3]))
+                first += count
+            return self.contacts.limits(alphas, impulses[first:], self.h)
         wrenches = np.zeros((len(self.kin.tree), 6))
         for i in range(len(wrenches)):
             mine = np.flatnonzero(self._joint == i)
             wrenches[i] = (self.G[mine].T @ impulses[mine]).reshape(-1, 6)[i] / self.h
-        return self.contacts.limits(self.contacts.normals(wrenches, {}, self.h), impulses[first:])
+        return self.contacts.limits(self.contacts.normals(wrenches, {}, self.h), impulses[first:], self.h)

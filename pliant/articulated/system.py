@@ -17,7 +17,7 @@ from pliant.articulated.blocks import BlockMatrix, BlockSum
 from pliant.articulated.constraints.rows import Constraint, Rows
 from pliant.articulated.forces.base import ArticulatedForce
 from pliant.articulated.forces.forms import settled
-from pliant.articulated.joint_contacts import JointContact, Patch
+from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
@@ -69,6 +69,7 @@ class ArticulatedSystem:
         *,
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         contacts: Sequence[JointContact] = (),
+        dry_friction: Sequence[DryFriction] = (),
         baumgarte: float = 5.0,
         q: Array | None = None,
         quirks: Quirks = Quirks(),  # noqa: B008  (a frozen value)
@@ -85,7 +86,8 @@ class ArticulatedSystem:
         kin = self.kinematics(self.rest, np.zeros(self.tree.dof))
         self.forces = tuple(settled(f.bind(self.tree), kin) for f in forces)
         self.constraints = tuple(c.bind(self.tree) for c in constraints)
-        self.patches: tuple[Patch, ...] = tuple(c.patch(self.tree, self.constraints) for c in contacts)
+        self.patches = grouped([c.patch(self.tree, self.constraints) for c in contacts])
+        self.dry = tuple(d.bind(self.tree) for d in dry_friction)
         self.free = np.arange(self.tree.dof)
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         _check_inertia(kin)

@@ -42,7 +42,7 @@ JOINTS: tuple[Joint, ...] = (
     Free3D(),
     FreeST(),
     Composite(Revolute(_AXIS), Prismatic(_AXIS)),
-    Composite(Spherical(), Universal()),
+    Composite(Spherical(), Prismatic(_AXIS)),
     SplineCurve(_RING),
     SplineSurface(_PATCH),
 )

@@ -1,0 +1,132 @@
+"""Forces: the wrench is minus the slope of the potential, K and D are its derivatives, forms agree."""
+
+import numpy as np
+import pytest
+from articulated_samples import pendulum, zoo
+
+from pliant.articulated import LinearlyImplicitTree
+from pliant.articulated.forces import (
+    BodyDamping,
+    Cable,
+    Explicit,
+    JointSpring,
+    JointTorque,
+    PointSprings,
+    Reduced,
+    SpringDamper,
+    WorldForce,
+)
+from pliant.errors import SceneError
+from pliant.state import State
+
+A, B, C = np.array([0.3, 0.1, -0.2]), np.array([-0.4, 0.5, 0.2]), np.array([0.1, 0.0, 0.4])
+CONSERVATIVE = [
+    PointSprings((2, 5), np.stack([A, B]), (7, None), np.stack([B, C]), np.array([3.0, 7.0])),
+    SpringDamper((1, A), (6, B), 5.0, rest=0.7),
+    Cable(((2, A), (5, B), (8, C)), 4.0, rest=0.5),
+    Cable(((2, A), (5, B)), 4.0, rest=0.9, activation=lambda t: 0.3),
+    JointSpring(5, 2.0, rest=0.1),
+    JointSpring(9, 2.0, maximal=True),
+    Explicit(JointSpring(5, 2.0)),
+    Reduced(PointSprings((2,), A, (7,), B, 3.0)),
+]
+ids = lambda f: type(f).__name__
+
+
+@pytest.mark.parametrize("force", CONSERVATIVE, ids=ids)
+def test_force_is_the_slope_of_the_potential(force):
+    system, q, _ = zoo(forces=[force], gravity=(0, 0, 0))
+    zero, e = np.zeros_like(q), 1e-6
+    V = lambda q: system.energies(q, zero, 0.0)["elastic"]
+    slope = np.array([(V(q + e * d) - V(q - e * d)) / (2 * e) for d in np.eye(len(q))])
+    assert np.abs(slope).max() > 0.1
+    assert np.allclose(system.force(q, zero, 0.0), -slope, atol=1e-6 * np.abs(slope).max() + 1e-7)
+
+
+def test_point_spring_stiffness_is_the_derivative_of_the_wrenches():
+    """K of the maximal coordinates: perturb the frames directly; the symmetrised part must agree."""
+    spring = PointSprings((0,), A, (1,), B, 3.0)
+    system = pendulum(2, forces=[spring], gravity=(0, 0, 0))
+    q = np.array([0.4, 0.9])
+    kin = system.kinematics(q, np.zeros(2))
+    K = system.assemble(kin, 0.0).loads.K.total().dense()
+    from dataclasses import replace
+
+    from pliant.articulated.se3 import exp6
+
+    numeric, e = np.zeros((12, 12)), 1e-6
+    for i in range(12):
+        out = []
+        for s in (e, -e):
+            d = np.zeros((2, 6))
+            d.flat[i] = s
+            out.append(system.assemble(replace(kin, frames=kin.frames @ exp6(d)), 0.0).f.ravel())
+        numeric[:, i] = (out[0] - out[1]) / (2 * e)
+    assert np.allclose(K, K.T)
+    assert np.allclose(K, 0.5 * (numeric + numeric.T), atol=1e-6)
+
+
+def test_stiffness_and_damping_are_derivatives():
+    forces = [CONSERVATIVE[0], SpringDamper((1, A), (6, B), 5.0, 2.0, 0.7), BodyDamping(0.5), JointSpring(5, 2.0, 3.0)]
+    system, q, v = zoo(forces=forces)
+    K, D, e = system.stiffness(q, v, 0.0).toarray(), system.damping(q, v, 0.0).toarray(), 1e-6
+    for i, d in enumerate(np.eye(len(q))):
+        assert np.allclose(
+            K[:, i], (system.force(q + e * d, v, 0.0) - system.force(q - e * d, v, 0.0)) / (2 * e), atol=1e-4
+        )
+        assert np.allclose(
+            D[:, i], (system.force(q, v + e * d, 0.0) - system.force(q, v - e * d, 0.0)) / (2 * e), atol=1e-4
+        )
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (JointSpring(1, 5.0, 2.0), JointSpring(1, 5.0, 2.0, maximal=True)),
+        (JointTorque(1, lambda t: 3.0), JointTorque(1, lambda t: 3.0, maximal=True)),
+        (SpringDamper((0, A), (1, B), 50.0, 4.0), Reduced(SpringDamper((0, A), (1, B), 50.0, 4.0))),
+    ],
+)
+def test_reduced_and_maximal_forms_give_the_same_step(pair):
+    q, v = np.array([0.3, 0.8]), np.array([1.0, -2.0])
+    steps = [LinearlyImplicitTree().step(pendulum(2, forces=[f], q=q), State(q, v), 0.05).state.v for f in pair]
+    assert np.allclose(*steps, atol=1e-10)
+
+
+def test_implicit_and_explicit_forms_converge_to_each_other():
+    q, v = np.array([0.3, 0.8]), np.array([1.0, -2.0])
+    force = SpringDamper((0, A), (1, B), 50.0, 4.0)
+    difference = []
+    for h in (1e-3, 5e-4):
+        u = [
+            LinearlyImplicitTree().step(pendulum(2, forces=[f], q=q), State(q, v), h).state.v
+            for f in (force, Explicit(force))
+        ]
+        difference.append(np.abs(u[0] - u[1]).max())
+    assert difference[0] > 0 and 3.5 < difference[0] / difference[1] < 4.5
+
+
+def test_slack_cables_do_not_pull_and_muscles_do():
+    loose = pendulum(2, forces=[Cable(((0, A), (1, B)), 10.0, rest=5.0)], gravity=(0, 0, 0))
+    assert np.all(loose.force(np.array([0.1, 0.2]), np.zeros(2), 0.0) == 0.0)
+    muscle = pendulum(2, forces=[Cable(((0, A), (1, B)), 10.0, activation=lambda t: 0.5)], gravity=(0, 0, 0))
+    assert np.abs(muscle.force(np.zeros(2), np.zeros(2), 0.0)).max() > 0.1
+
+
+def test_world_force_does_the_work_of_its_point():
+    F = np.array([1.0, 2.0, 3.0])
+    system, q, v = zoo(forces=[WorldForce(7, A, F)], gravity=(0, 0, 0))
+    plain, _, _ = zoo(gravity=(0, 0, 0))
+    power = (system.force(q, v, 0.0) - plain.force(q, v, 0.0)) @ v
+    e = 1e-6
+    velocity = (system.kinematics(q + e * v, v).point(7, A) - system.kinematics(q - e * v, v).point(7, A)) / (2 * e)
+    assert np.isclose(power, F @ velocity, rtol=1e-6)
+
+
+def test_bad_forces_are_named():
+    with pytest.raises(SceneError, match="unknown link 'x'"):
+        pendulum(2, forces=[WorldForce("x", A, A)])
+    with pytest.raises(SceneError, match="add energy"):
+        pendulum(2, forces=[JointSpring(0, -1.0)])
+    with pytest.raises(SceneError, match="path of 1"):
+        pendulum(2, forces=[Cable(((0, A),), 1.0)])

@@ -1,0 +1,138 @@
+"""Steps: orders, conservation, equal results of all solvers, quadratic Newton, purity."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from articulated_samples import pendulum
+
+from pliant.articulated import (
+    PCG,
+    RK45,
+    ArticulatedSystem,
+    Dense,
+    LinearlyImplicitTree,
+    Link,
+    Sparse,
+    TreeBDF1,
+    TreeBDF2,
+    at,
+    cuboid,
+)
+from pliant.articulated.forces import SpringDamper
+from pliant.articulated.implicit import ReducedStage
+from pliant.articulated.joints import Free3D
+from pliant.errors import SceneError
+from pliant.scenes.redmax import NUMBERED, bridge, energy_change, run, tree
+from pliant.state import State
+
+START = State(np.array([0.4, 1.1]), np.array([0.5, -0.3]))
+
+
+def end(method, h, duration=0.2):
+    system, state, memory = pendulum(2), START, None
+    for _ in range(round(duration / h)):
+        step = method.step(system, state, h, memory)
+        state, memory = step.state, step.memory
+    return np.concatenate([state.q, state.v])
+
+
+@pytest.mark.parametrize("method", [LinearlyImplicitTree(), TreeBDF1(), TreeBDF2()], ids=lambda m: type(m).__name__)
+def test_observed_order_is_the_declared_one(method):
+    exact = end(RK45(1e-11, 1e-12), 0.2)
+    errors = [np.abs(end(method, h) - exact).max() for h in (4e-3, 2e-3, 1e-3)]
+    assert abs(np.log2(errors[1] / errors[2]) - method.order) < 0.25
+
+
+def test_error_control_conserves_energy():
+    for number in (-1, 1, 14):
+        scene = NUMBERED[number]()
+        step = RK45().step(scene.system, scene.start, scene.duration)
+        assert step.reports[0].converged
+        assert (
+            abs(energy_change(scene, step.state) - scene.system.energies(scene.start.q, scene.start.v, 0)["kinetic"])
+            < 20
+        )
+
+
+@pytest.mark.parametrize("method", [LinearlyImplicitTree(), LinearlyImplicitTree(PCG(1e-14))], ids=["dense", "pcg"])
+def test_internal_springs_conserve_linear_momentum(method):
+    ends = (np.array([0.5, 0.2, 0.0]), np.array([-0.3, 0.1, 0.2]))
+    links = [Link(Free3D(), cuboid((1, 1, 2), 1.0), name=n, frame=at(x, 0, 0)) for n, x in (("a", 0.0), ("b", 3.0))]
+    spring = SpringDamper(("a", ends[0]), ("b", ends[1]), 30.0, 1.0, 1.5)
+    system = ArticulatedSystem(links, [spring], gravity=(0, 0, 0))
+    rng = np.random.default_rng(1)
+    state = State(0.1 * rng.normal(size=12), rng.normal(size=12))
+    before = system.momentum(state.q, state.v)[3:]
+    for _ in range(20):
+        state = method.step(system, state, 1e-2).state
+    assert np.allclose(system.momentum(state.q, state.v)[3:], before, atol=2e-9)
+
+
+@pytest.mark.parametrize("scene", [bridge(12), tree(5), NUMBERED[23]()], ids=["bridge", "tree", "chain"])
+def test_all_matrix_choices_agree(scene):
+    u = [
+        LinearlyImplicitTree(m).step(scene.system, scene.start, scene.h).state.v
+        for m in (Dense(), Sparse(), PCG(1e-12), PCG(1e-12, stiffness=False))
+    ]
+    for other in u[1:]:
+        assert np.allclose(other, u[0], atol=1e-8 * np.abs(u[0]).max())
+
+
+def test_iterations_hardly_grow():
+    counts = []
+    for levels in (4, 7):
+        scene = tree(levels)
+        counts.append(LinearlyImplicitTree(PCG()).step(scene.system, scene.start, scene.h).reports[0].counts.inner)
+    assert counts[1] < 2.5 * max(counts[0], 1)
+    scene = bridge(60)
+    assert LinearlyImplicitTree(PCG()).step(scene.system, scene.start, scene.h).reports[0].counts.inner <= 1
+
+
+@pytest.mark.parametrize("number", [4, 6, 8])
+def test_constraints_behind_pcg_equal_the_direct_ones(number):
+    scene = NUMBERED[number]()
+    ends = [run(scene, integrator=LinearlyImplicitTree(m), steps=60)[-1].state for m in (Dense(), PCG(1e-13))]
+    assert np.allclose(ends[0].v, ends[1].v, atol=1e-6 * np.abs(ends[0].v).max())
+
+
+def test_newton_on_the_reduced_stage_is_quadratic():
+    system = pendulum(2)
+    h = 0.05
+    stage = ReducedStage(system, h, START.q + h * START.v, START.q, h, START.q)
+    e, J = 1e-6, stage.jacobian(START.q).toarray()
+    for i, d in enumerate(np.eye(2)):
+        numeric = (stage.residual(START.q + e * d) - stage.residual(START.q - e * d)) / (2 * e)
+        assert np.allclose(J[:, i], numeric, rtol=1e-6, atol=1e-9)
+    history = TreeBDF1().step(system, START, h).reports[0].history
+    r = [row["residual"] for row in history]
+    assert len(r) >= 3 and r[2] < 1e3 * r[1] ** 2 / r[0] * 10
+
+
+def test_steps_are_pure_and_fail_honestly():
+    system = pendulum(2)
+    q, v = START.q.copy(), START.v.copy()
+    for method in (LinearlyImplicitTree(), TreeBDF2(), RK45()):
+        one, two = method.step(system, START, 0.01), method.step(system, START, 0.01)
+        assert np.array_equal(one.state.q, two.state.q)
+    assert np.array_equal(START.q, q) and np.array_equal(START.v, v)
+    wild = State(START.q, np.array([np.nan, 0.0]))
+    step = LinearlyImplicitTree().step(system, wild, 0.01)
+    assert not step.reports[0].converged
+
+
+def test_restart_in_the_middle_changes_nothing():
+    scene = replace(NUMBERED[27](), h=5e-3)
+    whole = run(scene, steps=20)[-1]
+    half = run(scene, steps=10)[-1]
+    state, memory = half.state, half.memory
+    for _ in range(10):
+        step = scene.integrator.step(scene.system, state, scene.h, memory)
+        state, memory = step.state, step.memory
+    assert np.array_equal(state.q, whole.state.q) and np.array_equal(state.v, whole.state.v)
+
+
+def test_fully_implicit_steps_refuse_constraints_by_name():
+    scene = NUMBERED[4]()
+    with pytest.raises(SceneError, match="LoopClosure in a fully implicit step"):
+        TreeBDF1().step(scene.system, scene.start, scene.h)

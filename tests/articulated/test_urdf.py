@@ -1,0 +1,92 @@
+"""URDF: the imported robot is the one described, and what is missing is named."""
+
+import numpy as np
+import pytest
+
+from pliant.articulated import ArticulatedSystem, LinearlyImplicitTree, Link, cuboid, read_urdf
+from pliant.articulated.constraints import CoupledJoints, JointLimit
+from pliant.articulated.joints import Revolute
+from pliant.errors import SceneError
+from pliant.state import State
+
+INERTIA = '<inertia ixx="0.01" iyy="0.2" izz="0.21" ixy="0" ixz="0" iyz="0"/>'
+INERTIAL = f'<inertial><origin xyz="0.5 0 0"/><mass value="2"/>{INERTIA}</inertial>'
+BOX = '<visual><origin xyz="0.5 0 0"/><geometry><box size="1 0.1 0.1"/></geometry></visual>'
+
+
+def robot(inertial=INERTIAL, limit='<limit lower="-1" upper="2" effort="1" velocity="1"/>', parent="base", extra=""):
+    return f"""<robot name="arm">
+      <link name="base"/>
+      <link name="upper">{inertial}{BOX}</link>
+      <link name="fore">{INERTIAL}</link>
+      <joint name="shoulder" type="revolute"><parent link="{parent}"/><child link="upper"/><axis xyz="0 1 0"/>{limit}
+        <dynamics damping="0.3" friction="0.1"/></joint>
+      <joint name="elbow" type="continuous"><parent link="upper"/><child link="fore"/>
+        <origin xyz="1 0 0" rpy="0 0 0.5"/><axis xyz="0 1 0"/>{extra}</joint></robot>"""
+
+
+def test_the_imported_arm_moves_like_the_same_arm_built_by_hand():
+    imported = read_urdf(robot()).system()
+    from pliant.articulated import rigid
+    from pliant.articulated.forces import JointSpring
+    from pliant.articulated.joints import Fixed
+    from pliant.articulated.se3 import frame, rotation
+
+    body = rigid(2.0, np.array([0.5, 0, 0]), np.diag([0.01, 0.2, 0.21]))
+    links = [
+        Link(Fixed(), cuboid((1, 1, 1), 1.0), name="base"),
+        Link(Revolute((0, 1, 0)), body, "base", name="upper"),
+        Link(Revolute((0, 1, 0)), body, "upper", frame(rotation((0, 0, 1), 0.5), np.array([1.0, 0, 0])), "fore"),
+    ]
+    built = ArticulatedSystem(links, [JointSpring("upper", damping=0.3)])
+    q, v = np.array([0.3, 0.7]), np.array([1.0, -2.0])
+    assert np.allclose(imported.force(q, v, 0.0), built.force(q, v, 0.0))
+    assert np.allclose(imported.mass(q).toarray(), built.mass(q).toarray())
+
+
+def test_limits_friction_and_mimic_are_imported():
+    model = read_urdf(robot(extra='<mimic joint="shoulder" multiplier="2" offset="0.1"/>'))
+    limits = [c for c in model.constraints if isinstance(c, JointLimit)]
+    assert (limits[0].lower, limits[0].upper) == (-1.0, 2.0)
+    assert [(d.link, d.force) for d in model.friction] == [("upper", 0.1)]
+    assert any(isinstance(c, CoupledJoints) for c in model.constraints)
+    system = model.system(q=np.array([0.2, 0.5]))
+    state = State(np.array([0.2, 0.5]), np.zeros(2))
+    for _ in range(50):
+        state = LinearlyImplicitTree().step(system, state, 5e-3).state
+    assert np.isclose(state.q[1], 2 * state.q[0] + 0.1, atol=1e-6)
+
+
+def test_the_shape_is_drawn_where_the_link_is():
+    system = read_urdf(robot()).system()
+    X = system.positions(np.zeros(2))
+    box = X[1:9]
+    assert np.allclose(box.min(axis=0), [0, -0.05, -0.05]) and np.allclose(box.max(axis=0), [1, 0.05, 0.05])
+
+
+def test_a_file_is_read(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(robot())
+    assert read_urdf(path).system().tree.dof == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (robot(inertial=""), "link 'upper': no <inertial>"),
+        (
+            robot(inertial='<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>'),
+            "link 'upper': mass 0.0",
+        ),
+        (robot(limit=""), "joint 'shoulder': no <limit>"),
+        (robot(limit='<limit lower="2" upper="-1"/>'), "lower limit 2.0 above upper limit -1.0"),
+        (robot(parent="nothing"), "joint 'shoulder': parent link 'nothing' does not exist"),
+        (robot(extra='<mimic joint="wrist"/>'), "mimics unknown joint 'wrist'"),
+        (robot().replace('type="continuous"', 'type="magic"'), "unknown joint type 'magic'"),
+        ("<model/>", "root element <model>"),
+        ("<robot><link", "cannot read it"),
+    ],
+)
+def test_bad_files_are_named(text, words):
+    with pytest.raises(SceneError, match=words):
+        read_urdf(text).system()
