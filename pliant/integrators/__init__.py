@@ -1,8 +1,10 @@
 """Time integrators: each a frozen dataclass with a declared order; mix freely with the nonlinear solvers."""
 
+from pliant.integrators.adaptive_conjac import AdaptiveConJac
 from pliant.integrators.additive import Additive
 from pliant.integrators.bdf1 import BDF1
 from pliant.integrators.bdf2 import BDF2
+from pliant.integrators.conjac import ConJac
 from pliant.integrators.dgsi import DGSI
 from pliant.integrators.ere import ERE
 from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet
@@ -32,4 +34,7 @@ INTEGRATORS = (
     XPBD,
 )
 
-__all__ = [i.__name__ for i in INTEGRATORS] + ["IMPLICIT", "INTEGRATORS"]
+# Reduced models: with fewer unknowns they converge to their own motion, not to that of the full mesh, as h -> 0.
+REDUCED = (ConJac, AdaptiveConJac)
+
+__all__ = [i.__name__ for i in (*INTEGRATORS, *REDUCED)] + ["IMPLICIT", "INTEGRATORS", "REDUCED"]

@@ -13,7 +13,8 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.energies.elastic import Elastic
 from pliant.errors import SceneError
-from pliant.integrators.conjac import ConJac, Plan, plan_of
+from pliant.integrators.conjac import ConJac
+from pliant.integrators.conjac_plan import Plan
 from pliant.kernels.liveliness import stretch_rates
 from pliant.state import State, Step, Transient
 from pliant.systems.elastodynamics import Elastodynamics
@@ -51,13 +52,13 @@ class AdaptiveConJac:
 
     def step(self, system: Elastodynamics, state: State, h: float, memory: Awake | None = None) -> Step:
         awake = self._recall(system, state, memory)
-        metrics = np.vstack(
-            [awake.metrics, self.metric(system, state, (state.q - awake.previous) / h, awake.regions.value)]
-        )
-        metrics = metrics[-self.window :]
+        speed = (state.q - awake.previous) / h
+        latest = self.metric(system, state.q, speed, awake.regions.value, len(awake.active))
+        metrics = np.vstack([awake.metrics, latest])[-self.window :]
         mean = metrics.mean(axis=0)
-        active = np.where(awake.active, mean > 0.8 * self.threshold, mean > self.threshold)
         plan = awake.plan
+        active = np.where(awake.active, mean > 0.8 * self.threshold, mean > self.threshold)
+        active |= ~plan.pieces.held[plan.pieces.piece[plan.nodes]]  # a piece that nothing holds is never at rest
         dynamic = plan.nodes[active]
         after, report, analysis = self.conjac.advance(system, state, h, plan, dynamic, awake.analysis)
         return Step(after, Awake(active, metrics, state.q, plan, awake.regions, analysis), (report,))
@@ -65,11 +66,7 @@ class AdaptiveConJac:
     def _recall(self, system: Elastodynamics, state: State, memory: Awake | None) -> Awake:
         """The memory with plan and regions in place; everything starts asleep."""
         fits = memory is not None and len(memory.previous) == len(state.q)
-        plan = (
-            memory.plan
-            if fits and memory is not None and memory.plan is not None
-            else plan_of(system, self.conjac.nodes)
-        )
+        plan = memory.plan if fits and memory is not None and memory.plan is not None else self.conjac.plan(system)
         if fits and memory is not None:
             regions = memory.regions if memory.regions is not None else Transient(regions_of(system, plan))
             return Awake(memory.active, memory.metrics, memory.previous, plan, regions, memory.analysis)
@@ -77,14 +74,13 @@ class AdaptiveConJac:
         nothing = np.zeros((0, count))
         return Awake(np.zeros(count, dtype=bool), nothing, state.q, plan, Transient(regions_of(system, plan)))
 
-    def metric(self, system: Elastodynamics, state: State, velocity: Array, regions: IntArray) -> Array:
+    def metric(self, system: Elastodynamics, q: Array, velocity: Array, regions: IntArray, count: int) -> Array:
         """Liveliness of every representative [1/s]: sum V |Sdot| / sum V over its region."""
         elastic = elastic_of(system)
-        rates = stretch_rates(elastic.deformation(state.q), elastic.deformation(velocity))
+        rates = stretch_rates(elastic.deformation(q), elastic.deformation(velocity))
         size = np.linalg.norm(rates, axis=(1, 2)) / 3.0 if self.invariant else abs(rates).mean(axis=(1, 2))
-        count = int(regions.max()) + 1
         volume = np.bincount(regions, elastic.volumes, count)
-        return np.bincount(regions, elastic.volumes * size, count) / volume
+        return np.bincount(regions, elastic.volumes * size, count) / np.maximum(volume, 1e-300)
 
 
 def elastic_of(system: Elastodynamics) -> Elastic:

@@ -4,207 +4,261 @@ One step, as in the paper:
   1  forces f and stiffness K at the old positions
   2  the condensation Jacobian J and the stabilisation b_q, all right-hand sides in one solve
   3  J^T (M - h D - beta h^2 K) J v_d = J^T (M v + h (f - D v))        the velocity step, 3 n_d x 3 n_d
-  4  v = J v_d;  x += h v, and x_q += gamma h b_q towards equilibrium
+  4  v = J v_d, and friction;  x += h v, and x_q += gamma h b_q towards equilibrium
 A body at rest is in the exact equilibrium of the full mesh, whatever the number of nodes.
+
+Linearised once it is Newton's first step on M (v - v_0) = h f(x_0 + beta h v) with v in the range of J. With
+``iterations`` > 1 it goes on from there, f, K and J taken anew each time: what soft bodies and fast turning need.
 """
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
+from pliant.integrators.conjac_friction import filtered
+from pliant.integrators.conjac_plan import Moment, Plan, capped, plan_of
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.maps.condensation import Anchoring, Condensed, condense
-from pliant.maps.pieces import Pieces, loose, pieces_of, promoted
+from pliant.maps.condensation import Condensed, follow
+from pliant.maps.placement import spread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import velocity_step
 
-ANCHOR = 1e-6  # tau: how weakly a loose piece follows the mean of its dynamic nodes
+SETTLED = 1e-10  # force left on the quasistatic nodes by the initial solve, as a part of the first
+HALVINGS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """What depends on the topology and the nodes alone; kept between steps, rebuilt after a restart."""
+class Linearised:
+    """f, K, D at positions reached with ``moved`` (zero at the start of the step), and what is condensed from them."""
 
-    nodes: IntArray  # vertices that may be dynamic: the chosen ones and those promoted in pieces that nothing holds
-    pieces: Pieces
-    edge: Array  # mean edge length at each vertex, for the cap [m]
-    transient = True
+    f: Array
+    K: sp.csr_matrix
+    D: sp.csr_matrix
+    velocity: Array  # at which f was taken
+    moved: Array  # displacement / (beta h) at which f and K were taken
+    w: Array  # (N,) velocities that the prescribed coordinates alone cause
+    condensed: Condensed
 
 
 @dataclass(frozen=True, eq=False)
 class ConJac:
-    """Dynamic ``nodes`` are vertex numbers (none: quasistatic motion); `pliant.maps.placement` chooses good ones.
+    """Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
 
-    ``gamma`` is the part of the force residual removed per correction, ``corrections`` how many there are in a step
-    (more than one makes soft bodies and fast rotation work), ``inertial`` subtracts the inertia of the following nodes
-    from the residual: always on in pieces that nothing holds, where gravity would otherwise sag a body in free flight.
-    ``cap`` limits a correction to a part of the local edge length.
+    ``gamma`` is the part of the force residual removed per correction (None: a line search along the energy),
+    ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised. ``inertial``
+    subtracts the inertia of the following nodes from the residual: always on in pieces that nothing holds, where
+    gravity would otherwise sag a body in free flight. ``cap`` limits a correction to a part of the local edge length,
+    ``friction`` is the coefficient against obstacles, ``settle`` starts the following nodes in equilibrium.
     """
 
-    nodes: IntArray
+    nodes: IntArray | None = None
+    count: int = 4
     beta: float = 0.5
-    gamma: float = 1.0 / 3.0
+    gamma: float | None = 1.0 / 3.0
     corrections: int = 1
+    iterations: int = 1
     inertial: bool = False
     cap: float = 0.25
+    friction: float = 0.0
+    settle: bool = False
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("count", 0), ("corrections", 0), ("iterations", 1), ("friction", 0.0), ("cap", 0.0)):
+            if not getattr(self, name) >= least:
+                raise SceneError(f"{name} is {getattr(self, name)}", where="ConJac", remedy=f"use at least {least}")
+        if not self.beta > 0.0:
+            raise SceneError(f"beta is {self.beta}", where="ConJac", remedy="use 0.5, or more to damp")
 
     def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         plan, analysis = memory if memory is not None else (None, None)
         if plan is None or len(plan.edge) != len(system.X):
-            plan, analysis = plan_of(system, self.nodes), None
+            plan, analysis = self.plan(system), None
+            if self.settle and memory is None:
+                state = self.settled(Moment(system.at(state, state.t), state, h, plan, plan.nodes))
         state, report, analysis = self.advance(system, state, h, plan, plan.nodes, analysis)
         return Step(state, (plan, analysis), (report,))
+
+    def plan(self, system: Elastodynamics) -> Plan:
+        """What stays the same as long as the topology does."""
+        return plan_of(system, spread(system, self.count) if self.nodes is None else self.nodes)
 
     def advance(
         self, system: Elastodynamics, state: State, h: float, plan: Plan, dynamic: IntArray, analysis: Any
     ) -> tuple[State, SolveReport, Any]:
         """One step with the given dynamic vertices; the new state, the report, and the analysis to reuse."""
         clock = Clock()
-        with clock("force"):
-            f = system.force(state.q, state.v, state.t + h)
-        with clock("fill"):
-            K = system.stiffness(state.q, state.v, state.t + h, psd=True)
-            D = system.damping(state.q, state.v, state.t + h)
-            driven = self._driven(system, state, h)
+        now = Moment(system.at(state, state.t + h), state, h, plan, dynamic)
+        v, shift, counts = np.zeros_like(state.v), np.zeros_like(state.q), Counts()
         try:
-            with clock("factor"):
-                condensed = condense(
-                    system.restrict(K),
-                    dofs_of(dynamic, system),
-                    (K @ driven)[system.free],
-                    self.linear,
-                    analysis,
-                    self._anchoring(plan, dynamic, system, h),
-                )
+            for k in range(self.iterations):
+                local = self._linearised(now, v, shift, k == 0, analysis, clock)
+                analysis = local.condensed.factor.memory
+                v = self._velocities(now, local, clock)
+                shift = shift + self._correction(now, local, v, clock)
+                counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, _columns(local))
+            q, extra = self._corrected(now, local, v, shift, clock)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
             return state, report, analysis
-        with clock("solve"):
-            v = driven
-            v[system.free] = self._velocities(system, state, (f, K, D), condensed, driven, h)
-            q = system.prescribe(state.q + h * v, state.t + h)
-            q = self._stabilised(system, plan, condensed, (q, v), state, f, h)
-        factor = condensed.factor
-        columns = len(condensed.dynamic) + 1 + self.corrections
-        counts = Counts(self.corrections, 1, int(factor.analysed), 1, columns)
         finite = bool(np.isfinite(q).all() and np.isfinite(v).all())
-        report = SolveReport(finite, 1, 0.0, 0.0, counts, clock.totals(), message="" if finite else "not finite")
-        return State(q, v, state.t + h), report, factor.memory
+        message = "" if finite else "not finite"
+        report = SolveReport(finite, self.iterations, 0.0, 0.0, counts + extra, clock.totals(), message=message)
+        return State(q, v, now.end), report, analysis
 
-    def _driven(self, system: Elastodynamics, state: State, h: float) -> Array:
-        """Velocities of the prescribed coordinates on their way to the end of the step, zero elsewhere."""
-        driven = (system.prescribe(state.q, state.t + h) - state.q) / h
-        driven[system.free] = 0.0
-        return driven
+    def _linearised(self, now: Moment, v: Array, shift: Array, first: bool, analysis: Any, clock: Clock) -> Linearised:
+        """f, K, D and J where the step starts, or where the last iteration led: x_0 + beta (h v + shift)."""
+        system, state, driven = now.system, now.state, now.driven()
+        q = state.q if first else state.q + self.beta * (now.h * v + shift)
+        velocity = state.v if first else v
+        with clock("force"):
+            f = system.force(q, velocity, now.end)
+        with clock("fill"):
+            K = system.stiffness(q, velocity, now.end, psd=True)
+            D = system.damping(q, velocity, now.end)
+            A = system.restrict(K)
+        with clock("factor"):
+            known = follow(A, now.leading, self.linear, analysis, now.anchoring())
+        with clock("solve"):
+            others = [f[system.free]] if self._early(now) else []
+            if driven.any():
+                others.append((K @ driven)[system.free])
+            condensed = known.condensed(np.stack(others, axis=1) if others else np.zeros((len(system.free), 0)))
+        w = driven.copy()
+        if driven.any():
+            w[system.free] = condensed.others[:, -1]
+        return Linearised(f, K, D, velocity, v, w, condensed)
 
-    def _anchoring(self, plan: Plan, dynamic: IntArray, system: Elastodynamics, h: float) -> Anchoring | None:
-        """The weak coupling that keeps loose pieces regular."""
-        d = system.X.shape[1]
-        rows: list[IntArray] = []
-        columns: list[IntArray] = []
-        for vertices in loose(plan.pieces, system.X, dynamic):
-            nodes = np.flatnonzero(np.isin(dynamic, vertices))
-            followers = np.setdiff1d(vertices, dynamic)
-            for a in range(d):
-                rows.append(d * followers + a)
-                columns += [d * nodes + a] * len(followers)
-        if not rows:
-            return None
-        every = np.concatenate(rows)
-        weight = ANCHOR / h**2 * system.nodal_mass[every]
-        return Anchoring(np.searchsorted(system.free, every), tuple(columns), weight)
+    def _early(self, now: Moment) -> bool:
+        """Whether the first correction needs no velocities, and can share the solve for J."""
+        return self._fixed and not self.inertial and bool(now.plan.pieces.held.all())
 
-    def _velocities(
-        self,
-        system: Elastodynamics,
-        state: State,
-        terms: tuple[Array, Any, Any],
-        condensed: Condensed,
-        v: Array,
-        h: float,
-    ) -> Array:
-        """The velocity step on the dynamic coordinates, and with it all free velocities.
+    @property
+    def _fixed(self) -> bool:
+        return self.gamma is not None and self.corrections > 0
+
+    def _velocities(self, now: Moment, local: Linearised, clock: Clock) -> Array:
+        """The velocity step on the dynamic coordinates, and with it all velocities.
 
         (K J)_q = 0, so only the dynamic rows of K J are formed; J^T M J is a product of tall dense matrices.
         """
-        f, K, D = terms
-        J, free, dynamic = condensed.J, system.free, condensed.dynamic
-        moved = v.copy()
-        moved[free] = condensed.w
-        rhs = system.mass(state.q) @ (state.v - moved) + h * f + self.beta * h * h * (K @ moved)
-        if D.nnz:
-            rhs += h * (D @ (moved - state.v))
+        system, h, state = now.system, now.h, now.state
+        J, dynamic, w = local.condensed.J, local.condensed.leading.dynamic, local.w
         if not len(dynamic):
-            return condensed.w
-        mass = system.mass(state.q)[free][:, free]
-        A = J.T @ (mass @ J) - self.beta * h * h * (system.restrict(K)[dynamic] @ J)
-        if D.nnz:
-            A -= h * (J.T @ (system.restrict(D) @ J))
-        solution = velocity_step(0.5 * (A + A.T), J.T @ rhs[free])
-        return J @ solution.u + condensed.w
+            return w
+        stiff = self.beta * h * h
+        with clock("reduced"):
+            A = gram(J, system.mass(state.q)[system.free][:, system.free])
+            A -= stiff * (system.restrict(local.K)[dynamic] @ J)
+            rhs = system.mass(state.q) @ (state.v - w) + h * local.f + stiff * (local.K @ (w - local.moved))
+            if local.D.nnz:
+                A -= h * (J.T @ (system.restrict(local.D) @ J))
+                rhs += h * (local.D @ (w - local.velocity))
+            A = 0.5 * (A + A.T)
+            v = w.copy()
+            v[system.free] += J @ velocity_step(A, J.T @ rhs[system.free]).u
+            if self.friction > 0.0 and system.X.shape[1] == 3:
+                wanted = filtered(system, state.q, v, h, self.friction) - w
+                target = system.mass(state.q) @ wanted - stiff * (local.K @ wanted) - h * (local.D @ wanted)
+                v = w.copy()
+                v[system.free] += J @ velocity_step(A, J.T @ target[system.free]).u
+        return v
 
-    def _stabilised(
-        self,
-        system: Elastodynamics,
-        plan: Plan,
-        condensed: Condensed,
-        moved: tuple[Array, Array],
-        state: State,
-        f: Array,
-        h: float,
-    ) -> Array:
-        """x_q += -gamma K_qq^-1 f_q [ConJac2020, Eq. 12]; later corrections take the force where they are."""
-        q, v = moved
-        inertia = system.mass(q) @ (v - state.v) / h
-        if not self.inertial:
-            held = plan.pieces.held[plan.pieces.piece]
-            inertia = np.where(np.repeat(held, system.X.shape[1]), 0.0, inertia)
-        for k in range(self.corrections):
-            if k:
-                f = system.force(q, v, state.t + h)
+    def _correction(self, now: Moment, local: Linearised, v: Array, clock: Clock) -> Array:
+        """gamma times -K_qq^-1 f_q [ConJac2020, Eq. 12], f where it was linearised; inertia where nothing holds."""
+        dx = np.zeros_like(v)
+        if not self._fixed:
+            return dx
+        free = now.system.free
+        with clock("solve"):
+            if self._early(now):
+                dx[free] = local.condensed.others[:, 0]
+            else:
+                dx[free] = local.condensed.correction((local.f - self._inertia(now, v))[free])
+        return capped(float(self.gamma or 0.0) * dx, now.plan.edge, self.cap)
+
+    def _corrected(self, now: Moment, local: Linearised, v: Array, shift: Array, clock: Clock) -> tuple[Array, Counts]:
+        """Positions at the end; further corrections take the force where they are, with the same factor."""
+        system = now.system
+        q = system.prescribe(now.state.q + now.h * v, now.end) + shift
+        more = self.corrections if self.gamma is None else self.corrections - 1
+        inertia = self._inertia(now, v) if more > 0 else np.zeros_like(v)
+        for _ in range(more):
+            with clock("force"):
+                f = system.force(q, v, now.end) - inertia
+            with clock("solve"):
+                dx = np.zeros_like(q)
+                dx[system.free] = local.condensed.correction(f[system.free])
+            dx = capped(dx if self.gamma is None else self.gamma * dx, now.plan.edge, self.cap)
+            with clock("force"):
+                q = q + (searched(system, q, dx, f, inertia) if self.gamma is None else 1.0) * dx
+        return q, Counts(forces=max(more, 0), solves=max(more, 0))
+
+    def _inertia(self, now: Moment, v: Array) -> Array:
+        """M (v - v_0) / h where the residual must contain it, else zero."""
+        if self.inertial:
+            return now.system.mass(v) @ (v - now.state.v) / now.h
+        pieces = now.plan.pieces
+        if pieces.held.all():
+            return np.zeros_like(v)
+        held = np.repeat(pieces.held[pieces.piece], now.system.X.shape[1])
+        return np.where(held, 0.0, now.system.mass(v) @ (v - now.state.v) / now.h)
+
+    def settled(self, now: Moment, iterations: int = 100) -> State:
+        """The state with f_q = 0: Newton on the following nodes, dynamic and prescribed ones where they are (G3)."""
+        system, q, rest = now.system, now.state.q, np.zeros_like(now.state.v)
+        if not now.plan.pieces.held.all():
+            raise SceneError(
+                "a piece that nothing holds has no equilibrium to start from", where="ConJac.settle", remedy="set False"
+            )
+        first, analysis = None, None
+        for _ in range(iterations):
+            f = system.force(q, rest, now.state.t)
+            following = np.delete(f[system.free], now.leading.dynamic)
+            size = float(np.linalg.norm(following))
+            first = first or size
+            if size <= SETTLED * first:
+                break
+            A = system.restrict(system.stiffness(q, rest, now.state.t, psd=True))
+            condensed = follow(A, now.leading, self.linear, analysis, now.anchoring()).condensed(
+                f[system.free][:, None]
+            )
+            analysis = condensed.factor.memory
             dx = np.zeros_like(q)
-            dx[system.free] = self.gamma * condensed.correction((f - inertia)[system.free])
-            q = q + capped(dx, plan.edge, self.cap)
-        return q
+            dx[system.free] = condensed.others[:, 0]
+            q = q + searched(system, q, dx, f, rest) * dx
+        return State(q, now.state.v, now.state.t)
 
 
-def plan_of(system: Elastodynamics, nodes: IntArray) -> Plan:
-    """Pieces, promotions and edge lengths for a system; nodes that are pinned or out of range are refused."""
-    n, d = system.X.shape
-    nodes = np.unique(np.asarray(nodes, dtype=np.int64))
-    bad = nodes[(nodes < 0) | (nodes >= n)]
-    if len(bad):
-        raise SceneError(f"vertex {bad[0]} does not exist", where="ConJac.nodes", remedy=f"use 0..{n - 1}")
-    pinned = np.setdiff1d(nodes, system.free // d)
-    if len(pinned):
-        raise SceneError(f"vertex {pinned[0]} is pinned", where="ConJac.nodes", remedy="choose free vertices")
-    q = system.X.ravel()
-    K = system.stiffness(q, 0.0 * q, 0.0, psd=True)
-    pieces = pieces_of(K, d, system.free)
-    rows = np.repeat(np.arange(n * d), np.diff(K.indptr)) // d
-    columns = K.indices // d
-    off = rows != columns
-    length = np.linalg.norm(system.X[rows[off]] - system.X[columns[off]], axis=1)
-    edge = np.bincount(rows[off], length, n) / np.maximum(np.bincount(rows[off], minlength=n), 1)
-    return Plan(promoted(pieces, system.X, nodes), pieces, edge)
+def gram(J: Array, M: sp.csr_matrix) -> Array:
+    """J^T M J; for a diagonal M as the square of one matrix, which is half the work."""
+    if M.nnz == M.shape[0]:
+        B = np.sqrt(M.data)[:, None] * J
+        return B.T @ B
+    return J.T @ (M @ J)
 
 
-def dofs_of(vertices: IntArray, system: Elastodynamics) -> IntArray:
-    """Positions among the free coordinates of all coordinates of some vertices."""
-    d = system.X.shape[1]
-    return np.searchsorted(system.free, (d * vertices[:, None] + np.arange(d)).ravel())
+def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Array) -> float:
+    """The first s = 1, 1/2, ... for which the energy W + inertia . x falls along dx as a tenth of its slope says."""
+
+    def merit(s: float) -> float:
+        return sum(e.value(q + s * dx) for e in system.energy_terms) + s * float(inertia @ dx)
+
+    slope, here, s = float(f @ dx), merit(0.0), min(1.0, 0.99 * system.limit(q, dx))
+    for _ in range(HALVINGS):
+        if merit(s) <= here - 0.1 * s * slope + 1e-14 * abs(here):
+            return s
+        s *= 0.5
+    return s
 
 
-def capped(dx: Array, edge: Array, cap: float) -> Array:
-    """dx scaled down so that no vertex moves more than ``cap`` of its mean edge length."""
-    moves = np.linalg.norm(dx.reshape(len(edge), -1), axis=1)
-    worst = float((moves / np.maximum(cap * edge, 1e-300)).max(initial=0.0))
-    return dx / worst if worst > 1.0 else dx
+def _columns(local: Linearised) -> int:
+    return local.condensed.J.shape[1] + local.condensed.others.shape[1]

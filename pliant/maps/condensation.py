@@ -1,14 +1,17 @@
 """Condensation: the quasistatic nodes follow the dynamic ones so that the net force on them stays zero.
 
-With K = df/dx split into dynamic (d) and quasistatic (q) coordinates, K_qq v_q + K_qd v_d + K_qk v_k = 0 gives
+With K = df/dx split into dynamic (d), attached (a) and quasistatic (q) coordinates and velocities v_d, v_a = J_a qdot,
+v_k prescribed, K_qq v_q + K_qd v_d + K_qa v_a + K_qk v_k = 0 gives
 
-    v = J v_d + w,    J = [I; -K_qq^-1 K_qd],    w = [0; -K_qq^-1 K_qk v_k]
+    v = J u + w,    J = [I, 0; 0, J_a; J_qd, J_qa J_a],    J_qd = -K_qq^-1 K_qd, J_qa = -K_qq^-1 K_qa
 
-for prescribed velocities v_k, and K_qq^-1 f_q is the correction that removes the force left over [ConJac2020, Eq. 6-7].
+with u = (v_d, qdot) and w = [0; -K_qq^-1 K_qk v_k]; -K_qq^-1 f_q is the correction that removes the force left over
+[ConJac2020, Eq. 6-7; Weidner2022, sec. 4.5]. Without attachments J = [I; J_qd].
 The split may change in every step: rows and columns of dynamic coordinates are set to those of a multiple of the
 identity, so the pattern, its analysis and the storage never change [Weidner2022, Eq. 4.21].
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,60 +19,78 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.kernels.condense import adjust
 from pliant.linear.base import Factor, LinearSolver
+from pliant.pattern import Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class Leading:
+    """The coordinates the others follow: positions ``dynamic (n_d,)`` among the free ones, moved by ``basis @ u``.
+
+    ``basis (n_d, n_u)`` is the identity when None: blkdiag(I, J_a) for nodes attached to rigid bodies.
+    """
+
+    dynamic: IntArray
+    basis: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Anchoring:
+    """What keeps K_qq regular where a rigid motion is free: the coordinates ``rows`` follow the mean of the dynamic
+    coordinates ``columns`` (positions among them) with the weights ``weight (rows,)`` [N/m]. [Weidner2022, sec. 4.5]
+    """
+
+    rows: IntArray
+    columns: IntArray
+    weight: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Follow:
+    """-K_A factored, and the right-hand sides of J: what a configuration knows about who follows whom."""
+
+    factor: Factor
+    columns: Array  # (n_free, n_u)
+    leading: Leading
+
+    def condensed(self, others: Array) -> "Condensed":
+        """J and -K_qq^-1 (others)_q in one blocked solve; ``others (n_free, k)``: the force f, the drive K_fk v_k."""
+        n_u = self.columns.shape[1]
+        rhs = np.empty((len(self.columns), n_u + others.shape[1]))
+        rhs[:, :n_u] = self.columns
+        rhs[:, n_u:] = others
+        rhs[self.leading.dynamic, n_u:] = 0.0
+        solved = self.factor.solve(rhs)
+        return Condensed(solved[:, :n_u], solved[:, n_u:], self.leading, self.factor)
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """J (n_free, n_d) with identity rows at ``dynamic``, the prescribed part w (n_free,), and the factor of -K_A."""
+    """J (n_free, n_u), the answers to the other right-hand sides (n_free, k), and the factor of -K_A."""
 
     J: Array
-    w: Array
-    dynamic: IntArray
+    others: Array
+    leading: Leading
     factor: Factor
 
     def correction(self, f: Array) -> Array:
         """dx (n_free,) = -K_qq^-1 f_q, zero at the dynamic coordinates."""
         rhs = f.copy()
-        rhs[self.dynamic] = 0.0
+        rhs[self.leading.dynamic] = 0.0
         return self.factor.solve(rhs)
 
 
-@dataclass(frozen=True, eq=False)
-class Anchoring:
-    """What keeps K_qq regular in a free piece with fewer than three dynamic nodes: rows ``rows`` follow the mean of the
-    dynamic coordinates ``columns`` of their axis with the weight ``strength`` times their mass [Weidner2022, sec. 4.5].
-    """
-
-    rows: IntArray
-    columns: tuple[IntArray, ...]  # per row the positions of its axis among the dynamic coordinates
-    weight: Array
-
-
-def condense(
-    K: sp.csr_matrix,
-    dynamic: IntArray,
-    drive: Array,
-    linear: LinearSolver,
-    memory: Any = None,
-    anchoring: Anchoring | None = None,
-) -> Condensed:
-    """Factor -K_A once and solve for all columns of J and for w in one blocked call.
-
-    ``K (n_free, n_free)`` is negative semidefinite, ``dynamic`` lists its dynamic coordinates, ``drive`` = K_fk v_k.
-    """
-    n, n_d = K.shape[0], len(dynamic)
+def follow(
+    K: sp.csr_matrix, leading: Leading, linear: LinearSolver, memory: Any = None, anchoring: Sequence[Anchoring] = ()
+) -> Follow:
+    """Factor -K_A for the negative semidefinite ``K (n_free, n_free)``; ``memory`` is that of an earlier factor."""
     pivot = float(-K.diagonal().mean())  # any positive number gives the same J; this one keeps the matrix well scaled
-    A, columns = adjusted(K, dynamic, pivot)
-    if anchoring is not None and len(anchoring.rows):
-        anchor(A, columns, anchoring)
-    factor = linear.factor(A, memory)
-    rhs = np.empty((n, n_d + 1))
-    rhs[:, :n_d] = columns
-    rhs[:, n_d] = drive
-    rhs[dynamic, n_d] = 0.0
-    solved = factor.solve(rhs)
-    return Condensed(solved[:, :n_d], solved[:, n_d], dynamic, factor)
+    A, columns = adjusted(K, leading.dynamic, pivot)
+    anchor(A, columns, anchoring)
+    if leading.basis is not None:
+        columns = columns @ leading.basis
+    return Follow(linear.factor(A, memory), columns, leading)
 
 
 def adjusted(K: sp.csr_matrix, dynamic: IntArray, pivot: float) -> tuple[sp.csr_matrix, Array]:
@@ -77,27 +98,18 @@ def adjusted(K: sp.csr_matrix, dynamic: IntArray, pivot: float) -> tuple[sp.csr_
 
     [Weidner2022, Eq. 4.21; App. B.1.3 with the words row and column set right]
     """
-    n = K.shape[0]
-    is_dynamic = np.zeros(n, dtype=bool)
-    is_dynamic[dynamic] = True
-    rows = np.repeat(np.arange(n), np.diff(K.indptr))
-    data = np.where(is_dynamic[rows] | is_dynamic[K.indices], 0.0, -K.data)
-    data[(rows == K.indices) & is_dynamic[rows]] = pivot
-    A = K.copy()
-    A.indptr, A.indices, A.data = K.indptr, K.indices, data
-    columns = np.zeros((n, len(dynamic)))
-    for k, j in enumerate(dynamic):  # K is symmetric: its columns are its rows
-        entries = slice(K.indptr[j], K.indptr[j + 1])
-        columns[K.indices[entries], k] = K.data[entries]
-    columns[dynamic] = pivot * np.eye(len(dynamic))
-    return A, columns
+    columns = np.zeros((K.shape[0], len(dynamic)))
+    values = np.empty_like(K.data)
+    adjust(K.indptr, K.indices, K.data, dynamic, pivot, values, columns)
+    return Pattern(K.indptr, K.indices).matrix(values), columns
 
 
-def anchor(A: sp.csr_matrix, columns: Array, anchoring: Anchoring) -> None:
+def anchor(A: sp.csr_matrix, columns: Array, anchoring: Sequence[Anchoring]) -> None:
     """Add the weights to the diagonal of A and evenly to the columns the rows follow; translations stay exact."""
-    diagonal = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)) == A.indices
     extra = np.zeros(A.shape[0])
-    extra[anchoring.rows] = anchoring.weight
-    A.data[diagonal] += extra
-    for row, followed, weight in zip(anchoring.rows, anchoring.columns, anchoring.weight, strict=True):
-        columns[row, followed] += weight / len(followed)
+    for part in anchoring:
+        extra[part.rows] = part.weight
+        if len(part.columns):
+            columns[np.ix_(part.rows, part.columns)] += part.weight[:, None] / len(part.columns)
+    if anchoring:
+        A.setdiag(A.diagonal() + extra)

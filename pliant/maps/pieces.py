@@ -4,55 +4,73 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """``piece (n,)`` numbers the piece of every vertex; ``held (count,)`` says which have prescribed vertices."""
+    """``piece (n,)`` numbers the piece of every vertex, ``pinned (n,)`` marks those with prescribed coordinates."""
 
     piece: IntArray
-    held: Array
+    pinned: NDArray[np.bool_]
 
     @property
     def count(self) -> int:
-        return len(self.held)
+        return int(self.piece.max(initial=-1)) + 1
+
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Which pieces have a pinned vertex (count,)."""
+        held = np.zeros(self.count, dtype=bool)
+        held[self.piece[self.pinned]] = True
+        return held
+
+    def vertices(self) -> list[IntArray]:
+        """The vertices of every piece."""
+        order = np.argsort(self.piece, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.piece, minlength=self.count))[:-1])
 
 
 def pieces_of(K: sp.csr_matrix, d: int, free: IntArray) -> Pieces:
     """Pieces of the vertex graph of a stiffness matrix K (n d, n d); prescribed coordinates hold their piece."""
     n = K.shape[0] // d
     graph = sp.csr_matrix((np.ones(K.nnz), K.indices // d, K.indptr), shape=(n * d, n))[::d]
-    count, piece = sp.csgraph.connected_components(graph, directed=False)
-    prescribed = np.ones(n * d, dtype=bool)
-    prescribed[free] = False
-    held = np.zeros(count, dtype=bool)
-    held[piece[np.flatnonzero(prescribed) // d]] = True
-    return Pieces(piece.astype(np.int64), held)
+    _, piece = sp.csgraph.connected_components(graph, directed=False)
+    pinned = np.zeros((n, d), dtype=bool)
+    pinned.reshape(-1)[np.setdiff1d(np.arange(n * d), free)] = True
+    return Pieces(piece.astype(np.int64), np.asarray(pinned.any(axis=1)))
 
 
 def promoted(pieces: Pieces, X: Array, dynamic: IntArray) -> IntArray:
-    """Dynamic vertices, with the vertex nearest the centroid added in every piece that has neither these nor pins."""
+    """Dynamic vertices, with the vertex nearest the centroid added in every piece that has none and can move rigidly:
+    one without pins, or hinged (one pinned vertex in the plane, pinned vertices on a line in space).
+    """
     chosen = list(dynamic)
-    for k in range(pieces.count):
-        mine = np.flatnonzero(pieces.piece == k)
-        if pieces.held[k] or np.isin(mine, dynamic).any():
+    for mine in pieces.vertices():
+        pinned = mine[pieces.pinned[mine]]
+        if np.isin(mine, dynamic).any() or (len(pinned) and fixed(X, mine, pinned)):
             continue
-        chosen.append(int(mine[np.argmin(((X[mine] - X[mine].mean(axis=0)) ** 2).sum(axis=1))]))
+        centre = ((X[mine] - X[mine].mean(axis=0)) ** 2).sum(axis=1)
+        chosen.append(int(mine[np.argmin(np.where(pieces.pinned[mine], np.inf, centre))]))
     return np.unique(np.asarray(chosen, dtype=np.int64))
 
 
 def loose(pieces: Pieces, X: Array, dynamic: IntArray) -> list[IntArray]:
-    """Vertices of the unpinned pieces whose dynamic nodes leave a rigid motion free (one, two, or all on one line)."""
+    """Vertices of the pieces whose pinned and dynamic vertices leave a rigid motion free: too few, or on a line."""
     out = []
-    for k in range(pieces.count):
-        mine = np.flatnonzero(pieces.piece == k)
-        nodes = np.intersect1d(mine, dynamic)
-        if pieces.held[k] or len(nodes) == len(mine):
-            continue
-        spread = np.linalg.svd(X[nodes] - X[nodes].mean(axis=0), compute_uv=False) if len(nodes) > 1 else np.zeros(1)
-        size = float(np.linalg.norm(np.ptp(X[mine], axis=0)))
-        if (spread > 1e-6 * size).sum() < min(2, X.shape[1]):
+    for mine in pieces.vertices():
+        anchors = mine[pieces.pinned[mine] | np.isin(mine, dynamic)]
+        if not fixed(X, mine, anchors):
             out.append(mine)
     return out
+
+
+def fixed(X: Array, piece: IntArray, anchors: IntArray) -> bool:
+    """Whether holding ``anchors`` leaves a piece no rigid motion: two points in the plane, three not on a line."""
+    if len(anchors) in (0, 1):
+        return len(anchors) == len(piece)
+    spread = np.linalg.svd(X[anchors] - X[anchors].mean(axis=0), compute_uv=False)
+    size = float(np.linalg.norm(np.ptp(X[piece], axis=0)))
+    return len(anchors) == len(piece) or int((spread > 1e-6 * size).sum()) >= X.shape[1] - 1

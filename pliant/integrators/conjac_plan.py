@@ -1,0 +1,97 @@
+"""What a ConJac step needs to know before it starts: the nodes, the pieces, the sizes of edges, the moment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import SceneError
+from pliant.maps.condensation import Anchoring, Leading
+from pliant.maps.pieces import Pieces, loose, pieces_of, promoted
+from pliant.state import State
+from pliant.systems.elastodynamics import Elastodynamics
+
+ANCHOR = 1e-6  # tau: how weakly a loose piece follows the mean of its dynamic nodes
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What depends on the topology and the nodes alone; kept between steps, rebuilt after a restart."""
+
+    nodes: IntArray  # vertices that may be dynamic: the chosen ones and those promoted in pieces that nothing holds
+    pieces: Pieces
+    edge: Array  # mean edge length at each vertex, for the cap [m]
+    transient = True
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One step: the system with its contacts found, where it starts, its length, and which vertices are dynamic."""
+
+    system: Elastodynamics
+    state: State
+    h: float
+    plan: Plan
+    dynamic: IntArray
+
+    @property
+    def end(self) -> float:
+        return self.state.t + self.h
+
+    @property
+    def leading(self) -> Leading:
+        return Leading(dofs_of(self.dynamic, self.system))
+
+    def driven(self) -> Array:
+        """Velocities (N,) of the prescribed coordinates on their way to the end of the step, zero elsewhere."""
+        v = (self.system.prescribe(self.state.q, self.end) - self.state.q) / self.h
+        v[self.system.free] = 0.0
+        return v
+
+    def anchoring(self) -> Sequence[Anchoring]:
+        """The weak coupling that keeps loose pieces regular."""
+        d, free = self.system.X.shape[1], self.system.free
+        parts = []
+        for vertices in loose(self.plan.pieces, self.system.X, self.dynamic):
+            nodes = np.flatnonzero(np.isin(self.dynamic, vertices))
+            followers = np.setdiff1d(vertices, self.dynamic)
+            for a in range(d):
+                every = np.intersect1d(d * followers + a, free)
+                weight = ANCHOR / self.h**2 * self.system.nodal_mass[every]
+                parts.append(Anchoring(np.searchsorted(free, every), d * nodes + a, weight))
+        return parts
+
+
+def plan_of(system: Elastodynamics, nodes: IntArray) -> Plan:
+    """Pieces, promotions and edge lengths for a system; nodes that are pinned or out of range are refused."""
+    n, d = system.X.shape
+    nodes = np.unique(np.asarray(nodes, dtype=np.int64))
+    bad = nodes[(nodes < 0) | (nodes >= n)]
+    if len(bad):
+        raise SceneError(f"vertex {bad[0]} does not exist", where="ConJac.nodes", remedy=f"use 0..{n - 1}")
+    q = system.X.ravel()
+    K = system.stiffness(q, 0.0 * q, 0.0, psd=True)
+    pieces = pieces_of(K, d, system.free)
+    pinned = nodes[pieces.pinned[nodes]]
+    if len(pinned):
+        raise SceneError(f"vertex {pinned[0]} is pinned", where="ConJac.nodes", remedy="choose free vertices")
+    rows = np.repeat(np.arange(n * d), np.diff(K.indptr)) // d
+    columns = K.indices // d
+    off = rows != columns
+    length = np.linalg.norm(system.X[rows[off]] - system.X[columns[off]], axis=1)
+    edge = np.bincount(rows[off], length, n) / np.maximum(np.bincount(rows[off], minlength=n), 1)
+    return Plan(promoted(pieces, system.X, nodes), pieces, edge)
+
+
+def dofs_of(vertices: IntArray, system: Elastodynamics) -> IntArray:
+    """Positions among the free coordinates of all coordinates of some vertices."""
+    d = system.X.shape[1]
+    return np.searchsorted(system.free, (d * vertices[:, None] + np.arange(d)).ravel())
+
+
+def capped(dx: Array, edge: Array, cap: float) -> Array:
+    """dx scaled down so that no vertex moves more than ``cap`` of its mean edge length."""
+    moves = np.linalg.norm(dx.reshape(len(edge), -1), axis=1)
+    worst = float((moves / np.maximum(cap * edge, 1e-300)).max(initial=0.0))
+    return dx / worst if worst > 1.0 else dx
