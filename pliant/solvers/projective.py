@@ -56,12 +56,14 @@ class PD:
 
     ``fixed`` runs exactly that many iterations and accepts the result whatever its residual, as interactive programs
     do; the report says how far it is from the root. Otherwise the solver iterates until the tolerance is met.
+    ``line_search=None`` takes every step whole without evaluating the objective: right for m = 0 and energies that are
+    squared distances, where S majorises the Hessian.
     """
 
     m: int = 5
     tolerance: Tolerance = Tolerance()
     fixed: int | None = None
-    line_search: LineSearch = LineSearch()
+    line_search: LineSearch | None = LineSearch()
     max_iterations: int = 10_000
     linear: LinearSolver = field(default_factory=Cholesky)
 
@@ -97,13 +99,21 @@ class PD:
             with clock("solve"):
                 dz = -pairs.apply(now.r, matrix.apply)
             with clock("force"):
-                found = self.line_search.search(stage, now, dz)
-            tried = found.evaluations if found is not None else self.line_search.halvings + 1
+                found, tried = self._search(stage, now, dz)
             counts += Counts(solves=1, forces=tried)
             if found is not None:
                 return found, counts
             pairs.clear()
         return None, counts
+
+    def _search(self, stage: StageLike, now: Trial, dz: Array) -> tuple[Trial | None, int]:
+        """The point to go on from, and the residuals it took."""
+        if self.line_search is None:
+            z = now.z + dz
+            r = stage.residual(z)
+            return Trial(1.0, z, r, stage.norm(r), None, 1), 1
+        found = self.line_search.search(stage, now, dz)
+        return found, found.evaluations if found is not None else self.line_search.halvings + 1
 
     def _matrix(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[GlobalMatrix, Counts]:
         """The kept factor if it still belongs to this stage, else a new one, counted."""

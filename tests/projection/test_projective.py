@@ -15,7 +15,7 @@ from pliant.materials import ARAP, NeoHookean, StVK
 from pliant.mesh import bar, chain, sheet, spring_net
 from pliant.scene import Scene
 from pliant.scenes.ledwon import twisted_bar
-from pliant.solvers import QLB, Newton, Tolerance
+from pliant.solvers import QLB, LineSearch, Newton, Tolerance
 from pliant.solvers.descent import LBFGS
 from pliant.solvers.laplacian import laplacian, slope
 from pliant.solvers.projective import PD, scalar_matrix
@@ -190,6 +190,13 @@ def test_fixed_iterations_say_what_is_left():
     report = PD(m=0, fixed=5).solve(stage, guess_of(stage)).report
     assert report.converged and report.tolerance == np.inf and report.iterations == 5
     assert "fixed iterations" in report.message and report.residual > 0
+
+
+@pytest.mark.parametrize("name", PROJECTIVE)
+def test_steps_need_no_line_search_for_projective_energies(name):
+    stage = PROJECTIVE[name]()
+    asked, whole = (PD(m=0, fixed=8, line_search=s).solve(stage, guess_of(stage)) for s in (LineSearch(), None))
+    assert asked.z.tobytes() == whole.z.tobytes()
 
 
 def test_a_foreign_energy_is_refused_by_name():

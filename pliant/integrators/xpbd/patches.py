@@ -14,7 +14,7 @@ from numba import njit
 from pliant.arrays import Array, IntArray
 from pliant.kernels.layout import morton
 
-PATCH = 128  # constraints: their vertices stay in the fastest cache
+PATCH = 256  # constraints: their vertices stay in the fastest cache
 COLOURS = 64  # bits of a mask; patches beyond get a colour to themselves
 
 
