@@ -17,6 +17,9 @@ _HOMES = {
     "pliant.mesh": ("Mesh",),
     "pliant.simulate": ("simulate", "TimeStep", "StepFailed"),
     "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
+    "pliant.systems.penalty_contact": ("PenaltyContact",),
+    "pliant.systems.barrier_contact": ("BarrierContact",),
+    "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
     "pliant.checkpoint": ("Checkpoint",),
     "pliant.bundle": ("replay",),
     "pliant.advise": ("advise",),
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
     from pliant.bundle import replay
     from pliant.checkpoint import Checkpoint
+    from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
     from pliant.errors import *
     from pliant.integrators import *
     from pliant.linear.cholesky import Cholesky
@@ -50,6 +54,8 @@ if TYPE_CHECKING:
     from pliant.simulate import StepFailed, TimeStep, simulate
     from pliant.solvers import *
     from pliant.state import State
+    from pliant.systems.barrier_contact import BarrierContact
+    from pliant.systems.penalty_contact import PenaltyContact
     from pliant.units import quantity
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.state import Counts, SolveReport, Step
+from pliant.state import Counts, SolveReport, State, Step
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
     for report in reports:
         for name, value in report.seconds.items():
             phases[name] = phases.get(name, 0.0) + value
-    contacts, penetration = touching(system, state.q) if finite else (0, 0.0)
+    contacts, penetration = touching(system, state) if finite else (0, 0.0)
     return Certificate(
         step,
         state.t,
@@ -85,11 +85,12 @@ def forbidden_inversions(system: Any, q: Array) -> list[tuple[Any, IntArray]]:
     return found
 
 
-def touching(system: Any, q: Array) -> tuple[int, float]:
-    """Number of contacts and deepest penetration [m] over all energies and forces that report ``penetration(q)``."""
-    terms = (*getattr(system, "energy_terms", ()), *getattr(system, "force_terms", ()))
-    found = [term.penetration(q) for term in terms if hasattr(term, "penetration")]
-    return sum(n for n, _ in found), max((depth for _, depth in found), default=0.0)
+def touching(system: Any, state: State) -> tuple[int, float]:
+    """Number of contacts and deepest penetration [m], from ``system.contacts(q, v, t)`` where there is contact."""
+    touch = system.contacts(state.q, state.v, state.t) if hasattr(system, "contacts") else None
+    if touch is None or len(touch) == 0:
+        return 0, 0.0
+    return len(touch), max(0.0, -float(np.min(touch.gaps)))
 
 
 def _severity(report: SolveReport) -> tuple[bool, float]:

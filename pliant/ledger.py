@@ -4,7 +4,8 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
 
     total energy     E = T + sum_i W_i,   T = 1/2 v^T M v, every potential under its own name
     work of a force  A_j = dq . f_j       damping, friction, ...: what has no potential
-    work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply
+    work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
+                     plus the mean over both ends of W(q, t1) - W(q, t0), for contact with obstacles that move
     numerical        D = E0 - E1 + sum_j A_j + A_s: what the integrator took (D < 0: gave)
 
 The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, and the
@@ -78,6 +79,8 @@ def entry(previous: Row, system: Any, before: State, after: State, order: int) -
     weights = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
     dq = after.q - before.q if after.q.shape == before.q.shape else None
     work = dict(row.work) if dq is None else _work(system, before, after, dq, weights)
+    if dq is not None:
+        work["scripts"] += _moved_obstacles(system, (before, previous.total), (after, row.total))
     numerical = previous.total - row.total + sum(work.values())
     return Row(row.step, row.t, row.energies, work, numerical, row.linear, row.angular)
 
@@ -97,6 +100,17 @@ def _work(
             push = push - w * system.force(s.q, s.v, s.t)
         work["scripts"] = float(dq[moved] @ push[moved])
     return work
+
+
+def _moved_obstacles(system: Any, before: tuple[State, float], after: tuple[State, float]) -> float:
+    """What obstacles did by moving: the mean of W(q, t1) - W(q, t0) at both ends; 0 where a barrier makes it infinite."""
+    if getattr(system, "contact", None) is None:
+        return 0.0
+    (start, E0), (end, E1) = before, after
+    at_start = sum(system.energies(start.q, start.v, end.t).values()) - E0
+    at_end = E1 - sum(system.energies(end.q, end.v, start.t).values())
+    done = 0.5 * (at_start + at_end)
+    return done if np.isfinite(done) else 0.0
 
 
 def prescribed(system: Any, N: int) -> IntArray:

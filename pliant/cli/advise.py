@@ -4,8 +4,9 @@ import json as js
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from rich.console import Console
 from rich.table import Table
+
+from pliant.cli.console import console
 
 
 def show_advice(source: str, settings: Sequence[str], *, json: bool) -> None:
@@ -17,18 +18,18 @@ def show_advice(source: str, settings: Sequence[str], *, json: bool) -> None:
     if json:
         print(js.dumps(plain(asdict(advice))))
         return
-    console = Console(highlight=False)
+    out = console()
     table = Table(title=f"{advice.integrator} at h = {advice.h:g} s", title_justify="left")
     for name in ("mode", "frequency [Hz]", "h omega", "damping ratio", "amplitude left per period"):
         table.add_column(name, justify="right")
     for k, mode in enumerate((*advice.modes, advice.top)):
         name = "stiffest" if k == len(advice.modes) else str(k + 1)
         table.add_row(name, f"{mode.frequency:.4g}", f"{mode.theta:.3g}", f"{mode.zeta:.3g}", f"{mode.left:.3g}")
-    console.print(table)
+    out.print(table)
     if advice.rigid:
-        console.print(f"{advice.rigid} motions cost nothing at rest (rigid, or slack)")
-    console.print(f"pressure waves cross the shortest edge in {advice.cfl:.3g} s (wave CFL)")
-    console.print(f"explicit methods need h < {advice.explicit_limit:.3g} s")
-    console.print(f"condition of an implicit step's matrix: about {advice.condition:.2g}")
+        out.print(f"{advice.rigid} motions cost nothing at rest (rigid, or slack)")
+    out.print(f"pressure waves cross the shortest edge in {advice.cfl:.3g} s (wave CFL)")
+    out.print(f"explicit methods need h < {advice.explicit_limit:.3g} s")
+    out.print(f"condition of an implicit step's matrix: about {advice.condition:.2g}")
     for sentence in advice.suggestions:
-        console.print("- " + sentence)
+        out.print("- " + sentence)

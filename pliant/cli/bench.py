@@ -7,8 +7,9 @@ import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table as Grid
+
+from pliant.cli.console import console
 
 if TYPE_CHECKING:
     from pliant.bench.table import Table
@@ -38,7 +39,7 @@ def list_benches(*, json: bool) -> None:
     grid = Grid(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in known.items():
         grid.add_row(name, text)
-    Console(highlight=False).print(grid)
+    console().print(grid)
 
 
 def run_bench(id: str, *, quick: bool, json: bool) -> None:
@@ -57,7 +58,7 @@ def run_bench(id: str, *, quick: bool, json: bool) -> None:
 
 def show(table: "Table") -> None:
     """Print rows, claims and notes."""
-    console = Console(highlight=False)
+    out = console()
     if table.rows:
         grid = Grid(title=f"{table.id}: {table.title}", title_justify="left")
         columns = list(dict.fromkeys(name for row in table.rows for name in row))
@@ -65,14 +66,14 @@ def show(table: "Table") -> None:
             grid.add_column(name, justify="right")
         for row in table.rows:
             grid.add_row(*(_cell(row.get(name, "")) for name in columns))
-        console.print(grid)
+        out.print(grid)
     if table.claims:
         grid = Grid("claim", "paper", "ours", "holds?")
         for claim in table.claims:
             grid.add_row(claim.name, claim.paper, claim.measured, "yes" if claim.holds else "NO")
-        console.print(grid)
+        out.print(grid)
     for line in (*table.notes, *(f"figure: {figure}" for figure in table.figures)):
-        console.print(line)
+        out.print(line)
 
 
 def _cell(value: Any) -> str:

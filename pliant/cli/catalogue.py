@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+
+from pliant.cli.console import console
 
 
 def show_catalogue(*, json: bool) -> None:
@@ -23,13 +24,13 @@ def show_catalogue(*, json: bool) -> None:
     if json:
         print(js.dumps({**parts, "channels": [*POINT_CHANNELS, *CELL_CHANNELS]}))
         return
-    console = Console(highlight=False)
+    out = console()
     for title, entries in parts.items():
         table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
         for name, text in entries.items():
             table.add_row(name, text)
-        console.print(table)
-    console.print("channels: " + ", ".join([*POINT_CHANNELS, *CELL_CHANNELS]))
+        out.print(table)
+    out.print("channels: " + ", ".join([*POINT_CHANNELS, *CELL_CHANNELS]))
 
 
 def show_scene(name: str, folder: Path | None) -> None:

@@ -4,8 +4,9 @@ import json as js
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
+
+from pliant.cli.console import console
 
 
 def show_replay(folder: Path, *, json: bool) -> None:
@@ -16,14 +17,14 @@ def show_replay(folder: Path, *, json: bool) -> None:
     if json:
         print(js.dumps(plain(asdict(made))))
         return
-    console = Console(highlight=False)
+    out = console()
     for k, solve in enumerate(made.solves):
         table = Table(title=f"step {made.step}, solve {k + 1}", title_justify="left")
         for name in solve.history[0] if solve.history else ():
             table.add_column(name, justify="right")
         for line in solve.history:
             table.add_row(*(f"{value:.6g}" for value in line.values()))
-        console.print(table)
-        console.print(f"residual {solve.residual:.6g}, tolerance {solve.tolerance:.6g} {solve.message}")
-    console.print(f"then: {made.then}\nnow:  {made.reason}")
-    console.print("the same to the last bit" if made.same else "NOT the same as then")
+        out.print(table)
+        out.print(f"residual {solve.residual:.6g}, tolerance {solve.tolerance:.6g} {solve.message}")
+    out.print(f"then: {made.then}\nnow:  {made.reason}")
+    out.print("the same to the last bit" if made.same else "NOT the same as then")

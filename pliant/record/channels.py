@@ -55,17 +55,22 @@ def _spatial(values: Array, n: int) -> Array:
     return rows if rows.shape[1] == 3 else np.column_stack([rows, np.zeros(n)])
 
 
-def _energy_forces(word: str, contains: bool) -> Callable[[Any, State], Array]:
-    """Minus the gradients of the energies whose name does (or does not) contain ``word``, gravity left out."""
+def _elastic(system: Any, state: State) -> Array:
+    """Minus the gradients of all energies but gravity and attachments."""
+    total = np.zeros_like(state.q)
+    for energy in getattr(system, "energy_terms", ()):
+        if energy.name not in ("gravity", "attachment"):
+            total -= energy.gradient(state.q)
+    return total
 
-    def force(system: Any, state: State) -> Array:
-        total = np.zeros_like(state.q)
-        for energy in getattr(system, "energy_terms", ()):
-            if (word in energy.name) == contains and energy.name not in ("gravity", "attachment"):
-                total -= energy.gradient(state.q)
-        return total
 
-    return force
+def _contact(system: Any, state: State) -> Array:
+    """Minus the gradients of the contact energies, detected where the state is."""
+    total = np.zeros_like(state.q)
+    model = getattr(system, "contact", None)
+    for energy in () if model is None else model.at(state, state.t).energies:
+        total -= energy.gradient(state.q)
+    return total
 
 
 def _friction(system: Any, state: State) -> Array:
@@ -100,8 +105,8 @@ def _green_strain(energy: Any, q: Array) -> Array:
 
 POINT_CHANNELS: dict[str, Callable[[Any, State], Array]] = {
     "velocity": lambda system, state: state.v,
-    "elastic_force": _energy_forces("contact", False),
-    "contact_force": _energy_forces("contact", True),
+    "elastic_force": _elastic,
+    "contact_force": _contact,
     "friction_force": _friction,
 }
 CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {

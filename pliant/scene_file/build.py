@@ -37,6 +37,9 @@ def build(table: SceneTable, folder: Path, where: str) -> Scene:
     values: dict[str, Any] = {"bodies": bodies, **run_values(table, where)}
     if table.gravity is not None:
         values["gravity"] = vector(table.gravity, "m/s^2", f"{where}: gravity")
+    if table.contact is not None:
+        values["contact"] = make("contact", table.contact, f"{where}: contact")
+    values["obstacles"] = [make("obstacle", o, f"{where}: obstacles.{i}") for i, o in enumerate(table.obstacles)]
     return located(where, Scene, **values)
 
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from pliant.errors import PliantError, SceneError
 
+OBSTACLES = ("Plane", "Sphere", "Bowl", "Box", "Cylinder")
+
 
 class NotDescribable(SceneError):
     """A scene has a part that only Python can say."""
@@ -24,20 +26,24 @@ class NotDescribable(SceneError):
 def families() -> dict[str, tuple[Callable[..., Any], ...]]:
     """What can be named in a scene file, by the kind of thing it is."""
     from pliant import bodies
+    from pliant.contact import obstacles
     from pliant.integrators import INTEGRATORS
     from pliant.linear import LINEAR
     from pliant.maps import motions
     from pliant.materials import MATERIALS
     from pliant.solvers import SOLVERS
+    from pliant.systems.barrier_contact import BarrierContact
+    from pliant.systems.penalty_contact import PenaltyContact
 
-    dampings = tuple(getattr(bodies, name) for name in ("Rayleigh", "Green") if hasattr(bodies, name))
     return {
         "integrator": INTEGRATORS,
         "solver": SOLVERS,
         "linear": tuple(dict.fromkeys(type(solver) for solver in LINEAR)),
         "material": MATERIALS,
         "motion": (motions.Keyframes, motions.Shake),
-        "damping": dampings,
+        "damping": (bodies.Rayleigh, bodies.Green),
+        "contact": (PenaltyContact, BarrierContact),
+        "obstacle": tuple(getattr(obstacles, name) for name in OBSTACLES),
     }
 
 
@@ -155,9 +161,10 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
 def _family_of(hint: Any) -> str | None:
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
+    from pliant.maps.motions import Motion
     from pliant.solvers.base import NonlinearSolver
 
-    protocols = {NonlinearSolver: "solver", LinearSolver: "linear", Integrator: "integrator"}
+    protocols = {NonlinearSolver: "solver", LinearSolver: "linear", Integrator: "integrator", Motion: "motion"}
     options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     return next((protocols[o] for o in options if isinstance(o, type) and o in protocols), None)
 

@@ -20,7 +20,11 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     document["gravity"] = [float(g) for g in scene.gravity]
     document["on_failure"], document["on_energy_gain"] = scene.on_failure, scene.on_energy_gain
     document["integrator"] = describe_choice(scene.integrator)
-    _nothing_else(scene, {*document, "bodies"})
+    if scene.contact is not None:
+        document["contact"] = describe_choice(scene.contact)
+    if scene.obstacles:
+        document["obstacles"] = [describe_choice(obstacle) for obstacle in scene.obstacles]
+    _nothing_else(scene, {*document, "contact", "obstacles", "bodies"})
     files: dict[str, bytes] = {}
     document["bodies"] = []
     for i, body in enumerate(scene.bodies):

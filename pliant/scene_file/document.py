@@ -76,6 +76,8 @@ class SceneTable(RunTable):
     """A scene that is all in the file."""
 
     gravity: Vector | None = None
+    contact: Choice | None = None
+    obstacles: list[Choice] = []
     bodies: list[BodyTable]
 
 

@@ -30,10 +30,10 @@ def run(*, quick: bool = False) -> Table:
             "BDF1: remainder = closed form, relative, worst step", "<= 1e-9", f"{max(audits):.1e}", max(audits) <= 1e-9
         ),
         Claim(
-            "implicit midpoint dissipates least",
-            "|midpoint| < SDIRK2 < BDF2 < BDF1",
+            "numerical dissipation of the undamped bar [J]",
+            "|midpoint|, |SDIRK2| < BDF2 < BDF1",
             " / ".join(f"{free[name]:.2g}" for name in ("ImplicitMidpoint", "SDIRK2", "BDF2", "BDF1")),
-            abs(free["ImplicitMidpoint"]) < free["SDIRK2"] < free["BDF2"] < free["BDF1"],
+            max(abs(free["ImplicitMidpoint"]), abs(free["SDIRK2"])) < free["BDF2"] < free["BDF1"],
         ),
     ]
     notes = ["energies in J at the end; work and numerical dissipation in J over the run; start is the rest state"]
