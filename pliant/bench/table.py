@@ -15,6 +15,9 @@ class Claim:
     measured: str
     holds: bool
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holds", bool(self.holds))  # comparisons of NumPy numbers give NumPy booleans
+
 
 @dataclass(frozen=True)
 class Table:
