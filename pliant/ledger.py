@@ -103,7 +103,7 @@ def _work(
 
 
 def _moved_obstacles(system: Any, before: tuple[State, float], after: tuple[State, float]) -> float:
-    """What obstacles did by moving: the mean of W(q, t1) - W(q, t0) at both ends; 0 where a barrier makes it infinite."""
+    """What obstacles did by moving: the mean of W(q, t1) - W(q, t0) at both ends; 0 where a barrier is infinite."""
     if getattr(system, "contact", None) is None:
         return 0.0
     (start, E0), (end, E1) = before, after

@@ -6,6 +6,7 @@ and ``checkpoint.h5``. Ctrl-C and SIGTERM finish the step, save and raise `Inter
 
 import json
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -39,6 +40,7 @@ CERTIFIED: dict[str, Callable[[Certificate], float]] = {  # columns of the ledge
     "substeps": lambda c: c.substeps,
     "seconds": lambda c: c.seconds["step"],
 }
+FAILURE = "failure"  # the folder of the bundle of a failed step
 SECONDS = 10.0  # between checkpoints, unless the output says otherwise
 
 
@@ -190,7 +192,7 @@ def _drive(recorder: _Recorder, start: Checkpoint, system: Any, watch: Callable[
     except StepFailed as failed:
         if step is not None:
             recorder.save(step)
-        failed.bundle = write_bundle(recorder.folder / "failure", failed.failure, recorder.origin)
+        failed.bundle = write_bundle(recorder.folder / FAILURE, failed.failure, recorder.origin)
         recorder.report("failed", str(failed))
         raise
     except Interrupted as error:
@@ -235,6 +237,8 @@ def _prepare(folder: Path, overwrite: bool) -> None:
             raise RunError(f"{folder} already holds a run ({taken[0]})", where="record", remedy=remedy)
         for name in taken:
             (folder / name).unlink()
+        if taken:
+            shutil.rmtree(folder / FAILURE, ignore_errors=True)
 
 
 @contextmanager

@@ -20,14 +20,14 @@ from pliant.simulate import simulate
 def run(*, quick: bool = False) -> Table:
     mesh = bar_mesh(size=(0.3, 0.1, 0.1), cells=(22, 7, 7)) if quick else None
     scene = replace(bar(mesh=mesh, integrator=BDF2()), on_failure="warn")
-    scene = replace(scene, duration=(5 if quick else 10) * scene.h)
+    scene = replace(scene, duration=(5 if quick else 6) * scene.h)
     with tempfile.TemporaryDirectory() as folder:  # compile and load everything
         record(replace(scene, duration=scene.h), folder)
     bare = _cpu(lambda: integrate(scene))
     watched = _cpu(lambda: list(simulate(scene)))
     with tempfile.TemporaryDirectory() as folder:
         recorded = _cpu(lambda: record(scene, folder, output=Output(checkpoint_every=10)))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "run": name,
             "seconds": seconds,

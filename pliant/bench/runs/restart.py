@@ -47,7 +47,7 @@ def scene(integrator: str, solver: str) -> Scene:
 
 def run(*, quick: bool = False) -> Table:
     pairs = list(QUICK) if quick else combinations()
-    rows = []
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as place:
         killed = [kill_in_step(pair, Path(place) / "_".join(pair)) for pair in pairs]
         resume_all([Path(place) / "_".join(pair) for pair in pairs])
