@@ -25,7 +25,7 @@ from pliant.integrators.conjac_plan import Moment, Plan, capped, plan_of
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.condensation import Condensed, follow
-from pliant.maps.placement import spread
+from pliant.integrators.placement import spread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import velocity_step

@@ -1,6 +1,7 @@
 """Meshes: made, read, checked, repaired, weighed. ``from pliant import mesh; mesh.bar(...)``."""
 
 from pliant.mesh.checks import Finding
+from pliant.mesh.cut import CutMesh, cut, plane_sides
 from pliant.mesh.doctor import MeshReport, doctor
 from pliant.mesh.embed import Embedding, embed
 from pliant.mesh.formats import read, read_raw, write
@@ -28,6 +29,7 @@ from pliant.mesh.tetrahedralise import tetrahedralise
 
 __all__ = [
     "PAPER_BARS",
+    "CutMesh",
     "Embedding",
     "Finding",
     "Mesh",
@@ -39,6 +41,7 @@ __all__ = [
     "box",
     "chain",
     "consistent_mass",
+    "cut",
     "cylinder",
     "disc",
     "doctor",
@@ -55,6 +58,7 @@ __all__ = [
     "merged",
     "moebius",
     "paper_bar",
+    "plane_sides",
     "read",
     "read_raw",
     "rectangle",

@@ -10,12 +10,12 @@ from pliant.integrators import LinearlyImplicit, Quasistatic
 from pliant.integrators.adaptive_conjac import AdaptiveConJac
 from pliant.integrators.conjac import ConJac
 from pliant.integrators.conjac_plan import dofs_of, plan_of
+from pliant.integrators.placement import checked, modal, spread
 from pliant.kernels.liveliness import stretch_rates
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.condensation import Leading, follow
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
-from pliant.maps.placement import checked, modal, spread
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, merged
 from pliant.scene import Scene

@@ -109,6 +109,9 @@ def compile_model(system: Any) -> Model:
     """Constraints, inverse masses and loads of a system; refuses by name what has no constraint form."""
     if not hasattr(system, "energy_terms"):
         raise SceneError(f"{type(system).__name__} has no list of energies", where="XPBD", remedy="use elastodynamics")
+    if getattr(system, "contact", None) is not None:
+        remedy = "use PlaneCollision energies, or an integrator with stages (BDF1, BDF2, ...)"
+        raise SceneError("the contact model of the scene has no constraint form", where="XPBD", remedy=remedy)
     n, d = system.X.shape
     q = system.X.ravel()
     if system.mass(q).nnz != n * d:

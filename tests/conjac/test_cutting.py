@@ -1,0 +1,140 @@
+"""Cuts while a scene runs: the books balance, every integrator goes on, runs restart bit for bit."""
+
+import numpy as np
+import pytest
+
+from pliant import checkpoint
+from pliant.bodies import Solid, SpringNet
+from pliant.cutting import CutScene, ElementCut, PlaneCut, severed
+from pliant.errors import SceneError
+from pliant.integrators import (
+    BDF1,
+    BDF2,
+    ERE,
+    RK4,
+    SDIRK2,
+    SIERE,
+    TRBDF2,
+    XPBD,
+    ConJac,
+    ImplicitMidpoint,
+    LinearlyImplicit,
+    Verlet,
+)
+from pliant.maps.motions import Keyframes
+from pliant.maps.pins import Pin
+from pliant.materials import StableNeoHookean
+from pliant.mesh import bar, spring_net
+from pliant.scene import Scene
+from pliant.simulate import simulate
+from pliant.state import State
+
+LENGTH = 0.15
+
+
+def stretched(integrator, *, h=2e-3, steps=8, E=1e4, cuts=None):
+    mesh = bar(size=(LENGTH, 0.05, 0.05), cells=(6, 2, 2))
+    pull = Keyframes((0.0, 8e-3), ((0, 0, 0), (0.01, 0, 0)))
+    pins = (Pin(mesh.where(lambda X: X[:, 0] < 1e-9)), Pin(mesh.where(lambda X: X[:, 0] > LENGTH - 1e-9), pull))
+    scene = Scene([Solid(mesh, StableNeoHookean(E, 0.4), pins=pins)], integrator=integrator, h=h, duration=h * steps)
+    chosen = [PlaneCut(3 * h, (0.05, 0, 0), (1, 0, 0)), PlaneCut(5 * h, (0.1, 0, 0), (1, 0, 0))]
+    return CutScene(scene, chosen if cuts is None else cuts)
+
+
+def test_mass_momentum_and_energy_balance_across_a_cut():
+    scene = stretched(BDF1())
+    system = scene.system()
+    rng = np.random.default_rng(0)
+    q = system.X.ravel() + 2e-3 * rng.normal(size=system.X.size)
+    state = State(q, rng.normal(size=q.size), 0.3)
+    after, carried = severed(system, state, scene.cuts)
+    assert len(after.X) == len(system.X) + 2 * 9
+
+    def books(s, x):
+        p = (s.mass(x.q) @ x.v).reshape(-1, 3)
+        spin = np.cross(x.q.reshape(-1, 3), p).sum(axis=0)
+        return np.array([s.nodal_mass.sum(), *p.sum(axis=0), *spin, *s.energies(x.q, x.v, x.t).values()])
+
+    assert np.allclose(books(after, carried), books(system, state), rtol=1e-12, atol=1e-14)
+    assert carried.t == state.t
+    pinned = np.setdiff1d(np.arange(after.X.size), after.free)
+    assert len(pinned) == 2 * 9 * 3  # the held ends are not on a cut
+
+
+INTEGRATORS = [
+    BDF1(),
+    BDF2(),
+    SDIRK2(),
+    TRBDF2(),
+    ImplicitMidpoint(),
+    LinearlyImplicit(),
+    RK4(),
+    Verlet(substeps=20),
+    ERE(),
+    SIERE(),
+    XPBD(),
+    ConJac(np.array([20, 40])),
+]
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda i: type(i).__name__)
+def test_any_integrator_goes_on(integrator):
+    """Three pieces at the end; total mass stays; the middle piece, held by nothing, falls."""
+    scene = stretched(integrator)
+    steps = list(simulate(scene))
+    assert len(steps) == 8 and all(s.report.converged for s in steps)
+    assert [len(s.system.X) for s in steps] == [63] * 3 + [72] * 2 + [81] * 3
+    assert [s.changed for s in steps] == [False] * 3 + [True] * 5
+    assert all(s.system.nodal_mass.sum() == pytest.approx(3 * 0.375, rel=1e-12) for s in steps)
+    x = steps[-1].system.X
+    inner = (x[:, 0] > 0.05 + 1e-9) & (x[:, 0] < 0.1 - 1e-9)
+    fall = steps[-1].state.v.reshape(-1, 3)[inner, 2].mean() - steps[-3].state.v.reshape(-1, 3)[inner, 2].mean()
+    assert fall < 0.0
+    assert np.isfinite(steps[-1].ledger.total)
+
+
+def test_free_middle_piece_falls_with_g():
+    scene = stretched(BDF1(), steps=12)
+    last = list(simulate(scene))[-4:]
+
+    def momentum(s):
+        x = s.system.scene.bodies[0].mesh
+        piece = x.components()[1]
+        middle = np.unique(x.T[piece == piece[len(piece) // 2]])
+        m = s.system.nodal_mass.reshape(-1, 3)[middle]
+        return (m * s.state.v.reshape(-1, 3)[middle]).sum(axis=0) / m[:, 0].sum()
+
+    a = (momentum(last[-1]) - momentum(last[0])) / (3 * scene.h)
+    assert np.allclose(a, [0, 0, -9.81], atol=1e-6)
+
+
+@pytest.mark.parametrize("integrator", [BDF2(), ConJac(count=3)], ids=lambda i: type(i).__name__)
+def test_restart_after_a_cut_is_bit_exact(integrator, tmp_path):
+    scene = stretched(integrator)
+    whole = list(simulate(scene))
+    checkpoint.save(tmp_path / "half.h5", whole[3].checkpoint())
+    again = list(simulate(scene, start=checkpoint.load(tmp_path / "half.h5")))
+    assert len(again) == 4
+    assert np.array_equal(again[-1].state.q, whole[-1].state.q)
+    assert np.array_equal(again[-1].state.v, whole[-1].state.v)
+
+
+def test_elements_cut_out_fall_out():
+    mesh = bar(size=(0.1, 0.1, 0.1), cells=(4, 4, 4))
+    block = np.flatnonzero((mesh.X[mesh.T].mean(axis=1)[:, [0, 2]] < 0.05).all(axis=1))
+    body = Solid(mesh, StableNeoHookean(1e5, 0.4), pins=Pin(mesh.where(lambda X: X[:, 2] > 0.1 - 1e-9)))
+    scene = CutScene(Scene([body], integrator=BDF1(), h=5e-3, duration=0.03), [ElementCut(0.0, block)])
+    last = list(simulate(scene))[-1]
+    assert last.system.scene.bodies[0].mesh.components()[0] == 2
+    fallen = np.unique(last.system.scene.bodies[0].mesh.T[block])
+    v = last.state.v.reshape(-1, 3)[fallen, 2]
+    assert np.allclose(v, -9.81 * 0.03, rtol=1e-6)
+
+
+def test_impossible_cuts_are_refused():
+    scene = Scene([Solid(bar(cells=(2, 1, 1)), StableNeoHookean(1e5, 0.4))])
+    with pytest.raises(SceneError, match="body 1 of 1"):
+        CutScene(scene, [PlaneCut(0.0, (0, 0, 0), (1, 0, 0), body=1)])
+    net = Scene([SpringNet(spring_net(2, 2), k=1.0, mass=1.0)])
+    with pytest.raises(SceneError, match="springs"):
+        CutScene(net, [PlaneCut(0.0, (0, 0, 0), (1, 0, 0))])
