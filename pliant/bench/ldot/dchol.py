@@ -47,9 +47,10 @@ def elastic_bar(cells: tuple[int, int, int], seed: int = 0) -> sp.csr_matrix:
     K += np.einsum("mak,mbk,ij->maibj", G, G, np.eye(3))
     K *= stiff[:, None, None, None, None]
     dof = (3 * T[:, :, None] + np.arange(3)).reshape(len(T), 12)
-    rows, columns = np.repeat(dof, 12, axis=1).ravel(), np.tile(dof, (1, 12)).ravel()
-    A = sp.csr_matrix((K.ravel(), (rows, columns)), shape=(3 * len(X), 3 * len(X)))
-    A = sp.csr_matrix(A + 0.05 * sp.eye_array(3 * len(X)))
+    every = np.arange(3 * len(X))
+    rows, columns = np.append(np.repeat(dof, 12, axis=1), every), np.append(np.tile(dof, (1, 12)), every)
+    values = np.append(K, np.full(len(every), 0.05))  # the mass goes in here: adding matrices would drop stored zeros
+    A = sp.csr_matrix((values, (rows, columns)), shape=(len(every), len(every)))
     A.sort_indices()
     return A
 
