@@ -1,17 +1,31 @@
 """A quadratic programme of contacts by guessing which rows hold: the primal-dual active set method.
 
-Resting contact is known in advance: rows whose bound is touched now mostly stay active. One factorization then gives the
-exact solution, and a row changes sides when its multiplier or its slack has the wrong sign. Where this cycles, the interior
-point method supplies a better guess, and the certificate when rows contradict each other.
+Resting contact is known in advance: rows that pressed in the last step mostly press in this one. With the guess G x = g
+of active rows, the method of multipliers solves for x and the impulses y
+
+    (P + rho G^T G) dx = -(P x + q - G^T y) + rho G^T (g - G x),      y <- y + rho (g - G (x + dx))
+
+to machine precision in a few substitutions with one Cholesky factor. Contact rows touch one vertex, or two that share an
+edge, so P + rho G^T G has the pattern of P whatever the guess: it is analysed once. A row changes sides when its impulse
+or its slack has the wrong sign. Where this cycles, the interior point method supplies a better guess, and the certificate
+when rows contradict each other.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.errors import NotPositiveDefinite
+from pliant.linear.cholesky import Cholesky
 from pliant.linear.kkt import Point, Programme, solve_equalities
 from pliant.linear.qp_solvers import Clarabel, Outcome, QPSolver
+from pliant.pattern import Pattern
+
+RHO = 1e4  # of a programme whose P has a unit diagonal
+SWEEPS = 12
 
 
 @dataclass(frozen=True)
@@ -19,53 +33,107 @@ class ActiveSet:
     """At most ``rounds`` factorizations per guess; ``fallback`` supplies the second guess."""
 
     tolerance: float = 1e-7
-    rounds: int = 8
+    rounds: int = 10
     fallback: QPSolver = Clarabel()
 
     def solve(self, problem: Programme, warm: Point | None) -> Outcome:
         """Solve the scaled programme; ``iterations`` counts factorizations and iterations of the fallback."""
-        guess = np.flatnonzero(problem.d > -1e-6) if warm is None else np.flatnonzero(warm.z > 0)
-        point, rounds = self._rounds(problem, guess)
-        if self._exact(problem, point):
+        guess = problem.d > -1e-6 if warm is None else warm.z > 0
+        system = Augmented(problem)
+        point, rounds = self._rounds(system, guess)
+        if residual(problem, point) <= 1e-2 * self.tolerance:
             return Outcome(point, True, rounds, "")
         outcome = self.fallback.solve(problem, warm)
         if not outcome.solved:
             return outcome
-        better, more = self._rounds(problem, sides(problem, outcome.point))
+        better, more = self._rounds(system, pressing(problem, outcome.point))
         best = better if residual(problem, better) < residual(problem, outcome.point) else outcome.point
         return Outcome(best, True, rounds + outcome.iterations + more, "")
 
-    def _rounds(self, problem: Programme, active: IntArray) -> tuple[Point, int]:
-        """The best point met while rows change sides."""
-        best, seen = None, set()
-        for k in range(self.rounds):
-            try:
-                point = solve_equalities(problem, active)
-            except RuntimeError:  # dependent rows: no unique solution on this guess
-                return best or _origin(problem), k
-            if best is None or residual(problem, point) < residual(problem, best):
-                best = point
+    def _rounds(self, system: "Augmented", active: Array) -> tuple[Point, int]:
+        """The best point met while rows change sides, and the factorizations made."""
+        problem = system.problem
+        best = Point(np.zeros_like(problem.q), np.zeros_like(problem.b), np.zeros_like(problem.d))
+        least, seen, rounds = np.inf, set(), 0
+        while rounds < self.rounds and active.tobytes() not in seen:
             seen.add(active.tobytes())
-            active = sides(problem, point)
-            if active.tobytes() in seen:
+            rounds += 1
+            try:
+                point = system.solve(active)
+            except RuntimeError:  # dependent rows on a singular P: this guess has no unique solution
                 break
-        return best or _origin(problem), k + 1
+            size = residual(problem, point)
+            if size < least:
+                best, least = point, size
+            active = pressing(problem, point)
+        return best, rounds
 
-    def _exact(self, problem: Programme, point: Point) -> bool:
-        return residual(problem, point) <= 1e-2 * self.tolerance
+
+class Augmented:
+    """P + rho (A^T A + sum of active rows c c^T) with one pattern for all guesses."""
+
+    def __init__(self, problem: Programme) -> None:
+        self.problem = problem
+        n = len(problem.q)
+        C = sp.csr_matrix(problem.C)
+        self.G = sp.csr_matrix(sp.vstack([problem.A, C]))
+        base = sp.csr_matrix(problem.P + RHO * (problem.A.T @ problem.A))
+        touched = abs(base) + sp.identity(n) + abs(C).T @ abs(C)
+        touched = sp.csr_matrix(touched)
+        touched.sort_indices()
+        self.pattern = Pattern(touched.indptr, touched.indices)
+        base.sort_indices()
+        self.base = np.zeros(self.pattern.nnz)
+        self.base[self.pattern.slots(base)] = base.data
+        self.row, self.slot, self.outer = _outer_products(C, self.pattern)
+        self.memory: Any = None
+
+    def solve(self, active: Array) -> Point:
+        """The stationary point with the active rows as equalities."""
+        problem, p = self.problem, len(self.problem.b)
+        weight = RHO * active[self.row]
+        data = self.base + np.bincount(self.slot, weights=weight * self.outer, minlength=self.pattern.nnz)
+        try:
+            factor = Cholesky().factor(self.pattern.matrix(data), self.memory)
+        except NotPositiveDefinite:  # a direction that nothing weighs: the shifted KKT system copes
+            return solve_equalities(problem, np.flatnonzero(active))
+        self.memory = factor.memory
+        holds = np.concatenate([np.ones(p), active.astype(np.float64)])
+        g = np.concatenate([problem.b, problem.d])
+        x, y = np.zeros(len(problem.q)), np.zeros(len(g))
+        last = np.inf
+        for _ in range(SWEEPS):
+            stationary = -(problem.P @ x + problem.q - self.G.T @ y)
+            gap = holds * (g - self.G @ x)
+            size = max(np.abs(stationary).max(initial=0.0), np.abs(gap).max(initial=0.0))
+            if size < 1e-15 or size > 0.5 * last:
+                break
+            last = size
+            dx = factor.solve(stationary + RHO * (self.G.T @ gap))
+            x = x + dx
+            y = y + RHO * holds * (gap - self.G @ dx)
+        return Point(x, y[:p], y[p:])
 
 
-def sides(problem: Programme, point: Point) -> IntArray:
-    """Rows on which the multiplier outweighs the slack."""
-    return np.flatnonzero(point.z > problem.C @ point.x - problem.d)
+def _outer_products(C: sp.csr_matrix, pattern: Pattern) -> tuple[IntArray, IntArray, Array]:
+    """Row, place in the pattern and value of every entry of c c^T over all rows c of C."""
+    width = np.diff(C.indptr)
+    row = np.repeat(np.arange(C.shape[0]), width**2)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(width**2) - width**2, width**2)
+    first, size = C.indptr[row], width[row]
+    a, b = first + within // size, first + within % size
+    n = np.int64(pattern.size)
+    keys = np.repeat(np.arange(pattern.size, dtype=np.int64), np.diff(pattern.indptr)) * n + pattern.indices
+    slot = np.searchsorted(keys, C.indices[a].astype(np.int64) * n + C.indices[b])
+    return row, slot, C.data[a] * C.data[b]
+
+
+def pressing(problem: Programme, point: Point) -> Array:
+    """Rows (m,) on which the impulse outweighs the slack."""
+    return point.z > problem.C @ point.x - problem.d
 
 
 def residual(problem: Programme, point: Point) -> float:
     """The largest optimality residual; infinite where the point is not finite."""
     worst = max(problem.residuals(point))
     return worst if np.isfinite(worst) else np.inf
-
-
-def _origin(problem: Programme) -> Point:
-    zero: Array = np.zeros_like(problem.q)
-    return Point(zero, np.zeros_like(problem.b), np.zeros_like(problem.d))
