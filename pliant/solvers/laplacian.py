@@ -4,7 +4,8 @@ An energy sum_i w_i/2 min_p |G_i x - p|^2 has L = sum_i w_i G_i^T G_i, and L - H
 state [Bouaziz2014; Ledwon2024, Eq. 3.23]. For other densities the weight is the slope of the best line through the
 stress-stretch curve around rest, k = int (s - 1) P(s) ds / int (s - 1)^2 ds over 1 +- window [Liu2017]: then L is only
 close to the Hessian, and steps need a line search.
-An energy of another kind takes part by having a method ``laplacian(x) -> (n, n) csr``.
+An energy of another kind (contact) takes part with its own method ``laplacian(x) -> (n, n) csr``, or with the trace of
+its projected Hessian over the coordinates, which majorises blocks w w^T (x) n n^T such as those of contacts.
 """
 
 from functools import singledispatch
@@ -19,6 +20,7 @@ from pliant.energies.bending import QuadraticBending
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import Gravity
 from pliant.energies.membrane import Membrane
+from pliant.energies.projective import HingeBending
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
 from pliant.materials.base import Material
@@ -28,15 +30,21 @@ WINDOW = 0.1  # stretches 1 +- this enter the slope
 
 @singledispatch
 def laplacian(energy: Energy, x: Array, n: int) -> sp.csr_matrix:
-    """L (n, n) of an energy on n vertices, at the flat coordinates x where it depends on them (contacts)."""
+    """L (n, n) of an energy on n vertices; it depends on the flat coordinates x unless the energy `is_constant`."""
     own = getattr(energy, "laplacian", None)
-    if own is None:
-        raise SceneError(
-            f"{energy.name!r} ({type(energy).__name__}) has no weighted Laplacian",
-            where="Projective Dynamics",
-            remedy="use springs, elastic bodies, bending, attachments or plane collisions, or solver=qlb",
-        )
-    return own(x)
+    if own is not None:
+        return own(x)
+    d = len(x) // n
+    H = energy.hessian(x, psd=True)
+    total = sp.csr_matrix((n, n))
+    for axis in range(d):
+        total = total + H[axis::d, axis::d]
+    return sp.csr_matrix(total)
+
+
+def is_constant(energy: Energy) -> bool:
+    """Whether L is one of the table below: the same in every state."""
+    return laplacian.dispatch(type(energy)) is not laplacian.dispatch(object)
 
 
 @laplacian.register
@@ -50,6 +58,11 @@ def _(energy: Energy, x: Array, n: int) -> sp.csr_matrix:
     """Quadratic energies: the Hessian is L for every coordinate alike."""
     d = len(x) // n
     return sp.csr_matrix(energy.hessian(x)[::d, ::d])
+
+
+@laplacian.register
+def _(energy: HingeBending, x: Array, n: int) -> sp.csr_matrix:
+    return energy.laplacian(x)
 
 
 @laplacian.register

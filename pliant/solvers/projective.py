@@ -18,11 +18,12 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
+from pliant.energies.base import Energy
 from pliant.errors import SceneError
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.solvers.base import Solution, StageLike, Tolerance
-from pliant.solvers.laplacian import laplacian
+from pliant.solvers.laplacian import is_constant, laplacian
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.solvers.qlb import Pairs
@@ -30,16 +31,33 @@ from pliant.state import Counts, SolveReport, Transient
 
 
 @dataclass(frozen=True, eq=False)
+class Terms:
+    """What S is made of: mass, c, inertia, energies with a constant Laplacian, and the sum of all that may change."""
+
+    M: sp.csr_matrix
+    c: float
+    inertia: float
+    constant: tuple[Energy, ...]
+    changing: sp.csr_matrix
+
+    def equal(self, other: "Terms") -> bool:
+        """Whether both make the same S: identical constant parts, equal values of the others."""
+        a, b = self.changing, other.changing
+        same = (self.c, self.inertia) == (other.c, other.inertia) and self.M is other.M
+        same = same and len(self.constant) == len(other.constant)
+        same = same and all(e is f for e, f in zip(self.constant, other.constant, strict=True))
+        return same and all(np.array_equal(getattr(a, k), getattr(b, k)) for k in ("indptr", "indices", "data"))
+
+
+@dataclass(frozen=True, eq=False)
 class GlobalMatrix:
-    """The factored S, and what it was made for: it serves as long as system, c and the active constraints stay.
+    """The factored S and its terms: it serves as long as these stay.
 
     ``parts`` has one entry per set of axes with the same free vertices: the places of their coordinates among the free
     ones (vertices, axes), and the factor of S restricted to these vertices.
     """
 
-    system: Any
-    c: float
-    active: tuple[bytes, ...]
+    terms: Terms
     parts: tuple[tuple[IntArray, Factor], ...]
 
     def apply(self, r: Array) -> Array:
@@ -121,32 +139,45 @@ class PD:
         if not hasattr(system, "energy_terms"):
             raise SceneError("the stage has no list of energies", where="PD", remedy="use newton, qlb or lbfgs")
         q = stage.embed(guess)  # type: ignore[attr-defined]
-        active = tuple(e.active(q).tobytes() for e in system.energy_terms if hasattr(e, "active"))
+        with clock("fill"):
+            terms = gather(stage, q)
         kept = memory.value if isinstance(memory, Transient) else None
-        if kept is not None and kept.system is system and kept.c == stage.c and kept.active == active:
+        if kept is not None and kept.terms.equal(terms):
             return kept, Counts()
         with clock("fill"):
-            S = scalar_matrix(stage, q)
+            S = scalar_matrix(terms, q)
         parts, counts = [], Counts(fills=1)
         for places, vertices in free_axes(system.free, len(q) // S.shape[0]):
             with clock("factor"):
                 factor = self.linear.factor(sp.csr_matrix(S[vertices][:, vertices]))
             parts.append((places, factor))
             counts += Counts(analyses=1, factorizations=1)
-        return GlobalMatrix(system, stage.c, active, tuple(parts)), counts
+        return GlobalMatrix(terms, tuple(parts)), counts
 
 
-def scalar_matrix(stage: Any, q: Array) -> sp.csr_matrix:
-    """S = M + c^2 L - c D for one coordinate; D (damping) enters as the mean over the coordinates."""
+def gather(stage: Any, q: Array) -> Terms:
+    """The terms of S at q. Damping enters with its matrix at rest, the mean over the coordinates."""
     system = stage.system
     n, d = system.X.shape
-    S = stage.inertia * sp.csr_matrix(system.mass(q)[::d, ::d])
+    changing = sp.csr_matrix((n, n))
     for energy in system.energy_terms:
-        S = S + stage.c**2 * laplacian(energy, q, n)
+        if not is_constant(energy):
+            changing = changing + stage.c**2 * laplacian(energy, q, n)
     if system.force_terms and stage.inertia:
-        D = system.damping(q, stage.velocity(q), stage.t)
+        D = system.damping(system.X.ravel(), np.zeros(n * d), stage.t)
         for axis in range(d):
-            S = S - (stage.c / d) * D[axis::d, axis::d]
+            changing = changing - (stage.c / d) * D[axis::d, axis::d]
+    constant = tuple(e for e in system.energy_terms if is_constant(e))
+    return Terms(system.mass(q), stage.c, stage.inertia, constant, sp.csr_matrix(changing))
+
+
+def scalar_matrix(terms: Terms, q: Array) -> sp.csr_matrix:
+    """S = M + c^2 L - c D for one coordinate (n, n)."""
+    n = terms.changing.shape[0]
+    d = len(q) // n
+    S = terms.inertia * sp.csr_matrix(terms.M[::d, ::d]) + terms.changing
+    for energy in terms.constant:
+        S = S + terms.c**2 * laplacian(energy, q, n)
     S = sp.csr_matrix(S)
     S.sort_indices()
     return S

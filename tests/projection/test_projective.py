@@ -5,23 +5,25 @@ import pytest
 from projection_stages import beam, guess_of, net, stage_after, stage_of
 
 from pliant.bodies import Rayleigh, Solid, SpringNet
+from pliant.contact.obstacles import Plane
 from pliant.energies.attachment import Attachment
 from pliant.energies.projective import HingeBending, PlaneCollision, StrainLimit, VolumeRange
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
-from pliant.integrators import BDF1
+from pliant.integrators import BDF1, XPBD
 from pliant.maps.pins import Pin
 from pliant.materials import ARAP, NeoHookean, StVK
 from pliant.mesh import bar, chain, sheet, spring_net
 from pliant.scene import Scene
 from pliant.scenes.ledwon import twisted_bar
 from pliant.solvers import QLB, LineSearch, Newton, Tolerance
-from pliant.solvers.descent import LBFGS
+from pliant.solvers.descent import LBFGS, Function
 from pliant.solvers.laplacian import laplacian, slope
-from pliant.solvers.projective import PD, scalar_matrix
+from pliant.solvers.projective import PD, gather, scalar_matrix
 from pliant.stage import Stage
 from pliant.state import State
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.penalty_contact import PenaltyContact
 
 TIGHT = Tolerance(1e-11, 1e-16)
 
@@ -117,7 +119,7 @@ def test_iteration_is_the_local_global_one():
         x = np.linalg.solve(S, rhs)
         ours = PD(m=0, fixed=k).solve(stage, guess_of(stage)).z
         assert abs(ours - x.ravel()).max() < 1e-12
-    assert abs(scalar_matrix(stage, stage.frame).toarray() - S).max() < 1e-12
+    assert abs(scalar_matrix(gather(stage, stage.frame), stage.frame).toarray() - S).max() < 1e-12
 
 
 def test_iteration_is_the_quasi_newton_step():
@@ -125,7 +127,7 @@ def test_iteration_is_the_quasi_newton_step():
     rng = np.random.default_rng(2)
     z = guess_of(stage) + 0.01 * rng.normal(size=len(guess_of(stage)))
     free = stage.system.free[::3] // 3
-    S = scalar_matrix(stage, stage.embed(z)).toarray()[np.ix_(free, free)]
+    S = scalar_matrix(gather(stage, stage.embed(z)), stage.embed(z)).toarray()[np.ix_(free, free)]
     step = np.linalg.solve(S, stage.residual(z).reshape(-1, 3)).ravel()
     assert abs(PD(m=0, fixed=1).solve(stage, z).z - (z - step)).max() < 1e-12
 
@@ -199,12 +201,28 @@ def test_steps_need_no_line_search_for_projective_energies(name):
     assert asked.z.tobytes() == whole.z.tobytes()
 
 
-def test_a_foreign_energy_is_refused_by_name():
-    class Strange:
-        name = "strange"
+def test_a_stage_without_energies_is_refused():
+    with pytest.raises(SceneError, match="energies"):
+        PD().solve(Function(2, lambda x: x @ x, lambda x: 2 * x), np.ones(2))
 
-    with pytest.raises(SceneError, match="strange"):
-        laplacian(Strange(), np.zeros(3), 1)
+
+def test_contact_of_the_scene_takes_part():
+    """A body on a floor: the contact model's energy enters through the trace of its Hessian, the root is Newton's."""
+    mesh = bar(size=(0.2, 0.1, 0.1), cells=(2, 1, 1)).transformed(translate=(0, 0, -0.002))
+    scene = Scene([Solid(mesh, ARAP(5e4))], contact=PenaltyContact(mu=0.0), obstacles=[Plane()])
+    system = scene.system()
+    state = State(system.X.ravel().copy(), np.zeros(system.X.size))
+    target = state.q.copy()
+    stage = Stage(system, 0.01, target, state.q, 0.01, target, state)
+    exact = Newton(tolerance=TIGHT, project="on_demand").solve(stage, guess_of(stage))
+    solution = PD(tolerance=TIGHT).solve(stage, guess_of(stage))
+    assert exact.report.converged and solution.report.converged
+    assert abs(exact.z - guess_of(stage)).max() > 1e-4
+    assert abs(solution.z - exact.z).max() < 1e-10
+    again = PD().solve(stage, guess_of(stage), solution.memory)
+    assert again.report.counts.factorizations == 0
+    with pytest.raises(SceneError, match="contact"):
+        XPBD().step(system, state, 0.01)
 
 
 @pytest.mark.parametrize(

@@ -69,12 +69,9 @@ class PlaneCollision:
         H.has_sorted_indices = H.has_canonical_format = True
         return H
 
-    def active(self, x: Array) -> IntArray:
-        """The vertices whose rows stand in the global matrix at x."""
-        return self.vertices if self._rows == "permanent" else self.vertices[self.depth(x) < 0.0]
-
     def laplacian(self, x: Array) -> sp.csr_matrix:
-        """k on the diagonal of the vertices in `active` (n, n)."""
+        """k on the diagonal of the vertices whose rows stand in the global matrix at x (n, n)."""
+        rows = self.vertices if self._rows == "permanent" else self.vertices[self.depth(x) < 0.0]
         diagonal = np.zeros(self._shape[0])
-        diagonal[self.active(x)] = self.k
+        diagonal[rows] = self.k
         return sp.csr_matrix(sp.diags_array(diagonal))
