@@ -55,13 +55,14 @@ class XPBD:
         clock = Clock()
         kept = memory is not None and memory.value.system is system
         model: Model = memory.value if kept else compile_model(system)
+        multipliers = [np.empty(batch.multipliers) for batch in model.batches]
         dt, end = h / self.substeps, state.t + h
         for k in range(self.substeps):
             before, t = state, end - (self.substeps - 1 - k) * dt
             with clock("force"):
                 predicted = self._predict(model, before, dt, t)
             with clock("project"):
-                q = self._project(model, predicted, before.q, dt)
+                q = self._project(model, predicted, before.q, dt, multipliers)
             state = State(q, (q - before.q) / dt, t)
         with clock("force"):
             residual = stage_residual(system, before, state, dt)
@@ -76,10 +77,12 @@ class XPBD:
         W = model.W[:, : system.X.shape[1]].ravel()
         return system.prescribe(state.q + h * state.v + h * h * W * f, t)
 
-    def _project(self, model: Model, predicted: Array, start: Array, h: float) -> Array:
+    def _project(self, model: Model, predicted: Array, start: Array, h: float, multipliers: list[Array]) -> Array:
+        """Positions after all sweeps of a substep, its multipliers starting from zero."""
         d = model.system.X.shape[1]
         x, x0 = in_space(predicted.reshape(-1, d)), in_space(start.reshape(-1, d))
-        multipliers = [np.zeros(batch.multipliers) for batch in model.batches]
+        for lam in multipliers:
+            lam.fill(0.0)
         for _ in range(self.iterations):
             for batch, lam in zip(model.batches, multipliers, strict=True):
                 batch.sweep(x, x0, model.W, lam, h, self.damping)
