@@ -127,8 +127,9 @@ class _Problem:
         return u, impulses, self.A.multiply(difference) / self.h
 
     def reaction(self, f_alpha: Array, impulses: Array) -> Array:
-        """What must stop changing: all reactions that bound friction; the printed algorithm looks at joints only."""
-        return f_alpha if self.published else f_alpha + (self.G.T @ impulses).reshape(-1, 6) / self.h
+        """What must stop changing (k, n, 6): reactions of joints and of external rows; as printed, of joints only."""
+        external = (self.G.T @ impulses).reshape(-1, 6) / self.h
+        return np.stack([f_alpha] if self.published else [f_alpha, external])
 
     def change(self, f: Array, previous: Array | None) -> float:
         """Relative squared change of the reactions in the norm of the inverse inertia; 0 when there is no friction."""
@@ -136,9 +137,9 @@ class _Problem:
             return 0.0
         if previous is None:
             return np.inf
-        norm = lambda w: float(np.sum(w * w / self.at.inertia))
-        rounding = 1e-16 * norm(self.momentum / self.h + self.at.f)
-        return norm(f - previous) / max(norm(f), rounding, 1e-300)
+        norm = lambda w: np.sum(w * w / self.at.inertia, axis=(-2, -1))
+        rounding = 1e-16 * norm(self.momentum / self.h + self.at.f) + 1e-300
+        return float(np.max(norm(f - previous) / np.maximum(norm(f), rounding)))
 
     def limits(self, f_alpha: Array, impulses: Array) -> Array:
         wrenches = joint_wrenches(self.kin, f_alpha, self.receiver)

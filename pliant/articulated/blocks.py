@@ -10,7 +10,7 @@ from pliant.arrays import Array, IntArray
 
 
 @njit(cache=True, error_model="numpy")
-def _multiply(diagonal, i, j, off, x):
+def _multiply(diagonal: Array, i: IntArray, j: IntArray, off: Array, x: Array) -> Array:
     y = np.zeros_like(x)
     for b in range(len(diagonal)):
         for r in range(6):

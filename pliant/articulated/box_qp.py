@@ -92,7 +92,7 @@ def _interior(H: Array, g: Array, lo: Array, hi: Array) -> Array:
 
 
 @njit(cache=True, error_model="numpy")
-def _substitute(L, b):
+def _substitute(L: Array, b: Array) -> Array:
     """(L L^T)^-1 b."""
     n = len(b)
     x = b.copy()
@@ -106,7 +106,7 @@ def _substitute(L, b):
 
 
 @njit(cache=True, error_model="numpy")
-def _predictor_corrector(H, g, lo, hi):
+def _predictor_corrector(H: Array, g: Array, lo: Array, hi: Array) -> Array:
     """Mehrotra's method for lo < x < hi; s are the slacks, z the multipliers of the 2n bounds (infinite ones inert)."""
     n = len(g)
     size, top = np.abs(g).max() + 1e-300, np.diag(H).max()
@@ -135,7 +135,7 @@ def _predictor_corrector(H, g, lo, hi):
         correction = np.zeros((2, n))
         for stage in range(2):
             t = on * ((centre - correction) / s - z)
-            dx = _substitute(L, -residual + t[0] - t[1])
+            dx = _substitute(L, t[0] - t[1] - residual)
             ds[0], ds[1] = on[0] * dx, -on[1] * dx
             dz = t - on * z * ds / s
             length = 1.0
@@ -156,7 +156,7 @@ def _predictor_corrector(H, g, lo, hi):
 
 
 @njit(cache=True, error_model="numpy")
-def _sweep(H, g, lo, hi, x):
+def _sweep(H: Array, g: Array, lo: Array, hi: Array, x: Array) -> None:
     """One projected Gauss-Seidel sweep, in place."""
     for i in range(len(x)):
         if H[i, i] > 0.0:

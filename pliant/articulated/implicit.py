@@ -63,8 +63,8 @@ class ReducedStage:
         """dr/dq, exact whatever ``psd`` asks: there is nothing to project in an inertia-dominated matrix."""
         return sp.csr_matrix(complex_jacobian(self.residual, z))
 
-    def start_jacobian(self, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
-        return self.jacobian(self.start)
+    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
+        return self.jacobian(self.start + ahead * self.velocity(self.target))
 
     def merit(self, z: Array) -> float | None:
         return None

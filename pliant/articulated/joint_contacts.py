@@ -78,14 +78,14 @@ def grouped(patches: Sequence[Patch]) -> tuple[PatchGroup, ...]:
     layouts: dict[tuple[int, ...], list[Patch]] = {}
     for p in patches:
         layouts.setdefault((*p.normals.shape, *p.tangents.shape), []).append(p)
-    column = lambda members, name: np.array([getattr(p, name) for p in members])
-    return tuple(
-        PatchGroup(
-            *(column(m, name) for name in ("child", "parent", "closure", "points", "normals", "tangents")),
-            np.array([np.nan if p.mu is None else p.mu for p in m]),
-        )
-        for m in layouts.values()
-    )
+    return tuple(_stacked(members) for members in layouts.values())
+
+
+def _stacked(patches: list[Patch]) -> PatchGroup:
+    column = lambda name: np.array([getattr(p, name) for p in patches])
+    mu = np.array([np.nan if p.mu is None else p.mu for p in patches])
+    child, parent, closure = column("child"), column("parent"), column("closure")
+    return PatchGroup(child, parent, closure, column("points"), column("normals"), column("tangents"), mu)
 
 
 @dataclass(frozen=True)

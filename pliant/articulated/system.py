@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, BlockSum
 from pliant.articulated.constraints.rows import Constraint, Rows
@@ -168,8 +168,12 @@ class ArticulatedSystem:
         points = [link.body.points if len(link.body.points) else np.zeros((1, 3)) for link in self.tree.links]
         return np.concatenate([x @ E[:3, :3].T + E[:3, 3] for x, E in zip(points, frames, strict=True)])
 
+    def cells(self) -> list[IntArray]:
+        """The triangles of all bodies over the rows of `positions`, as recorders want them."""
+        return [self.surface]
+
     @property
-    def surface(self) -> Array:
+    def surface(self) -> IntArray:
         """Triangles (k, 3) over `positions`."""
         counts = [max(len(link.body.points), 1) for link in self.tree.links]
         first = np.cumsum([0, *counts[:-1]])

@@ -180,7 +180,7 @@ def _topological(parents: list[int], names: list[str]) -> list[int]:
     order: list[int] = []
     placed: set[int] = set()
     for i in range(len(parents)):
-        path = []
+        path: list[int] = []
         while i != WORLD and i not in placed:
             if i in path:
                 cycle = " -> ".join(names[k] for k in [*path[path.index(i) :], i])

@@ -5,7 +5,6 @@ geometry are drawn, other shapes are left out. URDF is in SI units; a link's fra
 """
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -160,7 +159,7 @@ def _drawn(body: Body, link: ET.Element) -> Body:
 
 def _primitive(shape: ET.Element) -> Body | None:
     if shape.tag == "box":
-        return cuboid(_vector(shape.get("size", "1 1 1"), "box"), 1.0)
+        return cuboid(tuple(_vector(shape.get("size", "1 1 1"), "box")), 1.0)
     if shape.tag == "cylinder":
         return cylinder(_number(shape, "radius", 1.0, "cylinder"), _number(shape, "length", 1.0, "cylinder"), 1.0)
     return sphere(_number(shape, "radius", 1.0, "sphere"), 1.0) if shape.tag == "sphere" else None
@@ -201,7 +200,7 @@ def _name(element: ET.Element, kind: str) -> str:
     return name
 
 
-def _child(joint: ET.Element, role: str, elements: Sequence[str]) -> str:
+def _child(joint: ET.Element, role: str, elements: dict[str, ET.Element]) -> str:
     end = joint.find(role)
     link = "" if end is None else end.get("link", "")
     if link not in elements:

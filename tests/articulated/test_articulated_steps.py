@@ -47,10 +47,10 @@ def test_observed_order_is_the_declared_one(method):
 def test_error_control_conserves_energy():
     for number in (-1, 1, 14):
         scene = NUMBERED[number]()
-        step = RK45().step(scene.system, scene.start, scene.duration)
+        step = RK45().step(scene.model, scene.start, scene.duration)
         assert step.reports[0].converged
         assert (
-            abs(energy_change(scene, step.state) - scene.system.energies(scene.start.q, scene.start.v, 0)["kinetic"])
+            abs(energy_change(scene, step.state) - scene.model.energies(scene.start.q, scene.start.v, 0)["kinetic"])
             < 20
         )
 
@@ -72,7 +72,7 @@ def test_internal_springs_conserve_linear_momentum(method):
 @pytest.mark.parametrize("scene", [bridge(12), tree(5), NUMBERED[23]()], ids=["bridge", "tree", "chain"])
 def test_all_matrix_choices_agree(scene):
     u = [
-        LinearlyImplicitTree(m).step(scene.system, scene.start, scene.h).state.v
+        LinearlyImplicitTree(m).step(scene.model, scene.start, scene.h).state.v
         for m in (Dense(), Sparse(), PCG(1e-12), PCG(1e-12, stiffness=False))
     ]
     for other in u[1:]:
@@ -83,10 +83,10 @@ def test_iterations_hardly_grow():
     counts = []
     for levels in (4, 7):
         scene = tree(levels)
-        counts.append(LinearlyImplicitTree(PCG()).step(scene.system, scene.start, scene.h).reports[0].counts.inner)
+        counts.append(LinearlyImplicitTree(PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner)
     assert counts[1] < 2.5 * max(counts[0], 1)
     scene = bridge(60)
-    assert LinearlyImplicitTree(PCG()).step(scene.system, scene.start, scene.h).reports[0].counts.inner <= 1
+    assert LinearlyImplicitTree(PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner <= 1
 
 
 @pytest.mark.parametrize("number", [4, 6, 8])
@@ -127,7 +127,7 @@ def test_restart_in_the_middle_changes_nothing():
     half = run(scene, steps=10)[-1]
     state, memory = half.state, half.memory
     for _ in range(10):
-        step = scene.integrator.step(scene.system, state, scene.h, memory)
+        step = scene.integrator.step(scene.model, state, scene.h, memory)
         state, memory = step.state, step.memory
     assert np.array_equal(state.q, whole.state.q) and np.array_equal(state.v, whole.state.v)
 
@@ -135,4 +135,4 @@ def test_restart_in_the_middle_changes_nothing():
 def test_fully_implicit_steps_refuse_constraints_by_name():
     scene = NUMBERED[4]()
     with pytest.raises(SceneError, match="LoopClosure in a fully implicit step"):
-        TreeBDF1().step(scene.system, scene.start, scene.h)
+        TreeBDF1().step(scene.model, scene.start, scene.h)

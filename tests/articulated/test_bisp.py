@@ -53,8 +53,8 @@ def test_bisp_agrees_with_staggered_projections_in_maximal_coordinates():
     scene = replace(NUMBERED[27](), h=2.5e-3)
     H = energy_change(scene, run(scene, integrator=BISP(Friction(0.6)))[-1].state)
     steps = run(scene, integrator=StaggeredProjections(Friction(0.6), unilateral=False))
-    H_max = sum(energies(scene.system, steps[-1].memory.bodies).values())
-    H_max -= scene.system.energies(scene.start.q, scene.start.v, 0)["gravity"]
+    H_max = sum(energies(scene.model, steps[-1].memory.bodies).values())
+    H_max -= scene.model.energies(scene.start.q, scene.start.v, 0)["gravity"]
     assert abs(H / H_max - 1) < 1e-4
 
 
@@ -71,10 +71,10 @@ def test_friction_takes_energy_and_respects_its_limits():
     scene = chain_with_friction(0.5, 4)
     steps = run(scene, steps=80)
     for before, after in zip(steps, steps[1:], strict=False):
-        kin = scene.system.kinematics(before.state.q, before.state.v)
+        kin = scene.model.kinematics(before.state.q, before.state.v)
         m = after.memory
         work = float(np.sum(m.friction * kin.apply(after.state.v)))
-        assert work <= 1e-9 * scene.system.energies(after.state.q, after.state.v, 0)["kinetic"] / scene.h + 1e-12
+        assert work <= 1e-9 * scene.model.energies(after.state.q, after.state.v, 0)["kinetic"] / scene.h + 1e-12
         assert np.all(np.abs(m.beta) <= m.limits)
         assert after.reports[0].converged
         reaction = np.abs(kin.apply_transpose(m.reaction)).max()
@@ -121,6 +121,6 @@ def test_bad_friction_is_named():
         Friction(-0.1)
     with pytest.raises(SceneError, match="its joint has no axis"):
         scene = NUMBERED[28]()
-        ArticulatedSystem(scene.system.tree.links, contacts=[CylinderContact(0, 1.0, 1.0)])
+        ArticulatedSystem(scene.model.tree.links, contacts=[CylinderContact(0, 1.0, 1.0)])
     with pytest.raises(SceneError, match="DryFriction on '0'"):
         pendulum(1, dry_friction=[DryFriction(0, -1.0)])

@@ -20,8 +20,8 @@ def run(*, quick: bool = False) -> Table:
     rows: list[dict[str, Any]] = []
     for n in CONSERVATIVE[:4] if quick else CONSERVATIVE:
         scene = NUMBERED[n]()
-        step = RK45().step(scene.system, scene.start, scene.duration)
-        kinetic = scene.system.energies(scene.start.q, scene.start.v, 0.0)["kinetic"]
+        step = RK45().step(scene.model, scene.start, scene.duration)
+        kinetic = scene.model.energies(scene.start.q, scene.start.v, 0.0)["kinetic"]
         rows.append({"case": f"scene {n}, RK45", "drift": energy_change(scene, step.state) - kinetic})
     drift = max(abs(r["drift"]) for r in rows)
     errors: dict[str, list[float]] = {}

@@ -25,8 +25,8 @@ def frictionless(scene: ArticulatedScene, *, published: bool) -> float:
 def maximal_energy(scene: ArticulatedScene, mu: float) -> float:
     """H of the scene under staggered projections, from the maximal state."""
     steps = simulate(scene, integrator=StaggeredProjections(Friction(mu), unilateral=False))
-    start = scene.system.energies(scene.start.q, scene.start.v, 0.0)
-    return sum(energies(scene.system, steps[-1].memory.bodies).values()) - start["gravity"]
+    start = scene.model.energies(scene.start.q, scene.start.v, 0.0)
+    return sum(energies(scene.model, steps[-1].memory.bodies).values()) - start["gravity"]
 
 
 def dissipation(number: int) -> dict[str, Any]:
@@ -36,14 +36,14 @@ def dissipation(number: int) -> dict[str, Any]:
     steps = simulate(scene, integrator=method)[1:]
     power, excess, iterations, reaction = -np.inf, 0.0, [], 0.0
     for before, after in zip([scene.start, *(s.state for s in steps)], steps, strict=False):
-        kin = scene.system.kinematics(before.q, before.v)
+        kin = scene.model.kinematics(before.q, before.v)
         m = after.memory
         power = max(power, float(np.sum(m.friction * kin.apply(after.state.v))) * scene.h)
         excess = max(excess, float(np.max(np.abs(m.beta) - m.limits, initial=0.0)))
         iterations.append(after.reports[0].iterations)
         size = float(np.abs(m.reaction).max())
         reaction = max(reaction, float(np.abs(kin.apply_transpose(m.reaction)).max()) / max(size, 1e-300))
-    kinetic = max(scene.system.energies(s.state.q, s.state.v, 0.0)["kinetic"] for s in steps)
+    kinetic = max(scene.model.energies(s.state.q, s.state.v, 0.0)["kinetic"] for s in steps)
     return {
         "case": f"scene {number}",
         "H": energy_change(scene, steps[-1].state),

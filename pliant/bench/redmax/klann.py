@@ -18,8 +18,8 @@ DRIVE = 2  # position of the driven crank among the constraints of the single le
 
 def loop_error(scene: ArticulatedScene, step: Step) -> float:
     """Largest gap of the closures, in units of the linkage."""
-    kin = scene.system.kinematics(step.state.q, step.state.v)
-    loops = [c for c in scene.system.constraints if isinstance(c, LoopClosure)]
+    kin = scene.model.kinematics(step.state.q, step.state.v)
+    loops = [c for c in scene.model.constraints if isinstance(c, LoopClosure)]
     return max(float(np.abs(c.rows(kin, step.state.t, Quirks()).g).max()) for c in loops) / SCALE
 
 
@@ -40,13 +40,13 @@ def torque_row(mu: float) -> dict[str, Any]:
 def walk(duration: float) -> dict[str, Any]:
     scene = walker(0.0, duration=duration)
     steps = simulate(scene)
-    frames = np.array([scene.system.kinematics(s.state.q, s.state.v).frames[0] for s in steps[::20]])
-    length = float(np.ptp(scene.system.tree.links[0].body.points[:, 0]))
-    kin = scene.system.kinematics(scene.start.q, scene.start.v)
-    equalities = sum(len(r.g) for r in scene.system.rows(kin, 0.0, inequality=False))
+    frames = np.array([scene.model.kinematics(s.state.q, s.state.v).frames[0] for s in steps[::20]])
+    length = float(np.ptp(scene.model.tree.links[0].body.points[:, 0]))
+    kin = scene.model.kinematics(scene.start.q, scene.start.v)
+    equalities = sum(len(r.g) for r in scene.model.rows(kin, 0.0, inequality=False))
     return {
         "case": "walker",
-        "joints": scene.system.tree.dof - 6,
+        "joints": scene.model.tree.dof - 6,
         "closure_rows": equalities - 2,
         "driven": 2,
         "body_lengths": float(abs(frames[-1][0, 3] - frames[0][0, 3]) / length),

@@ -14,7 +14,7 @@ from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid
 from pliant.articulated.constraints import FloorContact, LoopClosure, PrescribedJoint
 from pliant.articulated.friction import Friction
-from pliant.articulated.joint_contacts import ClosureContact, CylinderContact
+from pliant.articulated.joint_contacts import ClosureContact, CylinderContact, JointContact
 from pliant.articulated.joints import Fixed, Free3D, Revolute
 from pliant.articulated.se3 import frame, inverse, rotation
 from pliant.articulated.tree import Link
@@ -121,7 +121,7 @@ def single_leg(
     parts, loops, _ = limb_parts(limb)
     links += parts
     drive = PrescribedJoint("crank", lambda t: -rate, maximal=True)
-    contacts = [CylinderContact(link.name, THICK, THICK) for link in links[1:]]
+    contacts: list[JointContact] = [CylinderContact(link.name, THICK, THICK) for link in links[1:]]
     contacts += [ClosureContact(i, THICK, THICK) for i in range(2)]
     return scene(
         links,
@@ -157,7 +157,7 @@ def walker(
         loops += closures
         floors.append(FloorContact(f"{limb.name}.leg", points=foot, radius=foot_radius))
     drives = [PrescribedJoint(side, lambda t: -rate, maximal=True) for side in ("left", "right")]
-    contacts: list[CylinderContact | ClosureContact] = []
+    contacts: list[JointContact] = []
     if mu > 0.0:
         contacts += [CylinderContact(link.name, THICK, THICK) for link in links[1:]]
         contacts += [ClosureContact(i, THICK, THICK) for i in range(len(loops))]

@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.articulated.bodies import at, cuboid
 from pliant.articulated.dynamics import LinearlyImplicitTree
-from pliant.articulated.forces import Cable, JointSpring, PointSprings
+from pliant.articulated.forces import ArticulatedForce, Cable, JointSpring, PointSprings
 from pliant.articulated.joints import Fixed, Revolute, Universal
 from pliant.articulated.linear import PCG
 from pliant.articulated.se3 import frame, rotation
@@ -58,7 +58,7 @@ def tree(levels: int, stiffness: float = 1e4) -> ArticulatedScene:
     first = [a for row in rows[1:] for a in row[:-1]]
     second = [b for row in rows[1:] for b in row[1:]]
     zeros = np.zeros((len(first), 3))
-    forces = [PointSprings(first, zeros, second, zeros, stiffness)]
+    forces: list[ArticulatedForce] = [PointSprings(first, zeros, second, zeros, stiffness)]
     forces += [JointSpring(link.name, 1e5, 1e3) for link in links]
     return scene(links, forces=forces, integrator=LinearlyImplicitTree(PCG()), h=5e-3, duration=0.5)
 

@@ -20,24 +20,36 @@ X, Y, Z = np.eye(3)
 
 @dataclass(frozen=True)
 class ArticulatedScene:
-    """A system, where it starts, the step ``h`` and ``duration`` [s], and the integrator it was made for."""
+    """A model, where it starts, the step ``h`` and ``duration`` [s], and the integrator it was made for.
 
-    system: ArticulatedSystem
+    It can be given to `pliant.simulate` and recorded like any other scene.
+    """
+
+    model: ArticulatedSystem
     start: State
     h: float = 1e-2
     duration: float = 2.0
     integrator: Any = field(default_factory=LinearlyImplicitTree)
+    name: str = "articulated"
+    on_failure: str = "raise"
+    on_energy_gain: str = "ignore"
 
     @property
     def steps(self) -> int:
         return round(self.duration / self.h)
 
+    def system(self) -> ArticulatedSystem:
+        return self.model
+
+    def initial(self, system: ArticulatedSystem) -> State:
+        return self.start
+
 
 def scene(
     links: Sequence[Link],
     *,
-    q: Sequence[float] | None = None,
-    v: Sequence[float] | None = None,
+    q: Sequence[float] | Array | None = None,
+    v: Sequence[float] | Array | None = None,
     h: float = 1e-2,
     duration: float = 2.0,
     integrator: Any = None,
@@ -56,7 +68,7 @@ def run(scene: ArticulatedScene, *, integrator: Any = None, steps: int | None = 
     method, state, memory = integrator or scene.integrator, scene.start, None
     out = [Step(state, None)]
     for _ in range(scene.steps if steps is None else steps):
-        step = method.step(scene.system, state, scene.h, memory)
+        step = method.step(scene.model, state, scene.h, memory)
         state, memory = step.state, step.memory
         out.append(step)
     return out
@@ -64,8 +76,8 @@ def run(scene: ArticulatedScene, *, integrator: Any = None, steps: int | None = 
 
 def energy_change(scene: ArticulatedScene, end: State) -> float:
     """H = T_end + V_end - V_start, the number the regression tables hold."""
-    first = scene.system.energies(scene.start.q, scene.start.v, scene.start.t)
-    return sum(scene.system.energies(end.q, end.v, end.t).values()) - first["gravity"] - first["elastic"]
+    first = scene.model.energies(scene.start.q, scene.start.v, scene.start.t)
+    return sum(scene.model.energies(end.q, end.v, end.t).values()) - first["gravity"] - first["elastic"]
 
 
 def before(t: float, end: float) -> bool:
