@@ -5,7 +5,7 @@
 gamma = 1 asks for the linearised phi = 0 at the end of the step, gamma = 0 lets the constraint drift. ``implicit`` puts
 M - h D - h^2 K in the place of M, ``geometric`` adds the stiffness of the constraint forces of the last step, which
 keeps chains under high tension quiet, and ``project`` moves the positions back onto phi = 0 afterwards.
-[Ledwon2024, sec. 3.3.4-3.3.5, corrected]
+[Ledwon2024, sec. 3.3.4, corrected]
 """
 
 from dataclasses import dataclass

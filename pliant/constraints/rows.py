@@ -4,7 +4,7 @@
     [ J    E        ] [mu] = [c]        c = -gamma phi/h,  mu = h lam [N s]
 
 Hard rows have E = 0. Flipping the sign of mu makes the matrix symmetric and quasi-definite, and for rows in units of
-one displacement it stays well-conditioned for any stiffness. [Ledwon2024, sec. 3.3.4-3.3.5, corrected]
+one displacement it stays well-conditioned for any stiffness. [Ledwon2024, sec. 3.3.4, corrected]
 """
 
 from typing import Any, Literal

@@ -148,7 +148,7 @@ def descend(
 
 @dataclass(frozen=True)
 class BFGS:
-    """Dense quasi-Newton: superlinear, O(n^2) memory; for small systems. [Ledwon2024, sec. 3.2.3]"""
+    """Dense quasi-Newton: superlinear, O(n^2) memory; for small systems. [Ledwon2024, Alg. 3]"""
 
     tolerance: Tolerance = Tolerance()
     line_search: StrongWolfe = StrongWolfe()
@@ -160,7 +160,7 @@ class BFGS:
 
 @dataclass(frozen=True)
 class LBFGS:
-    """Quasi-Newton from the last ``m`` secant pairs, without any matrix. [Ledwon2024, sec. 3.2.4]"""
+    """Quasi-Newton from the last ``m`` secant pairs, without any matrix. [Ledwon2024, Alg. 4-5]"""
 
     m: int = 5
     tolerance: Tolerance = Tolerance()

@@ -3,11 +3,10 @@
     S = M + c^2 sum_i w_i G_i^T G_i        (n x n, factored once)
     local:  p_i = nearest point of C_i to G_i q          global:  S q = M target + c^2 sum_i w_i G_i^T p_i
 
-One local/global iteration is exactly the quasi-Newton step q - S^-1 r(q) [Ledwon2024, Eq. 3.25]: the
-projections are inside the gradients of the energies, so that is how it is written here. Secant pairs on top of S
-(m > 0) make it the quasi-Newton method of Liu et al., which also serves neo-Hookean, StVK and other densities that are
-no squared distances [Liu2017]. S majorises the Hessian of projective energies, so their steps are always
-accepted whole.
+One local/global iteration is exactly the quasi-Newton step q - S^-1 r(q) [Ledwon2024, sec. 3.4.4]: the projections are
+inside the gradients of the energies, so that is how it is written here. Secant pairs on top of S (m > 0) make it the
+quasi-Newton method of [Liu2017; Ledwon2024, sec. 3.5], which also serves neo-Hookean, StVK and other densities that are
+no squared distances. S majorises the Hessian of projective energies, so their steps are always accepted whole.
 """
 
 from dataclasses import dataclass, field

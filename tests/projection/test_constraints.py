@@ -162,7 +162,7 @@ def test_compliant_rows_are_linearly_implicit_springs_and_become_hard():
 
 
 def test_conditioning_of_springs_and_of_compliant_rows():
-    """Card B9: cond(M + h^2 K) grows like k, the symmetric quasi-definite form stays near 10."""
+    """cond(M + h^2 K) grows like k, the symmetric quasi-definite form stays near 10."""
     function, x, M, _, _ = rods()
     h = 0.03
     J = jacobian(function, x).toarray()

@@ -232,7 +232,7 @@ def test_contact_of_the_scene_takes_part():
         (StVK, (2.0060, 1.0030)),
     ],
 )
-def test_slopes_of_the_method_card(material, expected):
+def test_slopes_of_the_stress_stretch_curve(material, expected):
     for nu in (0.2, 0.45):
         E = 1.0
         mu, lam = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
@@ -240,7 +240,7 @@ def test_slopes_of_the_method_card(material, expected):
 
 
 def test_valanis_landel_gap_after_ten_iterations():
-    """Card B19: relative gap of the objective <= 1e-2 with m = 5, and ten times smaller than L-BFGS on the mass."""
+    """Relative gap of the objective <= 1e-2 with m = 5, and ten times smaller than L-BFGS on the mass."""
     mesh = bar(size=(0.6, 0.15, 0.15), cells=(8, 2, 2))
     scene = Scene([Solid(mesh, NeoHookean(1e5, 0.45), pins=Pin(mesh.where(lambda X: X[:, 0] < 1e-9)))])
     system = scene.system()
@@ -256,7 +256,7 @@ def test_valanis_landel_gap_after_ten_iterations():
 
 
 def test_energy_loss_falls_with_the_iterations():
-    """Card B15: ten springs of 1e4 N/m; too few iterations look damped and soft, 200 are implicit Euler."""
+    """Ten springs of 1e4 N/m; too few iterations look damped and soft, 200 are implicit Euler."""
     mesh = chain(10)
     scene = Scene([SpringNet(mesh, 1e4, 0.05, pins=Pin(np.array([0])))])
     system = scene.system()
