@@ -78,7 +78,7 @@ def replay(folder: str | Path, scene: Any = None) -> Replay:
     solves = () if made is None else made.reports
     tables = [[dict(line) for line in solve.history] for solve in solves]
     before = [solve["history"] for solve in told["solves"]]
-    return Replay(step, reason or "the step is fine now", then, solves, bool(plain(tables) == before))
+    return Replay(step, reason or "the step converges", then, solves, bool(plain(tables) == before))
 
 
 def offenders(failure: Failure) -> tuple[IntArray, dict[str, IntArray]]:

@@ -14,7 +14,8 @@ closed form that needs no energy difference of the kinetic kind (`backward_euler
 converged step can be audited: they fail to balance exactly by the work of the unsolved residual.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,14 @@ def entry(previous: Row, system: Any, before: State, after: State, order: int) -
         work["scripts"] += _moved_obstacles(system, (before, previous.total), (after, row.total))
     numerical = previous.total - row.total + sum(work.values())
     return Row(row.step, row.t, row.energies, work, numerical, row.linear, row.angular)
+
+
+def combined(rows: Sequence[Row]) -> Row:
+    """One line for several substeps: energies at their end, work and dissipation of all of them."""
+    last = rows[-1]
+    work = {name: sum(row.work.get(name, 0.0) for row in rows) for name in last.work}
+    numerical = sum(row.numerical for row in rows)
+    return replace(last, step=rows[0].step, work=work, numerical=numerical)
 
 
 def _work(

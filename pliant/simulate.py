@@ -1,6 +1,6 @@
 """Running a scene: one generator that steps, certifies and keeps the books; everything else consumes it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -108,17 +108,16 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         taken, trouble = _take(scene, system, point, index)
         seconds = perf_counter() - begun
         last = taken[-1]
-        moved = next((part.system for part in reversed(taken) if part.system is not None), None)
-        if moved is not None:
-            system, changed = moved, True
+        row = _booked(row, system, point.state, taken, scene.integrator.order)
+        changed = changed or any(part.system is not None for part in taken)
+        system = next((part.system for part in reversed(taken) if part.system is not None), system)
         report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
             warned = _warn_once(warned, index, trouble)
-        with np.errstate(all="ignore"):
-            row = ledger.entry(row, system, point.state, last.state, scene.integrator.order)
         if row.numerical < -GAIN * row.scale and scene.on_energy_gain != "ignore":
-            warned = _gained(scene, system, point, report, row, warned)
+            failure = Failure(index, float(scene.h), point, last.state, report, last.reports, _gain(row), system)
+            warned = _gained(scene, failure, warned)
         step = TimeStep(index, last.state, report, row, system, last.memory, changed)
         yield step
         point = Checkpoint(index, last.state, last.memory)
@@ -205,7 +204,7 @@ def _take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple
 
 
 def _substeps(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> list[Step] | None:
-    """Cover h by halves: every failure halves the piece, every success on a full piece goes on with the same size."""
+    """Cover h by halves: every failure halves the piece; pieces grow again where their grid allows it."""
     pieces: list[Step] = []
     done, size = 0, 2 ** (MAX_HALVINGS - 1)  # in units of h / 2^MAX_HALVINGS
     here = point
@@ -221,7 +220,7 @@ def _substeps(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> lis
         here = Checkpoint(point.step, step.state, step.memory)
         done += size
         while size < 2 ** (MAX_HALVINGS - 1) and done % (2 * size) == 0:
-            size *= 2  # larger again as soon as the grid of pieces allows it
+            size *= 2
     return pieces
 
 
@@ -239,14 +238,26 @@ def _remedy(scene: SceneLike) -> str:
     return f'reduce h (now {float(scene.h):g} s), or set on_failure = "substep"'
 
 
-def _gained(
-    scene: SceneLike, system: Any, point: Checkpoint, report: Certificate, row: ledger.Row, warned: bool
-) -> bool:
-    reason = f"energy gained: {-row.numerical:.3g} J out of {row.scale:.3g} J"
+def _booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], order: int) -> ledger.Row:
+    """The next line of the ledger, substep by substep."""
+    rows = []
+    with np.errstate(all="ignore"):
+        for part in taken:
+            system = system if part.system is None else part.system
+            row = ledger.entry(row, system, before, part.state, order)
+            rows.append(row)
+            before = part.state
+    return ledger.combined(rows)
+
+
+def _gain(row: ledger.Row) -> str:
+    return f"energy gained: {-row.numerical:.3g} J out of {row.scale:.3g} J"
+
+
+def _gained(scene: SceneLike, failure: Failure, warned: bool) -> bool:
     if scene.on_energy_gain == "raise":
-        failure = Failure(report.step, float(scene.h), point, None, report, (), reason, system)
         raise StepFailed(failure, "use a smaller h or a dissipative integrator")
-    return _warn_once(warned, report.step, reason)
+    return _warn_once(warned, failure.step, failure.reason)
 
 
 def _warn_once(warned: bool, index: int, trouble: str) -> bool:

@@ -72,6 +72,9 @@ def test_substeps_are_as_large_as_they_may_be_and_end_on_the_grid():
     tail = list(simulate(hanging(integrator=BDF1(), h=0.02 / 8), start=Checkpoint(24, coarse[-1].state)))
     np.testing.assert_allclose(steps[-1].state.q, tail[-1].state.q, atol=1e-8)
     assert len(fine) == 80
+    assert steps[-1].ledger.step == 10  # one line per step, whatever it was cut into
+    booked = sum(step.ledger.numerical for step in steps[3:])
+    assert booked == pytest.approx(sum(step.ledger.numerical for step in tail), rel=1e-9)
 
 
 def test_substeps_give_up_in_the_end():
