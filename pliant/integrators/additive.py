@@ -53,7 +53,7 @@ class Additive:
 
 
 def additive_step(
-    system: System,
+    system: Any,
     state: State,
     h: float,
     memory: Any,
@@ -69,14 +69,14 @@ def additive_step(
     with clock("force"):
         f = system.force(q, v, t)
     with clock("fill"):
-        K = implicit_stiffness(system, q, split)
-        A = system.mass(q) + h * h * K - h * system.damping(q, v, t)
-        rhs = h * f - h * h * (K @ v) if velocity_term else h * f
-        A = sp.csr_matrix(system.restrict(sp.csr_matrix(A)))
-        A.sort_indices()
+        parts = implicit_parts(system, q, split)
+        A = system.weighted_sum([(1.0, system.mass(q)), (-h, system.damping(q, v, t)), *((h * h, K) for K in parts)])
+        rhs = h * f
+        if velocity_term:
+            rhs -= h * h * sum((K @ v for K in parts), np.zeros_like(v))
     try:
         with clock("solve"):
-            solution = velocity_step(A, rhs[free], linear=linear, memory=memory)
+            solution = velocity_step(system.restrict(A), rhs[free], linear=linear, memory=memory)
     except NotPositiveDefinite as error:
         failed = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
         return Step(state, memory, (failed,))
@@ -89,18 +89,13 @@ def additive_step(
     return Step(State(q, v, t), solution.memory, (report,))
 
 
-def implicit_stiffness(system: System, q: Array, split: Split) -> sp.csr_matrix:
-    """K_H = the sum of the implicit parts, over all coordinates."""
-    terms = getattr(system, "energy_terms", None)
-    if terms is None:
+def implicit_parts(system: Any, q: Array, split: Split) -> list[sp.csr_matrix]:
+    """The implicit parts of the Hessians; K_H is their sum."""
+    if not hasattr(system, "weighted_sum"):
         raise SceneError(
             f"{type(system).__name__} does not tell its energies apart",
             where="additive integrator",
             remedy="use a system of deformable bodies",
         )
-    K = sp.csr_matrix((len(q), len(q)))
-    for energy in terms:
-        part = split(energy, q)
-        if part is not None:
-            K = K + part
-    return K
+    parts = [split(energy, q) for energy in system.energy_terms]
+    return [K for K in parts if K is not None]

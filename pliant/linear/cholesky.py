@@ -147,6 +147,13 @@ def _checked(A: sp.csr_matrix) -> sp.csr_matrix:
     if not present.all():
         row = int(np.argmin(present))
         raise NotPositiveDefinite(f"row {row} has no diagonal entry", where="Cholesky.factor", remedy="add its mass")
+    mirrored = sp.csr_matrix((np.ones(A.nnz, dtype=np.int8), A.indices, A.indptr), shape=A.shape).T.tocsr()
+    if not (np.array_equal(mirrored.indptr, A.indptr) and np.array_equal(mirrored.indices, A.indices)):
+        raise PliantError(
+            "the pattern of the matrix is not symmetric",
+            where="Cholesky.factor",
+            remedy="store both of a pair of entries, zero or not (sums of SciPy matrices drop exact zeros)",
+        )
     return A
 
 

@@ -145,12 +145,12 @@ class Elastodynamics:
             return self.at(State(q, v, t), t).stiffness(q, v, t, psd=psd)
         parts = [(-1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
         parts += [(1.0, f.stiffness(q, v, t)) for f in self.force_terms]
-        return self._sum(parts)
+        return self.weighted_sum(parts)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         if self.contact is not None:
             return self.at(State(q, v, t), t).damping(q, v, t)
-        return self._sum([(1.0, f.damping(q, v, t)) for f in self.force_terms])
+        return self.weighted_sum([(1.0, f.damping(q, v, t)) for f in self.force_terms])
 
     def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
         if self.contact is not None:
@@ -174,9 +174,9 @@ class Elastodynamics:
         parts = [(w_stiffness * w, H) for w, H in hessians]
         for f, D in zip(self.force_terms, damping, strict=True):
             parts += [(-w_stiffness, f.stiffness(*at)), (-w_damping, D)]
-        return self._sum(parts + [(w_mass, self._mass)])
+        return self.weighted_sum(parts + [(w_mass, self._mass)])
 
-    def _sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
+    def weighted_sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
         """sum_k w_k A_k: value arrays when all patterns are known, general sparse sums for the others (contact)."""
         data: Array | None = None
         strangers = []
