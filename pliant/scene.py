@@ -94,13 +94,17 @@ class Scene:
         energies: list[Energy] = []
         forces: list[Force] = []
         pins: list[Pin] = []
-        for body, first, m in zip(self.bodies, offsets, masses, strict=False):
-            mass = sp.kron(_shifted(m, int(first), n), sp.identity(d), format="csr")
-            placed = Placed(X, body.mesh.T + first, int(first), mass)
+        for alike in _alike(self.bodies):
+            body, first = self.bodies[alike[0]], int(offsets[alike[0]])
+            m = sp.block_diag([masses[k] for k in alike], format="csr")
+            mass = sp.kron(_shifted(m, first, n), sp.identity(d), format="csr")
+            T = np.concatenate([self.bodies[k].mesh.T + offsets[k] for k in alike])
+            placed = Placed(X, T, first, mass)
             elastic = body.energies(placed)
             energies += elastic
             if body.damping is not None:
                 forces += [body.damping.force(body, placed, e) for e in elastic]
+        for body, first in zip(self.bodies, offsets, strict=False):
             pins += [Pin(np.asarray(p.vertices) + first, p.motion, p.axes) for p in body.pins]
         M = sp.block_diag(masses, format="csr")
         gravity = np.asarray(self.gravity, dtype=np.float64)[:d]
@@ -134,6 +138,24 @@ class Scene:
         from pliant.record import record
 
         return record(self, folder, **options)
+
+
+def _alike(bodies: Sequence[Body]) -> list[list[int]]:
+    """Neighbouring bodies made of the same material object in the same way: one energy serves them all."""
+    groups: list[list[int]] = []
+    last: Any = None
+    for k, body in enumerate(bodies):
+        made = (type(body), getattr(body, "material", body), body.damping, *_sheet(body), body.mesh.T.shape[1])
+        if groups and made == last:
+            groups[-1].append(k)
+        else:
+            groups.append([k])
+        last = made
+    return groups
+
+
+def _sheet(body: Body) -> tuple[Any, Any]:
+    return getattr(body, "plane", None), getattr(body, "thickness", None)
 
 
 def _shifted(m: sp.csr_matrix, first: int, n: int) -> sp.csr_matrix:

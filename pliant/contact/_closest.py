@@ -108,6 +108,7 @@ def points_in_tets(x, T, P, vertex, start, order, cell, mask, chunks):
     m = len(T)
     size = (m + chunks - 1) // chunks
     found = np.zeros(chunks, np.int64)
+    held = np.zeros(m, np.bool_)
     for count in range(2):  # count, then write
         if count == 1:
             first = np.zeros(chunks + 1, np.int64)
@@ -120,6 +121,8 @@ def points_in_tets(x, T, P, vertex, start, order, cell, mask, chunks):
             seen = np.empty(64, np.int64)
             w = np.empty(4)
             for e in range(c * size, min(m, (c + 1) * size)):
+                if count == 1 and not held[e]:
+                    continue
                 hits = _visit(x, T, P, vertex, start, order, cell, mask, e, seen, w)
                 if count == 1:
                     for s in range(hits):
@@ -127,6 +130,7 @@ def points_in_tets(x, T, P, vertex, start, order, cell, mask, chunks):
                         _weights(x, T, e, P[seen[s], 0], P[seen[s], 1], P[seen[s], 2], w)
                         for r in range(4):
                             weights[first[c] + k + s, r] = w[r]
+                held[e] = hits > 0
                 k += hits
             found[c] = k
     return pairs, weights

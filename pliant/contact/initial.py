@@ -55,8 +55,8 @@ class OverlapError(SceneError):
 def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: IntArray) -> Array:
     """The positions ``x (n, 3)`` to start from at t = 0: as given, or with bodies moved apart if ``resolve``.
 
-    Vertices must keep ``gap`` [m] from obstacles (a small negative one tolerates resting contact). Bodies with prescribed
-    vertices ``fixed`` never move.
+    Vertices must keep ``gap`` [m] from obstacles (a small negative one tolerates resting contact). Bodies with
+    prescribed vertices ``fixed`` never move.
     """
     eaten = swallowed(setting, x)
     if eaten is not None:

@@ -41,7 +41,7 @@ def _crosses(p, q, a, b, c):
 
 @njit(cache=True, error_model="numpy")
 def _pierced(x, edges, faces, low, number, reach, axis):
-    """Triangles come sorted by their lowest coordinate along ``axis``; only those within reach of an edge are tested."""
+    """Triangles come sorted by their lowest coordinate along ``axis``; only those within reach of an edge count."""
     found = []
     for e in range(len(edges)):
         i, j = edges[e, 0], edges[e, 1]
@@ -49,7 +49,7 @@ def _pierced(x, edges, faces, low, number, reach, axis):
         last = np.searchsorted(low, max(x[i, axis], x[j, axis]), side="right")
         for f in range(first, last):
             a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-            if i == a or i == b or i == c or j == a or j == b or j == c:
+            if i in (a, b, c) or j in (a, b, c):
                 continue
             apart = False
             for m in range(3):

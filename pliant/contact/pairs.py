@@ -54,7 +54,8 @@ class PairDetector:
         self.X = np.concatenate([m.X for m in meshes])
         self.body = np.repeat(np.arange(len(meshes)), np.diff(offsets))
         solid = [(b, m) for b, m in enumerate(meshes) if m.kind == "tetrahedra"]
-        pieces = {id(m): _rest_lists(m) for _, m in solid}
+        pieces = {_shape(m): m for _, m in reversed(solid)}
+        nearest = {shape: _rest_lists(m) for shape, m in pieces.items()}
         self.T = _stacked([m.T + offsets[b] for b, m in solid], 4)
         self.tet_body = np.repeat([b for b, _ in solid], [len(m.T) for _, m in solid]).astype(np.int64)
         surfaces = [m.surface() + offsets[b] for b, m in solid]
@@ -62,7 +63,7 @@ class PairDetector:
         self.F = _stacked(surfaces, 3)
         lists, starts = [], [np.zeros(1, dtype=np.int64)]
         for (_, m), f in zip(solid, first, strict=False):
-            start, flat = pieces[id(m)]
+            start, flat = nearest[_shape(m)]
             lists.append(flat + f)
             starts.append(start[1:] + starts[-1][-1])
         self._lists = np.concatenate([*lists, np.zeros(0, np.int64)]).astype(np.int64)
@@ -122,6 +123,12 @@ class PairDetector:
 def touchable_vertices(mesh: Mesh) -> IntArray:
     """The vertices that can touch something: the surface of solids, every vertex of sheets and springs."""
     return np.unique(mesh.surface()) if mesh.kind == "tetrahedra" else np.arange(len(mesh.X))
+
+
+def _shape(mesh: Mesh) -> tuple[bytes, bytes]:
+    """The same for meshes that differ by a rigid motion: elements and relative edge lengths."""
+    lengths = np.linalg.norm(mesh.X[mesh.T[:, 1:]] - mesh.X[mesh.T[:, :1]], axis=2)
+    return mesh.T.tobytes(), np.round(lengths / lengths.mean(), 6).tobytes()
 
 
 def _stacked(parts: list[IntArray], width: int) -> IntArray:

@@ -1,6 +1,7 @@
 """Normal damping at contacts: f = -k_d n (n . u), u the relative velocity, never so strong that contact pulls.
 
-k_d = ratio sqrt(k m) per vertex; the sum of elastic and damping normal force stays >= 0. [QLB2021, DUCKS]
+k_d = ratio sqrt(k m) per vertex, fading in with the normal force up to the load ``full``, so that the force is
+continuous when contact begins; the sum of elastic and damping normal force stays >= 0. [QLB2021, DUCKS]
 """
 
 import numpy as np
@@ -12,19 +13,23 @@ from pliant.forces.friction import Load
 
 
 class ContactDamping:
-    """``load(x)`` gives contacts and normal forces (c,); ``k_d (n,)`` [N s/m] per vertex. Acts where they press."""
+    """``load(x)`` gives contacts and normal forces (c,); ``k_d (n,)`` [N s/m] and ``full (n,)`` [N] per vertex.
+
+    ``stiffness`` is zero: the force depends on x through how much the contact presses, which is not symmetric.
+    """
 
     name = "contact damping"
 
-    def __init__(self, load: Load, k_d: Array) -> None:
-        self._load, self._k, self._n = load, k_d, len(k_d)
+    def __init__(self, load: Load, k_d: Array, full: Array) -> None:
+        self._load, self._k, self._full, self._n = load, k_d, full, len(k_d)
         self._zero = sp.csr_matrix((3 * self._n, 3 * self._n))
 
     def _normal(self, x: Array, v: Array) -> tuple[Contacts, Array, Array]:
         """Contacts, damping force along the normal (c,), and where it is not clamped."""
         contacts, f_n = self._load(x)
         u = contacts.relative(v.reshape(-1, 3)) - contacts.drift
-        k = np.where(f_n > 0.0, self._k[contacts.nodes[:, 0]], 0.0)
+        first = contacts.nodes[:, 0]
+        k = self._k[first] * np.minimum(f_n / np.maximum(self._full[first], 1e-300), 1.0)
         f = -k * (u * contacts.normals).sum(axis=1)
         return contacts, np.maximum(f, -f_n), np.where(f > -f_n, k, 0.0)
 
@@ -33,7 +38,6 @@ class ContactDamping:
         return contacts.spread(f[:, None] * contacts.normals, self._n)
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        """Zero: the force depends on x only through the contact set, and the clamp is left out."""
         return self._zero
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:

@@ -87,11 +87,21 @@ def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable
     parts: list[Array | None] = []
     for block in blocks:
         nodes = np.sort(block, axis=1)
-        owner = next((e for e in energies if np.array_equal(e.elements.nodes, nodes)), None)
-        parts.append(None if owner is None else read(owner, state.q))
+        found = next(((e, k) for e in energies if (k := _position(e.elements.nodes, nodes)) >= 0), None)
+        parts.append(None if found is None else read(found[0], state.q)[found[1] : found[1] + len(block)])
     width = next((part.shape[1:] for part in parts if part is not None), ())
     empty = [np.full((len(block), *width), np.nan) for block in blocks]
     return np.concatenate([none if part is None else part for part, none in zip(parts, empty, strict=True)])
+
+
+def _position(all_nodes: Array, nodes: Array) -> int:
+    """Where the rows ``nodes`` stand within those of an energy that may serve several bodies; -1 if they do not."""
+    if all_nodes.shape[1] != nodes.shape[1]:
+        return -1
+    for start in np.flatnonzero((all_nodes == nodes[0]).all(axis=1)):
+        if np.array_equal(all_nodes[start : start + len(nodes)], nodes):
+            return int(start)
+    return -1
 
 
 def _green_strain(energy: Any, q: Array) -> Array:

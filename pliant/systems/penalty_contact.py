@@ -121,7 +121,7 @@ class PenaltyModel:
         if self.choice.mu or self.choice.mu_bodies:
             forces.append(Friction(penalty.loads, self._mu, self._law, self.setting.n))
         if self.choice.damping:
-            forces.append(ContactDamping(penalty.loads, self._k_d))
+            forces.append(ContactDamping(penalty.loads, self._k_d, 0.5 * self._smoothing * self._k))
         return forces
 
     def _mu(self, contacts: Contacts) -> Array:

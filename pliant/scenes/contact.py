@@ -1,0 +1,204 @@
+"""Scenes about contact: BUNNY and DUCKS of the papers, and small ones, each about one thing.
+
+[QLB2021, Table 1; Weidner2022, Table 5.2; Chen2019, E6.5]
+"""
+
+from math import cos, sin
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.bodies import Green, Membrane, Rayleigh, Solid
+from pliant.contact.obstacles import Bowl, Cylinder, Plane, Sphere
+from pliant.integrators import BDF1, SDIRK2
+from pliant.maps.motions import Keyframes, rotation
+from pliant.maps.pins import Pin
+from pliant.materials import StableNeoHookean
+from pliant.mesh import Mesh, ball, box, duck, long_eared, rope, sheet
+from pliant.scene import Scene
+from pliant.solvers.qlb import QLB
+from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.contact import ContactChoice
+from pliant.systems.penalty_contact import PenaltyContact
+
+
+def bunny(
+    *, E: float = 8e4, damping: float = 1e-3, h: float = 5e-3, integrator: Any = None, mesh: Mesh | None = None
+) -> Scene:
+    """BUNNY: a long-eared figure of 2.25 kg dropped on its side; floor with friction, self contact; 3 s."""
+    mesh = mesh if mesh is not None else long_eared()
+    turned = mesh.transformed(rotate=rotation(np.array([0.9, 0.5, 0.0])))
+    turned = turned.transformed(translate=-turned.bounds[0] * (0, 0, 1) + (0, 0, 0.05))
+    body = Solid(
+        turned,
+        StableNeoHookean(E, 0.49),
+        density=2.25 / float(mesh.measures().sum()),
+        damping=Green(damping),
+        velocity=(0.5, 0.0, -0.5),
+        name="bunny",
+    )
+    return Scene(
+        [body],
+        contact=PenaltyContact(mu=0.4),
+        obstacles=[Plane()],
+        integrator=integrator or SDIRK2(QLB()),
+        h=h,
+        duration=3.0,
+        name="bunny",
+    )
+
+
+def ducks(
+    count: int = 100,
+    *,
+    E: float = 5e4,
+    damping: float = 4e-3,
+    h: float = 1e-2,
+    integrator: Any = None,
+    mesh: Mesh | None = None,
+) -> Scene:
+    """DUCKS: soft ducks of 13 g fall into a bowl; contact with it (friction, damping) and between them; 2 s."""
+    mesh = mesh if mesh is not None else duck()
+    density = 13.1e-3 / float(mesh.measures().sum())
+    middle = 0.5 * (mesh.bounds[0] + mesh.bounds[1])
+    pitch = 1.02 * mesh.size
+    radius = 2.6 * pitch
+    rng = np.random.default_rng(7)
+    material, viscosity = StableNeoHookean(E, 0.49), Green(damping)
+    bodies = []
+    for k, place in enumerate(_heap(count, pitch, radius - 0.6 * pitch)):
+        turn = rotation(rng.normal(size=3))
+        placed = mesh.transformed(translate=-middle).transformed(rotate=turn, translate=place)
+        bodies.append(Solid(placed, material, density=density, damping=viscosity, name=f"duck {k}"))
+    return Scene(
+        bodies,
+        contact=PenaltyContact(mu=0.3, damping=0.1, self_contact=False),
+        obstacles=[Bowl(center=(0.0, 0.0, radius), radius=radius)],
+        integrator=integrator or SDIRK2(QLB()),
+        h=h,
+        duration=2.0,
+        name=f"ducks-{count}",
+    )
+
+
+def _heap(count: int, pitch: float, radius: float) -> Array:
+    """The lowest ``count`` places of a lattice inside an upright cylinder, just above the bottom of the bowl."""
+    cells = np.arange(-8, 9)
+    x, y = (pitch * c.ravel() for c in np.meshgrid(cells, cells))
+    inside = np.hypot(x, y) < radius
+    x, y = x[inside], y[inside]
+    wall = radius + 0.6 * pitch
+    floor = wall - np.sqrt(np.maximum(wall**2 - (np.hypot(x, y) + 0.6 * pitch) ** 2, 0.0)) + 0.7 * pitch
+    layers = range(count // len(x) + 1)
+    places = np.concatenate([np.column_stack([x, y, floor + k * pitch]) for k in layers])
+    return places[np.argsort(places[:, 2], kind="stable")][:count]
+
+
+def bouncing_ball(
+    *, E: float = 5e5, height: float = 0.1, integrator: Any = None, contact: ContactChoice | None = None, cells: int = 8
+) -> Scene:
+    """A ball falls on a floor ``height`` [m] below it and bounces."""
+    mesh = ball(radius=0.1, cells=cells).transformed(translate=(0, 0, 0.1 + height))
+    body = Solid(mesh, StableNeoHookean(E, 0.4), density=1000, name="ball")
+    return Scene(
+        [body],
+        contact=contact or PenaltyContact(mu=0.0),
+        obstacles=[Plane()],
+        integrator=integrator or BDF1(),
+        h=0.005,
+        duration=1.0,
+        name="bouncing-ball",
+    )
+
+
+def stack(
+    count: int = 10, *, size: float = 0.1, E: float = 5e5, contact: ContactChoice | None = None, duration: float = 5.0
+) -> Scene:
+    """A tower of cubes at rest, each a little smaller than the one below."""
+    bodies, z = [], 0.0
+    gap = 1e-4 * size
+    for k in range(count):
+        s = size * (1.0 - 0.02 * k)
+        mesh = box(size=(s, s, s), cells=(2, 2, 2))
+        mesh = mesh.transformed(translate=(-0.5 * s, -0.5 * s, z + gap))
+        z += s + gap
+        material = StableNeoHookean(E, 0.3)
+        bodies.append(Solid(mesh, material, density=1000, damping=Rayleigh(beta=1e-3), name=f"cube {k}"))
+    choice = contact or PenaltyContact(mu=0.5, mu_bodies=0.5, self_contact=False, damping=1.0)
+    return Scene(
+        bodies, contact=choice, obstacles=[Plane()], integrator=BDF1(), h=0.01, duration=duration, name="stack"
+    )
+
+
+def incline(
+    angle: float, *, mu: float = 0.3, contact: ContactChoice | None = None, duration: float = 0.5, h: float = 0.005
+) -> Scene:
+    """A block on a floor with gravity tilted by ``angle`` [rad] towards +x: sticks below atan(mu), slides above."""
+    mesh = box(size=(0.2, 0.2, 0.1), cells=(4, 4, 2))
+    body = Solid(mesh.transformed(translate=(0, 0, 1e-4)), StableNeoHookean(2e5, 0.3), damping=Rayleigh(beta=5e-3))
+    g = (9.81 * sin(angle), 0.0, -9.81 * cos(angle))
+    choice = contact or PenaltyContact(mu=mu, creep=1e-3)
+    return Scene(
+        [body],
+        contact=choice,
+        obstacles=[Plane()],
+        gravity=g,
+        integrator=BDF1(),
+        h=h,
+        duration=duration,
+        name="incline",
+    )
+
+
+def cloth_on_sphere(cells: int = 16) -> Scene:
+    """A square of rubber cloth falls on a ball and drapes over it."""
+    mesh = sheet(size=(0.5, 0.5), cells=(cells, cells))
+    middle = 0.5 * (mesh.bounds[0] + mesh.bounds[1])
+    mesh = mesh.transformed(translate=-middle + (0.0, 0.0, 0.13))
+    body = Membrane(mesh, StableNeoHookean("200 kPa", 0.3), thickness="1 mm", density=1000, damping=Rayleigh(alpha=0.5))
+    return Scene(
+        [body],
+        contact=PenaltyContact(k=50.0, mu=0.4, thickness=2e-3, bodies=False),
+        obstacles=[Sphere((0, 0, 0), 0.12), Plane((0, 0, -0.3))],
+        integrator=BDF1(),
+        h=0.005,
+        duration=1.0,
+        name="cloth-on-sphere",
+    )
+
+
+def rope_knot(layers: int = 60) -> Scene:
+    """A rope is wound around a post and pulled tight by its two ends; nothing may pass through anything."""
+    mesh = rope(length=0.9, radius=0.012, rings=1, layers=layers, turns=1.25, coil=0.075)
+    ends = [mesh.where(lambda X, m=m: _near_end(X, mesh, m)) for m in (0, 1)]
+    low, high = (mesh.X[e].mean(axis=0) for e in ends)
+    pull = (high - low) / np.linalg.norm(high - low)
+    pins = [
+        Pin(ends[0], Keyframes((0.0, 1.0), ((0.0, 0.0, 0.0), tuple(-0.15 * pull)))),
+        Pin(ends[1], Keyframes((0.0, 1.0), ((0.0, 0.0, 0.0), tuple(0.15 * pull)))),
+    ]
+    body = Solid(
+        mesh, StableNeoHookean("300 kPa", 0.4), density=1000, pins=pins, damping=Rayleigh(beta=2e-3), name="rope"
+    )
+    axis = Cylinder(center=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), radius=0.04, length=1.0)
+    return Scene(
+        [body],
+        contact=BarrierContact(dhat=2e-3, mu=0.2),
+        obstacles=[axis],
+        integrator=BDF1(),
+        h=0.01,
+        duration=1.0,
+        on_failure="substep",
+        name="rope-knot",
+    )
+
+
+def _near_end(X: Array, mesh: Mesh, which: int) -> Any:
+    """The vertices of the first or last cross-section of a swept rope, which come in order."""
+    per = len(np.unique(mesh.T)) // 61
+    index = np.arange(len(X))
+    return index < max(per, 1) if which == 0 else index >= len(X) - max(per, 1)
+
+
+SCENES = (bunny, ducks, bouncing_ball, stack, cloth_on_sphere, rope_knot)
