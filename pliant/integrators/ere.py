@@ -31,12 +31,13 @@ class ERE:
 
     Stable only while no eigenvalue of J has a positive real part: negative modes of K grow by exp(h sqrt(-lam)) per
     step, and so does stiffness damping of a negative mode. The report counts products with J as ``inner`` and
-    substeps as ``iterations``.
+    substeps of the exponential as ``iterations``; a step that needs more than ``max_substeps`` is given up.
     """
 
     m: int = 30
     tolerance: float = 1e-7
     psd: bool = False
+    max_substeps: int = 100_000
     order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -51,11 +52,12 @@ class ERE:
             linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=self.psd)
             mass = memory if memory is not None and memory.value.fits(linear.M) else Transient(Mass(linear.M))
         with clock("exponential"):
-            dq, dv, result = increment(linear, mass.value, h, m=self.m, tolerance=self.tolerance)
+            dq, dv, result = increment(linear, mass.value, h, self)
         finite = bool(np.isfinite(dq).all() and np.isfinite(dv).all())
         message = "" if finite else "not finite: J has growing modes; damp more, project K or reduce h"
         if finite and not result.converged:
-            message = f"the exponential did not converge after {result.substeps} substeps"
+            done = 100.0 * result.reached / h
+            message = f"the exponential got through {done:.3g} % of the step in {result.substeps} substeps; use SIERE"
         counts = Counts(forces=1, fills=1, inner=result.products)
         report = SolveReport(
             not message, result.substeps, result.error, self.tolerance, counts, clock.totals(), message=message
@@ -83,9 +85,7 @@ class Mass:
         return f / self._root if self._factor is None else self._factor.solve(f)
 
 
-def increment(
-    linear: Linearised, mass: Mass, h: float, *, m: int = 30, tolerance: float = 1e-7
-) -> tuple[Array, Array, Exponential]:
+def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Array, Array, Exponential]:
     """(dq, dv) = h phi1(h J) b over the free coordinates, and what the exponential cost."""
     n, S = len(linear.f), mass.root
     w0 = frequency_bound(linear) or 1.0 / h
@@ -108,7 +108,7 @@ def increment(
 
     start = np.zeros(2 * n + 2)
     start[2 * n] = 1.0
-    result = expv(apply, start, h, m=m, tolerance=tolerance)
+    result = expv(apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps)
     u = result.w / eta
     return u[:n] / (w0 * S), u[n : 2 * n] / S, result
 

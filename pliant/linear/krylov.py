@@ -21,7 +21,7 @@ REJECTIONS = 12
 
 @dataclass(frozen=True)
 class Exponential:
-    """``w`` = exp(t A) v and the work it took; ``converged`` is False when a substep could not be made small enough."""
+    """``w`` = exp(t A) v and the work it took; ``converged`` is False when ``reached`` [s] stayed short of t."""
 
     w: Array
     substeps: int
@@ -29,9 +29,18 @@ class Exponential:
     rejections: int
     error: float  # sum of the local error estimates, absolute
     converged: bool
+    reached: float
 
 
-def expv(apply: Callable[[Array], Array], v: Array, t: float, *, m: int = 30, tolerance: float = 1e-7) -> Exponential:
+def expv(
+    apply: Callable[[Array], Array],
+    v: Array,
+    t: float,
+    *,
+    m: int = 30,
+    tolerance: float = 1e-7,
+    max_substeps: int = 100_000,
+) -> Exponential:
     """exp(t A) v for ``apply(x)`` = A x and t > 0; the error is about ``tolerance`` times the largest |w|."""
     w = np.array(v, dtype=np.float64)
     m = min(m, len(w))
@@ -39,10 +48,10 @@ def expv(apply: Callable[[Array], Array], v: Array, t: float, *, m: int = 30, to
     substeps = products = rejections = 0
     error = 0.0
     largest = float(np.linalg.norm(w))
-    while now < t:
+    while now < t and substeps < max_substeps:
         beta = float(np.linalg.norm(w))
         if beta == 0.0 or not np.isfinite(beta):
-            return Exponential(w, substeps, products, rejections, error, bool(np.isfinite(beta)))
+            return Exponential(w, substeps, products, rejections, error, bool(np.isfinite(beta)), now)
         V, H, exact, after = arnoldi(apply, w / beta, m)
         products += len(V)
         step = t - now if exact else min(t - now, step or first_step(H, m, tolerance))
@@ -57,12 +66,12 @@ def expv(apply: Callable[[Array], Array], v: Array, t: float, *, m: int = 30, to
             rejections += 1
             step *= SAFETY * (allowed / local) ** (1.0 / m) if np.isfinite(local) else 0.1
         else:
-            return Exponential(w, substeps, products, rejections, error, False)
+            return Exponential(w, substeps, products, rejections, error, False, now)
         w = beta * (small[: len(V)] @ V)
         now = t if step >= t - now else now + step
         substeps, error = substeps + 1, error + local
         step *= min(5.0, SAFETY * (allowed / max(local, 1e-30 * allowed)) ** (1.0 / m))
-    return Exponential(w, substeps, products, rejections, error, True)
+    return Exponential(w, substeps, products, rejections, error, now >= t, now)
 
 
 def arnoldi(apply: Callable[[Array], Array], v: Array, m: int) -> tuple[Array, Array, bool, float]:

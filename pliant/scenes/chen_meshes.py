@@ -1,0 +1,57 @@
+"""The thesis's own meshes where they are, and procedural stand-ins where they are not. [Chen2019, Tables 3.1 and 6.1]
+
+They are looked for in $PLIANT_MESHES and in ``shared/meshes`` beside the checkout.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pliant import mesh as meshes
+from pliant.mesh import Mesh
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A mesh and where it comes from; ``own`` is False for a stand-in."""
+
+    mesh: Mesh
+    own: bool
+    note: str
+
+
+STAND_INS: dict[str, Callable[[], Mesh]] = {
+    "ball": lambda: meshes.ball(cells=12),
+    "honeycomb": lambda: meshes.honeycomb(),
+    "moebius": lambda: meshes.moebius(cells=(140, 10, 2)),
+    "rope": lambda: meshes.rope(length=0.3, radius=0.01, rings=3, layers=300, turns=4, coil=0.08),
+    "eiffel": lambda: meshes.figure(cells=60),
+    "bunny": lambda: meshes.long_eared(),
+    "armadillo_fine": lambda: meshes.figure(cells=46),
+    "armadillo_coarse": lambda: meshes.figure(cells=20),
+    "arm_fine": lambda: meshes.serpent(cells=110),
+    "arm_coarse": lambda: meshes.serpent(cells=70),
+    "bar_fine": lambda: meshes.bar((1.0, 0.25, 0.25), (48, 12, 12)),
+    "bar_coarse": lambda: meshes.bar((1.0, 0.25, 0.25), (20, 5, 5)),
+}
+
+
+def thesis_mesh(name: str, size: float | None = None) -> Found:
+    """The mesh called ``name``, its bounding box diagonal scaled to ``size`` [m] when given."""
+    path = _path(name)
+    if path is not None:
+        mesh, note = meshes.read(path), f"{name}: the thesis's mesh"
+    else:
+        mesh, note = STAND_INS[name](), f"{name}: a procedural stand-in, the thesis's mesh is not here"
+    if size is not None:
+        mesh = mesh.transformed(scale=size / mesh.size)
+    return Found(mesh, path is not None, f"{note} ({len(mesh.X)} vertices, {len(mesh.T)} tets)")
+
+
+def _path(name: str) -> Path | None:
+    beside = Path(__file__).resolve().parents[3] / "shared" / "meshes"
+    for folder in (os.environ.get("PLIANT_MESHES"), beside):
+        if folder and (Path(folder) / f"{name}.node").exists():
+            return Path(folder) / f"{name}.node"
+    return None
