@@ -53,7 +53,8 @@ class ConstrainedEuler:
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         """``memory`` is the constraint force lam (m,) [N] of the last step."""
         q, v, t = state.q, state.v, state.t
-        free, shape = system.free, system.positions(q).shape
+        free, n = system.free, len(system.positions(q))
+        shape = (n, len(q) // n)
         f = system.force(q, v, t + h)
         A = system.mass(q)
         b = A @ v + h * f

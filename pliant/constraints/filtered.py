@@ -69,31 +69,37 @@ class Directions:
 
 
 def filtered_pcg(
-    A: sp.csr_matrix, b: Array, filter: Directions, *, tolerance: float = 1e-6, max_iterations: int | None = None
+    A: sp.csr_matrix, b: Array, directions: Directions, *, tolerance: float = 1e-6, max_iterations: int | None = None
 ) -> Filtered:
     """Modified conjugate gradients, preconditioned with diag(A), stopped at |r| <= tolerance |S b| in that norm."""
     P = A.diagonal()
-    dv = filter.prescribed(len(b))
-    b_free = filter.keep(b)
+    dv = directions.prescribed(len(b))
+    b_free = directions.keep(b)
     threshold = tolerance**2 * float(b_free @ (b_free / P))
-    r = filter.keep(b - A @ dv)
-    c = filter.keep(r / P)
+    r = directions.keep(b - A @ dv)
+    c = directions.keep(r / P)
     error, k = float(r @ c), 0
     limit = 2 * len(b) if max_iterations is None else max_iterations
     while error > threshold and k < limit:
         k += 1
-        q = filter.keep(A @ c)
+        q = directions.keep(A @ c)
         a = error / float(c @ q)
         dv += a * c
         r -= a * q
         s = r / P
         error, previous = float(r @ s), error
-        c = filter.keep(s + (error / previous) * c)
+        c = directions.keep(s + (error / previous) * c)
     return Filtered(dv, A @ dv - b, k, float(np.sqrt(max(error, 0.0))))
 
 
 def filtered_step(
-    system: System, state: State, h: float, filter: Directions, *, shift: Array | None = None, tolerance: float = 1e-6
+    system: System,
+    state: State,
+    h: float,
+    directions: Directions,
+    *,
+    shift: Array | None = None,
+    tolerance: float = 1e-6,
 ) -> tuple[State, Filtered]:
     """One linearly implicit Euler step; ``shift (N,)`` [m] moves constrained particles to their targets besides h v."""
     q, v, t = state.q, state.v, state.t
@@ -101,6 +107,6 @@ def filtered_step(
     A = system.tangent(q, v, t + h, (1.0, h, h * h))
     y = np.zeros_like(q) if shift is None else shift
     b = h * (system.force(q, v, t + h) + K @ (h * v + y))
-    found = filtered_pcg(A, b, filter, tolerance=tolerance)
+    found = filtered_pcg(A, b, directions, tolerance=tolerance)
     v = v + found.dv
     return State(q + h * v + y, v, t + h), found

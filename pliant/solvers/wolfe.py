@@ -54,12 +54,12 @@ class StrongWolfe:
             r = stage.residual(z)
             return Probe(a, float(r @ dz), Trial(a, z, r, stage.norm(r), merit, evaluations))
 
-        found = self._bracket(probe, Probe(0.0, slope, now), min(first, stage.limit(now.z, dz)))
+        found = self._bracket(probe, Probe(0.0, slope, now), first, stage.limit(now.z, dz))
         return None if found is None else found.point
 
-    def _bracket(self, probe: Callable[[float], Probe], start: Probe, first: float) -> Probe | None:
-        """Lengthen the step until it is accepted or too long; then zoom in."""
-        low, a = start, first
+    def _bracket(self, probe: Callable[[float], Probe], start: Probe, first: float, most: float) -> Probe | None:
+        """Lengthen the step until it is accepted or too long, then zoom in; never beyond the longest admissible one."""
+        low, a = start, min(first, most)
         for _ in range(self.brackets):
             at = probe(a)
             if self._too_long(start, low, at):
@@ -68,7 +68,9 @@ class StrongWolfe:
                 return at
             if at.slope > 0.0:
                 return self._zoom(probe, start, at, low)
-            low, a = at, 2.0 * a
+            if a >= most:
+                return at
+            low, a = at, min(2.0 * a, most)
         return low if low.a > 0.0 else None
 
     def _zoom(self, probe: Callable[[float], Probe], start: Probe, low: Probe, high: Probe) -> Probe | None:

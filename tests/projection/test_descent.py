@@ -63,6 +63,13 @@ def test_a_value_that_is_not_finite_is_too_long():
     assert 0 < found.z[0] < 3 and found.merit < now.merit
 
 
+def test_no_step_beyond_the_admissible_one():
+    f = Function(1, lambda x: -float(x[0]), lambda x: -np.ones(1))
+    f.limit = lambda z, dz: 3.5
+    found = StrongWolfe().search(f, start_trial(f, np.zeros(1), Clock()), np.ones(1))
+    assert found.t == 3.5
+
+
 def test_rosenbrock_counts():
     """The ranking of the methods: steepest descent takes thousands of iterations, the others tens."""
     tight = Tolerance(0.0, 1e-8)

@@ -309,6 +309,11 @@ def test_patches_of_one_colour_share_no_vertex():
         assert len(np.unique(together)) == len(together)
 
 
+def test_no_constraints_are_a_plan_too():
+    made = plan(np.zeros((0, 2), dtype=np.int64), np.zeros((3, 3)))
+    assert len(made.order) == 0 and made.patches.tolist() == [0] and made.colours.tolist() == [0]
+
+
 def test_many_constraints_at_one_vertex_get_colours_of_their_own():
     n = 200
     nodes = np.column_stack([np.zeros(n, dtype=np.int64), np.arange(1, n + 1)])

@@ -228,10 +228,13 @@ def digest():
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:10]
 
 
+DIGEST = digest()
+
+
 def compiled(template, law):
     """A sweep with its law bound, in the disk cache under a name of its own."""
     options = {"parallel": True, "cache": True, "fastmath": FASTMATH, "error_model": "numpy"}
-    return njit(**options)(bind(template, f"{law.__name__}-{digest()}", measure=law))
+    return njit(**options)(bind(template, f"{law.__name__}-{DIGEST}", measure=law))
 
 
 LAWS = (stable_neo_hookean, neo_hookean, stvk, corotational)

@@ -30,6 +30,8 @@ class Plan:
 def plan(nodes: IntArray, X: Array, size: int = PATCH) -> Plan:
     """The order of constraints on vertices ``nodes (m, k)`` with rest positions X (n, d)."""
     m = len(nodes)
+    if m == 0:
+        return Plan(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     order = morton(X[nodes].mean(axis=1))
     owner = np.arange(m) // size
     single = colour(nodes[order], np.arange(m + 1), len(X))
@@ -39,9 +41,10 @@ def plan(nodes: IntArray, X: Array, size: int = PATCH) -> Plan:
     by_colour = np.argsort(colours, kind="stable")
     sizes = np.diff(starts)[by_colour]
     pieces = [np.arange(starts[p], starts[p + 1]) for p in by_colour]
-    order = order[np.concatenate(pieces)] if pieces else order
-    counts = np.bincount(np.unique(colours, return_inverse=True)[1].ravel()) if m else np.zeros(0, dtype=np.int64)
-    return Plan(order, np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([[0], np.cumsum(counts)]))
+    counts = np.unique(colours, return_counts=True)[1]
+    return Plan(
+        order[np.concatenate(pieces)], np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([[0], np.cumsum(counts)])
+    )
 
 
 @njit(cache=True)
