@@ -22,10 +22,10 @@ from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.conjac_friction import filtered
 from pliant.integrators.conjac_plan import Moment, Plan, capped, plan_of
+from pliant.integrators.placement import spread
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.condensation import Condensed, follow
-from pliant.integrators.placement import spread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import velocity_step
@@ -78,7 +78,7 @@ class ConJac:
         if not self.beta > 0.0:
             raise SceneError(f"beta is {self.beta}", where="ConJac", remedy="use 0.5, or more to damp")
 
-    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         plan, analysis = memory if memory is not None else (None, None)
         if plan is None or len(plan.edge) != len(system.X):
             plan, analysis = self.plan(system), None
