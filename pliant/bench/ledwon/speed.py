@@ -107,7 +107,7 @@ def frame_rows(quick: bool, threads: int) -> Rows:
         def frame(now: Any = now, system: Any = system, integrator: Any = integrator) -> None:
             now["step"] = integrator.step(system, now["step"].state, FRAME, now["step"].memory)
 
-        rows.append(row(name, len(system.X), best(frame, 3 if quick else 8, clock), threads, unit))
+        rows.append(row(name, len(system.X), best(frame, 3 if quick else 25, clock), threads, unit))
     return rows
 
 

@@ -23,7 +23,7 @@ from pliant.kernels import device as kernel_device
 from pliant.kernels import elements as kernel_elements
 from pliant.kernels import svd as kernel_svd
 from pliant.kernels.bind import bind
-from pliant.kernels.device import FASTMATH, cofactor, combine, det, device, norm2, times, times_transpose
+from pliant.kernels.device import FASTMATH, cofactor, combine, det, device, dot, norm2, times, times_transpose
 from pliant.kernels.elements import normal
 from pliant.kernels.svd import svd3
 
@@ -110,9 +110,9 @@ def minus(u, v, w):
 
 
 @device
-def weighted(W, i, u, v):
-    """u^T W_i v"""
-    return W[i, 0] * u[0] * v[0] + W[i, 1] * u[1] * v[1] + W[i, 2] * u[2] * v[2]
+def scaled(W, i, u):
+    """W_i u"""
+    return W[i, 0] * u[0], W[i, 1] * u[1], W[i, 2] * u[2]
 
 
 @device
@@ -121,11 +121,11 @@ def moved_along(x, x0, i, u):
 
 
 @device
-def push(x, W, i, u, a, v, b):
-    """x_i += W_i (a u + b v)"""
-    x[i, 0] += W[i, 0] * (a * u[0] + b * v[0])
-    x[i, 1] += W[i, 1] * (a * u[1] + b * v[1])
-    x[i, 2] += W[i, 2] * (a * u[2] + b * v[2])
+def push(x, i, u, a, v, b):
+    """x_i += a u + b v"""
+    x[i, 0] += a * u[0] + b * v[0]
+    x[i, 1] += a * u[1] + b * v[1]
+    x[i, 2] += a * u[2] + b * v[2]
 
 
 def tets(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
@@ -152,10 +152,18 @@ def tets(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
                 s2 = apply(S, G, k, 2)
                 s3 = apply(S, G, k, 3)
                 s0 = minus(s1, s2, s3)
+                V0 = scaled(W, i, v0)
+                V1 = scaled(W, j, v1)
+                V2 = scaled(W, m, v2)
+                V3 = scaled(W, n, v3)
+                S0 = scaled(W, i, s0)
+                S1 = scaled(W, j, s1)
+                S2 = scaled(W, m, s2)
+                S3 = scaled(W, n, s3)
                 A = (
-                    weighted(W, i, v0, v0) + weighted(W, j, v1, v1) + weighted(W, m, v2, v2) + weighted(W, n, v3, v3),
-                    weighted(W, i, v0, s0) + weighted(W, j, v1, s1) + weighted(W, m, v2, s2) + weighted(W, n, v3, s3),
-                    weighted(W, i, s0, s0) + weighted(W, j, s1, s1) + weighted(W, m, s2, s2) + weighted(W, n, s3, s3),
+                    dot(v0, V0) + dot(v1, V1) + dot(v2, V2) + dot(v3, V3),
+                    dot(s0, V0) + dot(s1, V1) + dot(s2, V2) + dot(s3, V3),
+                    dot(s0, S0) + dot(s1, S1) + dot(s2, S2) + dot(s3, S3),
                 )
                 mv = 0.0
                 ms = 0.0
@@ -168,10 +176,10 @@ def tets(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
                 dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
                 lam[k, 0] += dv
                 lam[k, 1] += ds
-                push(x, W, i, v0, dv, s0, ds)
-                push(x, W, j, v1, dv, s1, ds)
-                push(x, W, m, v2, dv, s2, ds)
-                push(x, W, n, v3, dv, s3, ds)
+                push(x, i, V0, dv, S0, ds)
+                push(x, j, V1, dv, S1, ds)
+                push(x, m, V2, dv, S2, ds)
+                push(x, n, V3, dv, S3, ds)
 
 
 def triangles(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
@@ -200,10 +208,16 @@ def triangles(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
                 s1 = apply(S, G, k, 1)
                 s2 = apply(S, G, k, 2)
                 s0 = minus(s1, s2, (0.0, 0.0, 0.0))
+                V0 = scaled(W, i, v0)
+                V1 = scaled(W, j, v1)
+                V2 = scaled(W, m, v2)
+                S0 = scaled(W, i, s0)
+                S1 = scaled(W, j, s1)
+                S2 = scaled(W, m, s2)
                 A = (
-                    weighted(W, i, v0, v0) + weighted(W, j, v1, v1) + weighted(W, m, v2, v2),
-                    weighted(W, i, v0, s0) + weighted(W, j, v1, s1) + weighted(W, m, v2, s2),
-                    weighted(W, i, s0, s0) + weighted(W, j, s1, s1) + weighted(W, m, s2, s2),
+                    dot(v0, V0) + dot(v1, V1) + dot(v2, V2),
+                    dot(s0, V0) + dot(s1, V1) + dot(s2, V2),
+                    dot(s0, S0) + dot(s1, S1) + dot(s2, S2),
                 )
                 mv = 0.0
                 ms = 0.0
@@ -214,9 +228,9 @@ def triangles(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
                 dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
                 lam[k, 0] += dv
                 lam[k, 1] += ds
-                push(x, W, i, v0, dv, s0, ds)
-                push(x, W, j, v1, dv, s1, ds)
-                push(x, W, m, v2, dv, s2, ds)
+                push(x, i, V0, dv, S0, ds)
+                push(x, j, V1, dv, S1, ds)
+                push(x, m, V2, dv, S2, ds)
 
 
 def digest():
