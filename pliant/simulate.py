@@ -13,6 +13,7 @@ from pliant import ledger
 from pliant.certificate import Certificate, certify, forbidden_inversions
 from pliant.checkpoint import Checkpoint
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, RunError
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 
 MAX_HALVINGS = 10
@@ -146,7 +147,7 @@ def topology_of(system: Any) -> Any:
 
 def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple[Step | None, str]:
     """One integrator step and what is wrong with it ("" when nothing is)."""
-    with np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
+    with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
             step = scene.integrator.step(system, point.state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
