@@ -1,4 +1,5 @@
-"""Loops of the collision detection: cloth edges against sharp edges, tips against faces, vertices against convex bodies."""
+# mypy: ignore-errors
+"""Loops of the collision detection: cloth edges and sharp edges, tips and faces, vertices and convex bodies."""
 
 import numpy as np
 from numba import njit
@@ -116,7 +117,7 @@ def tip_face(x, faces, tips, normals, inward, reach):
 
 @njit(cache=True, error_model="numpy")
 def vertex_body(x, planes, start, depth, reach):
-    """Vertices near or in convex bodies: (vertex, plane) and signed distance in [-depth, reach] to the nearest plane."""
+    """Vertices near or in convex bodies: (vertex, nearest plane) and the signed distance in [-depth, reach]."""
     pairs = np.empty((len(x) * max(len(start) - 1, 1), 2), dtype=np.int64)
     gaps = np.empty(len(pairs))
     n = 0

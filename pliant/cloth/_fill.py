@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Assembly of Eulerian-on-Lagrangian matrices: element blocks of the world, pulled back through u = xdot - F Xdot.
 
 Unknowns: 3 per vertex, then 2 per EOL vertex (``number[v]`` >= 0). Row of unknown r of vertex i holds, sorted, the 3

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Small symmetric 2 x 2 tensors (xx, xy, yy) and the sizing field of a deformed sheet [Narain et al. 2012]."""
 
 import numpy as np

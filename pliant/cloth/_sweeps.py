@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Sweeps of the remesher over a mesh under edit; every sweep is deterministic and keeps all faces counter-clockwise.
 
 ``table`` = (number of edge features, edges of each corner feature (c, d) padded with -1) tells which features connect.

@@ -1,9 +1,10 @@
+# mypy: ignore-errors
 """Editing a triangle mesh in place: split, flip, collapse on arrays of faces and face neighbours.
 
-``N[f, k]`` is the face across the edge opposite to corner k of face f (-1 on the border), faces are counter-clockwise in
-the material plane, ``VF[v]`` is any face at v (-1: removed), a removed face has F[f, 0] = -1. ``count`` holds the used
-lengths (vertices, faces). Every operation is O(valence) and keeps the arrays consistent; none decides whether it should
-happen.
+``N[f, k]`` is the face across the edge opposite to corner k of face f (-1 on the border), faces are counter-clockwise
+in the material plane, ``VF[v]`` is any face at v (-1: removed), a removed face has F[f, 0] = -1. ``count`` holds the
+used lengths (vertices, faces). Every operation is O(valence) and keeps the arrays consistent; none decides whether it
+should happen.
 """
 
 from typing import NamedTuple

@@ -5,10 +5,10 @@ of active rows, the method of multipliers solves for x and the impulses y
 
     (P + rho G^T G) dx = -(P x + q - G^T y) + rho G^T (g - G x),      y <- y + rho (g - G (x + dx))
 
-to machine precision in a few substitutions with one Cholesky factor. Contact rows touch one vertex, or two that share an
-edge, so P + rho G^T G has the pattern of P whatever the guess: it is analysed once. A row changes sides when its impulse
-or its slack has the wrong sign. Where this cycles, the interior point method supplies a better guess, and the certificate
-when rows contradict each other.
+to machine precision in a few substitutions with one Cholesky factor. Contact rows touch one vertex, or two that share
+an edge, so P + rho G^T G has the pattern of P whatever the guess: it is analysed once. A row changes sides when its
+impulse or its slack has the wrong sign. Where this cycles, the interior point method supplies a better guess, and the
+certificate when rows contradict each other.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.cloth.sheet import BoolArray
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.kkt import Point, Programme, solve_equalities
@@ -50,7 +51,7 @@ class ActiveSet:
         best = better if residual(problem, better) < residual(problem, outcome.point) else outcome.point
         return Outcome(best, True, rounds + outcome.iterations + more, "")
 
-    def _rounds(self, system: "Augmented", active: Array) -> tuple[Point, int]:
+    def _rounds(self, system: "Augmented", active: BoolArray) -> tuple[Point, int]:
         """The best point met while rows change sides, and the factorizations made."""
         problem = system.problem
         best = Point(np.zeros_like(problem.q), np.zeros_like(problem.b), np.zeros_like(problem.d))
@@ -78,8 +79,8 @@ class Augmented:
         C = sp.csr_matrix(problem.C)
         self.G = sp.csr_matrix(sp.vstack([problem.A, C]))
         base = sp.csr_matrix(problem.P + RHO * (problem.A.T @ problem.A))
-        touched = abs(base) + sp.identity(n) + abs(C).T @ abs(C)
-        touched = sp.csr_matrix(touched)
+        P, rows = _ones(sp.csr_matrix(problem.P)), _ones(self.G)
+        touched = sp.csr_matrix(P + P.T + sp.identity(n) + rows.T @ rows)  # of ones: nothing cancels
         touched.sort_indices()
         self.pattern = Pattern(touched.indptr, touched.indices)
         base.sort_indices()
@@ -88,7 +89,7 @@ class Augmented:
         self.row, self.slot, self.outer = _outer_products(C, self.pattern)
         self.memory: Any = None
 
-    def solve(self, active: Array) -> Point:
+    def solve(self, active: BoolArray) -> Point:
         """The stationary point with the active rows as equalities."""
         problem, p = self.problem, len(self.problem.b)
         weight = RHO * active[self.row]
@@ -115,6 +116,11 @@ class Augmented:
         return Point(x, y[:p], y[p:])
 
 
+def _ones(A: sp.csr_matrix) -> sp.csr_matrix:
+    """The pattern of A as a matrix of ones."""
+    return sp.csr_matrix((np.ones(len(A.indices)), A.indices, A.indptr), shape=A.shape)
+
+
 def _outer_products(C: sp.csr_matrix, pattern: Pattern) -> tuple[IntArray, IntArray, Array]:
     """Row, place in the pattern and value of every entry of c c^T over all rows c of C."""
     width = np.diff(C.indptr)
@@ -128,9 +134,9 @@ def _outer_products(C: sp.csr_matrix, pattern: Pattern) -> tuple[IntArray, IntAr
     return row, slot, C.data[a] * C.data[b]
 
 
-def pressing(problem: Programme, point: Point) -> Array:
+def pressing(problem: Programme, point: Point) -> BoolArray:
     """Rows (m,) on which the impulse outweighs the slack."""
-    return point.z > problem.C @ point.x - problem.d
+    return np.asarray(point.z > problem.C @ point.x - problem.d)
 
 
 def residual(problem: Programme, point: Point) -> float:

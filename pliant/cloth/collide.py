@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _collide
-from pliant.cloth.sheet import Sheet
+from pliant.cloth.sheet import BoolArray, Sheet
 from pliant.cloth.world import Scenery, World
 
 LIFT = 2e-3  # a vertex this many thr above its feature has left it
@@ -58,7 +58,7 @@ def mesh_edges(faces: IntArray) -> IntArray:
 
 
 def perturbed(x: Array, thr: float) -> Array:
-    """x shifted by at most 1e-3 thr toward or away from the centre, by a fixed pattern; a mirrored cloth is mirrored."""
+    """x shifted by up to 1e-3 thr toward or away from the centre by a fixed pattern; mirroring commutes with it."""
     r = np.random.default_rng(7).uniform(-1, 1, size=(len(x), 1))
     arm = x - x.mean(axis=0)
     return x + 1e-3 * thr * r * arm / (np.abs(arm).max() + 1e-300)
@@ -108,9 +108,10 @@ def feature_body(feature: IntArray, scenery: Scenery) -> IntArray:
 def confirmed(sheet: Sheet, scenery: Scenery, world: World, h: float, *, snap: bool) -> Sheet:
     """Features kept by the vertices that still touch them.
 
-    With ``snap`` (EOL) a vertex that moved outward by more than LIFT thr has lifted off, the others are put exactly onto
-    the (moved) feature; without (Lagrangian) a vertex keeps its feature up to half a thr away. One beyond the end of its
-    edge has slipped off. On a turning body the tangential step of time h leads outward by (w h)^2 r / 2, which is no lift.
+    With ``snap`` (EOL) a vertex that moved outward by more than LIFT thr has lifted off, the others are put exactly
+    onto the (moved) feature; without (Lagrangian) a vertex keeps its feature up to half a thr away. One beyond the
+    end of its edge has slipped off. On a turning body the tangential step of time h leads outward by (w h)^2 r / 2,
+    which is no lift.
     """
     feature, x = sheet.feature.copy(), sheet.x.copy()
     edges = world.table.edges
@@ -141,8 +142,8 @@ def _tolerance(x: Array, feature: IntArray, scenery: Scenery, thr: float, h: flo
     return LIFT * thr + angle**2 * np.linalg.norm(x - scenery.body_p[body], axis=1)
 
 
-def _touching(offset: Array, normals: Array, near: Array, snap: bool) -> Array:
+def _touching(offset: Array, normals: Array, near: Array, snap: bool) -> BoolArray:
     """Whether vertices at ``offset (k, 3)`` from their feature with outward ``normals (k, j, 3)`` still touch it."""
     if snap:
-        return np.einsum("ij,ikj->ik", offset, normals).max(axis=1, initial=-np.inf) <= near
-    return np.linalg.norm(offset, axis=1) <= near
+        return np.asarray(np.einsum("ij,ikj->ik", offset, normals).max(axis=1, initial=-np.inf) <= near)
+    return np.asarray(np.linalg.norm(offset, axis=1) <= near)

@@ -1,4 +1,4 @@
-"""Conformal preprocessing: vertices are inserted where the cloth meets sharp features, and the mesh is tidied around them.
+"""Conformal preprocessing: vertices are inserted where the cloth meets sharp features, the mesh is tidied there.
 
 [Weidner2022, sec. 2.6.1]: insert at untracked features, connect, then merge short edges and split ill-conditioned faces
 until nothing changes. Close to the border of the cloth nothing is inserted unless the crease crosses it steeply.
@@ -64,7 +64,7 @@ class Border:
 
 def material_direction(F: Array, e: Array) -> Array:
     """The material direction whose image under F is closest to the world direction e."""
-    return np.linalg.lstsq(F, e, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(F, e, rcond=None)[0], dtype=np.float64)
 
 
 def keep_admitted(sheet: Sheet, scenery: Scenery, table: FeatureTable, zone: float) -> Sheet:

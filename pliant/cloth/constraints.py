@@ -156,8 +156,8 @@ def feature_rows(
     number = np.full(len(sheet.X), -1)
     number[cloth.eol] = np.arange(len(cloth.eol))
     n = len(sheet.X)
-    for v in np.flatnonzero(sheet.feature >= 0):
-        feature = sheet.feature[v]
+    for v in np.flatnonzero(sheet.feature >= 0).tolist():
+        feature = int(sheet.feature[v])
         at = 3 * v + np.arange(3)
         if feature < edges:
             push, hold, body = _edge_directions(cloth, scenery, rule, corners, v, feature)
@@ -165,7 +165,7 @@ def feature_rows(
             push, hold, body = _corner_directions(scenery, corners, v, feature - edges)
         speed = scenery.velocity(np.array([body]), sheet.x[v : v + 1])[0]
         for d in push:
-            bound.add(at, d, d @ speed, Push(int(v), d, body))
+            bound.add(at, d, d @ speed, Push(v, d, body))
         for d in hold:
             equal.add(at, d, d @ speed)
         if number[v] >= 0 and (feature < edges or corners.slide[v].any() and sheet.flags[v] & 1):

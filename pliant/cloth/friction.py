@@ -21,7 +21,7 @@ from pliant.cloth.world import Scenery, World
 def lumped_masses(sheet: Sheet, rho: float) -> Array:
     """A third of the mass of the faces at each vertex (n,) [kg]."""
     A = signed_areas(sheet.X, sheet.faces)
-    return rho / 3 * np.bincount(sheet.faces.ravel(), np.repeat(A, 3), minlength=len(sheet.X))
+    return np.float64(rho / 3) * np.bincount(sheet.faces.ravel(), np.repeat(A, 3), minlength=len(sheet.X))
 
 
 def rubbed(sheet: Sheet, scenery: Scenery, world: World, rho: float, contacts: tuple[Sequence[Push], Array]) -> Sheet:

@@ -14,7 +14,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Phase:
-    """Between the times ``start`` and ``stop`` [s] a body moves with ``velocity`` [m/s] and turns with ``spin`` [rad/s]."""
+    """From ``start`` to ``stop`` [s] a body moves with ``velocity`` [m/s] and turns with ``spin`` [rad/s]."""
 
     start: float
     stop: float
@@ -101,7 +101,7 @@ Obstacle = Polyhedron | Points | Wire
 
 
 def hull(points: Array, *, sharp: float = np.pi / 6, motion: Motion | None = None) -> Polyhedron:
-    """The convex hull of ``points (k, 3)``; an edge is sharp (hard) when its faces turn by more than ``sharp`` [rad]."""
+    """The convex hull of ``points (k, 3)``; an edge is sharp when its faces turn by more than ``sharp`` [rad]."""
     points = np.asarray(points, dtype=np.float64)
     try:
         q = ConvexHull(points)

@@ -1,13 +1,16 @@
 """Adaptive anisotropic remeshing of a sheet: flip, split what is too long, merge what is too short.
 
 The size an edge should have comes from a tensor field in the material plane made of curvature, velocity gradient and
-compression, bounded by the sizes asked for [Narain et al. 2012, as used in Weidner2022, sec. 2.6]. Edges on features and
-on the border are kept, corners and handles are never removed, every face stays counter-clockwise in the material plane.
+compression, bounded by the sizes asked for [Narain et al. 2012, as used in Weidner2022, sec. 2.6]. Edges on features
+and on the border are kept, corners and handles are never removed, every face stays counter-clockwise in the material
+plane.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _metric, _sweeps
@@ -58,7 +61,7 @@ class Remesher:
 
 @dataclass(frozen=True)
 class Edited:
-    """A sheet with another mesh; ``origin (n,)`` is the vertex it was before (-1: new). Velocities of new ones are 0."""
+    """A sheet with another mesh; ``origin (n,)`` is the vertex it was before (-1: new, with velocity 0)."""
 
     sheet: Sheet
     origin: IntArray
@@ -82,7 +85,7 @@ def opened(sheet: Sheet, S: Array) -> Tri:
     n, m = len(sheet.X), len(sheet.faces)
     more = n + 500
 
-    def grown(a: Array, extra: int, fill: float = 0) -> Array:
+    def grown(a: NDArray[Any], extra: int, fill: int = 0) -> NDArray[Any]:
         return np.concatenate([a, np.full((extra, *a.shape[1:]), fill, dtype=a.dtype)])
 
     some_face = np.full(n, -1, dtype=np.int64)
@@ -119,7 +122,7 @@ def closed(tri: Tri, before: Sheet, operations: int) -> Edited:
 
 
 def refined(tri: Tri, remesher: Remesher, table: FeatureTable) -> tuple[Tri, int]:
-    """One round of flips, splits and merges toward the sizing field of the mesh under edit; with the operations done."""
+    """One round of flips, splits and merges toward the sizing field of the mesh under edit; the operations done."""
     operations = 0
     while True:
         operations += _sweeps.flips(tri, table.edges, table.corner_edges)

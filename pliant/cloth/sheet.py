@@ -3,18 +3,22 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth._topology import BORDER, FIXED, neighbours
 from pliant.errors import MeshError
 
+BoolArray = NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Sheet:
-    """World positions ``x (n, 3)``, material positions ``X (n, 2)`` [m], their rates ``v``, ``V`` [m/s], ``faces (m, 3)``.
+    """World positions ``x (n, 3)``, material positions ``X (n, 2)`` [m], rates ``v``, ``V`` [m/s], ``faces (m, 3)``.
 
-    ``feature (n,)`` names the sharp feature a vertex lies on (-1: none); ``fixed (n,)`` marks the corners of the material
-    domain and the handles, which no remeshing removes. A vertex with a feature is Eulerian on Lagrangian: V may be nonzero.
+    ``feature (n,)`` names the sharp feature a vertex lies on (-1: none); ``fixed (n,)`` marks the corners of the
+    material domain and the handles, which no remeshing removes. A vertex with a feature is Eulerian on Lagrangian: V
+    may be nonzero.
     """
 
     x: Array
@@ -23,7 +27,7 @@ class Sheet:
     V: Array
     faces: IntArray
     feature: IntArray
-    fixed: Array
+    fixed: BoolArray
 
     @property
     def flags(self) -> IntArray:
@@ -40,7 +44,7 @@ def border_edges(faces: IntArray, n: int) -> IntArray:
 
 
 def sheet(X: Array, faces: IntArray, x: Array | None = None, *, keep: IntArray | None = None) -> Sheet:
-    """A cloth at rest over the material triangles ``faces`` of ``X (n, 2)``, lying at ``x`` (default: in the plane z = 0).
+    """A cloth at rest over the material triangles ``faces`` of ``X (n, 2)``, lying at ``x`` (default: z = 0).
 
     Corners of the domain (border turns) and the vertices ``keep`` survive all remeshing.
     """

@@ -1,4 +1,4 @@
-"""The time step of Eulerian-on-Lagrangian cloth, and of the Lagrangian cloth it is compared with [Weidner2022, Alg. 2.1].
+"""The time step of Eulerian-on-Lagrangian cloth, and of the Lagrangian cloth beside it [Weidner2022, Alg. 2.1].
 
 1 detect collisions   2 preprocess and remesh   3 constraints on the new mesh   4 integrate velocities and positions
 """
@@ -124,7 +124,7 @@ class EolStep:
     def constrain(
         self, cloth: EolCloth, sheet: Sheet, scenery: Scenery, corners: Corners, when: tuple[float, float]
     ) -> tuple[Rows, Rows]:
-        """Equality and inequality rows of handles, features, faces and, where no vertex is on the feature, crossings."""
+        """Equality and inequality rows of handles, features and faces, and of crossings no vertex stands for."""
         t, h = when
         equal, bound = Rows(), Rows()
         held = handle_rows(cloth, sheet, t, h, equal)

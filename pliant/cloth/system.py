@@ -22,8 +22,8 @@ class EolCloth:
     """The mesh of a moment with its material and its world; a step that changes the mesh returns a new one.
 
     Coordinates q (3n + 2e,): positions of all n vertices, then the material positions of the e vertices that lie on a
-    feature. ``sheet`` supplies the mesh, ``X`` of the other vertices, features and fixed vertices; its x, v, V are those
-    of the moment the mesh was made and not used.
+    feature. ``sheet`` supplies the mesh, ``X`` of the other vertices, features and fixed vertices; its x, v, V are
+    those of the moment the mesh was made and not used.
     """
 
     def __init__(self, sheet: Sheet, material: ClothMaterial, world: World, *, eulerian: bool = True) -> None:

@@ -2,8 +2,9 @@
 
     new Lagrangian vertex     xdot = material velocity of the old mesh there
     new on a split crease     mean of xdot and of Xdot of its two neighbours on the crease (both old)
-    new from a collision      as much Eulerian as possible: min 1/2 |w + F Xdot|^2  s.t.  a . Xdot = 0,  xdot = w + F Xdot
+    new from a collision      as much Eulerian as possible: min |w + F Xdot|  s.t.  a . Xdot = 0,  xdot = w + F Xdot
     lifted off                xdot <- xdot - F Xdot with the averaged F
+
 [Weidner2022, Eq. 2.2, 2.13]
 """
 
@@ -58,7 +59,7 @@ def transfer(old: Sheet, new: Sheet, origin: IntArray, slide: Array) -> Sheet:
 def sliding(F: Array, w: Array, a: Array) -> Array:
     """Xdot that minimises the Lagrangian velocity w + F Xdot with a . Xdot = 0 [Weidner2022, Eq. 2.13]."""
     if not a.any():
-        return np.linalg.lstsq(F, -w, rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(F, -w, rcond=None)[0], dtype=np.float64)
     t = np.array([-a[1], a[0]])
     image = F @ t
     return -(image @ w) / (image @ image) * t

@@ -1,6 +1,7 @@
 """The surroundings of cloth: gravity, obstacles with their sharp features, handles that move it."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +39,8 @@ class Scenery:
     """All obstacles at one time. Bodies b move with ``body_v + body_w x (p - body_p)``.
 
     Planes ``(p, 4)`` grouped by ``plane_start`` per convex body ``plane_body``; edge features a -> b with two outward
-    normals (equal for a wire, which ``edge_wire`` marks); corner features with mean normal ``corner_n`` and, padded with
-    zeros, the normals of their faces and their inward edges ``(c, k, 3)``; ``corner_tip`` marks isolated points.
+    normals (equal for a wire, which ``edge_wire`` marks); corner features with mean normal ``corner_n`` and, padded
+    with zeros, the normals of their faces and their inward edges ``(c, k, 3)``; ``corner_tip`` marks isolated points.
     """
 
     body_v: Array
@@ -88,34 +89,39 @@ class World:
         """The obstacles at time t."""
         bodies = [_posed(o, b, t) for b, o in enumerate(self.obstacles)]
         widest = max([1] + [len(k) for p in bodies for k in p["normals"]])
-        parts: dict[str, list[Array]] = {}
+        parts: dict[str, list[Any]] = {}
         for p in bodies:
             p["corner_normals"] = [_padded(k, widest) for k in p.pop("normals")]
             p["corner_inward"] = [_padded(k, widest) for k in p.pop("inward")]
-            for name, rows in p.items():
-                parts.setdefault(name, []).extend(rows)
+            for name, values in p.items():
+                parts.setdefault(name, []).extend(values)
         sizes = [len(o.normals) if isinstance(o, Polyhedron) else 0 for o in self.obstacles]
         hulls = [b for b, o in enumerate(self.obstacles) if isinstance(o, Polyhedron)]
         twists = [o.motion.twist(t) for o in self.obstacles]
         pivots = [o.motion.pose(t)[1] for o in self.obstacles]
 
-        def rows(name: str, shape: tuple[int, ...], kind: type = float) -> Array:
+        def rows(name: str, *shape: int, kind: type = float) -> Any:
             return np.array(parts.get(name, []), dtype=kind).reshape(-1, *shape)
 
         return Scenery(
-            np.array([v for v, _ in twists]).reshape(-1, 3),
-            np.array([w for _, w in twists]).reshape(-1, 3),
-            np.array(pivots).reshape(-1, 3),
-            rows("planes", (4,)),
-            np.concatenate([[0], np.cumsum([sizes[b] for b in hulls])]).astype(np.int64),
-            np.array(hulls, dtype=np.int64),
-            *(rows(name, (3,)) for name in ("edge_a", "edge_b", "edge_n1", "edge_n2")),
-            rows("edge_wire", (), bool),
-            rows("edge_body", (), np.int64),
-            *(rows(name, (3,)) for name in ("corner_x", "corner_n")),
-            *(rows(name, (widest, 3)) for name in ("corner_normals", "corner_inward")),
-            rows("corner_tip", (), bool),
-            rows("corner_body", (), np.int64),
+            body_v=np.array([v for v, _ in twists]).reshape(-1, 3),
+            body_w=np.array([w for _, w in twists]).reshape(-1, 3),
+            body_p=np.array(pivots).reshape(-1, 3),
+            planes=rows("planes", 4),
+            plane_start=np.concatenate([[0], np.cumsum([sizes[b] for b in hulls])]).astype(np.int64),
+            plane_body=np.array(hulls, dtype=np.int64),
+            edge_a=rows("edge_a", 3),
+            edge_b=rows("edge_b", 3),
+            edge_n1=rows("edge_n1", 3),
+            edge_n2=rows("edge_n2", 3),
+            edge_wire=rows("edge_wire", kind=bool),
+            edge_body=rows("edge_body", kind=np.int64),
+            corner_x=rows("corner_x", 3),
+            corner_n=rows("corner_n", 3),
+            corner_normals=rows("corner_normals", widest, 3),
+            corner_inward=rows("corner_inward", widest, 3),
+            corner_tip=rows("corner_tip", kind=bool),
+            corner_body=rows("corner_body", kind=np.int64),
         )
 
 
@@ -125,12 +131,12 @@ def _padded(rows: Array, width: int) -> Array:
     return out
 
 
-def _posed(o: Obstacle, body: int, t: float) -> dict[str, list[Array]]:
+def _posed(o: Obstacle, body: int, t: float) -> dict[str, list[Any]]:
     """Planes, edges and corners of one obstacle at time t."""
     R, p = o.motion.pose(t)
     move = lambda x: (np.atleast_2d(x) - np.asarray(o.motion.pivot)) @ R.T + p
     turn = lambda n: np.atleast_2d(n) @ R.T
-    empty: dict[str, list[Array]] = {"normals": [], "inward": []}
+    empty: dict[str, list[Any]] = {"normals": [], "inward": []}
     if isinstance(o, Wire):
         a, b = move(np.array([o.start, o.end]))
         along = (b - a) / np.linalg.norm(b - a)
@@ -145,7 +151,7 @@ def _posed(o: Obstacle, body: int, t: float) -> dict[str, list[Array]]:
             "edge_wire": [True],
             "edge_body": [body],
         }
-        return empty | wire  # type: ignore[dict-item]
+        return empty | wire
     if isinstance(o, Points):
         n = turn(o.normals / np.linalg.norm(o.normals, axis=1, keepdims=True))
         k = len(n)
@@ -154,8 +160,8 @@ def _posed(o: Obstacle, body: int, t: float) -> dict[str, list[Array]]:
             "corner_n": list(n),
             "normals": [n[i : i + 1] for i in range(k)],
             "inward": [np.zeros((0, 3))] * k,
-            "corner_tip": [True] * k,  # type: ignore[dict-item]
-            "corner_body": [body] * k,  # type: ignore[dict-item]
+            "corner_tip": [True] * k,
+            "corner_body": [body] * k,
         }
     x, n = move(o.points), turn(o.normals)
     d = np.einsum("ij,ij->i", n, x[np.argmax(x @ n.T, axis=0)])
@@ -170,14 +176,14 @@ def _posed(o: Obstacle, body: int, t: float) -> dict[str, list[Array]]:
         "edge_b": list(x[o.edges[:, 1]]),
         "edge_n1": list(n[o.edge_faces[:, 0]]),
         "edge_n2": list(n[o.edge_faces[:, 1]]),
-        "edge_wire": [False] * k,  # type: ignore[dict-item]
-        "edge_body": [body] * k,  # type: ignore[dict-item]
+        "edge_wire": [False] * k,
+        "edge_body": [body] * k,
         "corner_x": list(x[o.corners]),
         "corner_n": [m / np.linalg.norm(m) for m in means],
         "normals": [n[f] for f in faces],
         "inward": [e / np.linalg.norm(e, axis=1, keepdims=True) for e in inward],
-        "corner_tip": [False] * c,  # type: ignore[dict-item]
-        "corner_body": [body] * c,  # type: ignore[dict-item]
+        "corner_tip": [False] * c,
+        "corner_body": [body] * c,
     }
 
 

@@ -48,13 +48,14 @@ class Watch:
         sheet = moment.sheet
         gap = outside(sheet.x)
         near = np.hypot(sheet.x[:, 1] - SIDE, sheet.x[:, 2] - TOP) < 0.05
-        corner = np.flatnonzero(sheet.fixed & (sheet.X[:, 1] == 0))
+        hem = sheet.X[:, 1] == 0
         self.faces = max(self.faces, len(sheet.faces))
         self.depth = max(self.depth, float(-gap.min()))
         if moment.state.t < START:
             return
         self.lift = max(self.lift, float(gap[near].max(initial=0.0)))
-        self.speeds.append(float(np.linalg.norm(sheet.v[corner], axis=1).mean()))
+        if START + 0.2 < moment.state.t < START + PULL / SPEED:
+            self.speeds.append(float(sheet.v[hem, 2].mean()))
         self.hanging.append(crossing(sheet))
         self.hands.append(float(sheet.x[sheet.fixed & (sheet.X[:, 1] == 1), 1].mean()))
 
@@ -88,25 +89,29 @@ def run(*, quick: bool = False) -> Table:
     by = {str(r["variant"]): r for r in rows}
     get = lambda name, key: float(by[name][key])  # type: ignore[arg-type]
     e, c = "EOL", "conformal"
-    lift = get(c, "lift_mm") / get(e, "lift_mm")
-    jitter = get(c, "jitter") / get(e, "jitter")
+    ratio = lambda name, key: get(name, key) / get(e, key)
+    static = min(ratio(v, "lift_mm") for v in ("regular", "irregular", "non-conformal"))
+    shaking = min(ratio(v, "jitter") for v in ("regular", "irregular", "non-conformal"))
+    slide, locked = get(e, "slide"), get("conformal cone", "slide")
     claims = [
-        Claim("A4 EOL slides", ">= 95 % of the pull", f"{100 * get(e, 'slide'):.1f} %", get(e, "slide") >= 0.95),
-        Claim(
-            "A4 EOL lift within 5 cm of the edge",
-            "<= 2 thr = 10 mm",
-            f"{get(e, 'lift_mm'):.2f} mm",
-            get(e, "lift_mm") <= 10,
-        ),
+        Claim("A4 EOL slides", ">= 95 % of the pull", f"{100 * slide:.1f} %", slide >= 0.95),
+        Claim("A4 EOL lift within 5 cm", "<= 2 thr = 10 mm", f"{get(e, 'lift_mm'):.2f} mm", get(e, "lift_mm") <= 10),
         Claim("A4 EOL penetration", "<= thr = 5 mm", f"{get(e, 'depth_mm'):.3f} mm", get(e, "depth_mm") <= 5),
+        Claim("A5 conformal cone locks: slide", "<= 1 %", f"{100 * locked:.1f} %", locked <= 0.01),
+        Claim("A5 averaged normals lift (no conformal mesh)", ">= 3 x EOL", f"{static:.1f} x", static >= 3),
+        Claim("A5 averaged normals jitter (no conformal mesh)", ">= 10 x EOL", f"{shaking:.1f} x", shaking >= 10),
         Claim(
-            "A5 conformal cone locks: slide",
-            "<= 1 %",
-            f"{100 * get('conformal cone', 'slide'):.1f} %",
-            get("conformal cone", "slide") <= 0.01,
+            "A5 averaged normals lift (conformal)",
+            ">= 3 x EOL",
+            f"{ratio(c, 'lift_mm'):.1f} x",
+            ratio(c, "lift_mm") >= 3,
         ),
-        Claim("A5 averaged normals lift more than EOL", ">= 3 x", f"{lift:.1f} x", lift >= 3),
-        Claim("A5 averaged normals jitter more than EOL", ">= 10 x", f"{jitter:.1f} x", jitter >= 10),
+        Claim(
+            "A5 averaged normals jitter (conformal)",
+            ">= 10 x EOL",
+            f"{ratio(c, 'jitter'):.1f} x",
+            ratio(c, "jitter") >= 10,
+        ),
     ]
-    notes = ["slide: loss of hanging material over the pull of the hands; jitter: second difference of the hem's speed"]
+    notes = ["slide: loss of hanging material over the pull of the hands; jitter: second difference of the hem speed"]
     return Table("eol/edge", "Six discretisations of EDGE", rows, claims, notes)

@@ -1,4 +1,4 @@
-"""The strand on a table: cosh law, energy drift, lift-off with and without the quadratic-velocity vector, pull force."""
+"""The strand on a table: cosh law, energy drift, lift-off with the quadratic-velocity vector, pull force."""
 
 from dataclasses import replace
 

@@ -136,7 +136,7 @@ def run(*, quick: bool = False) -> Table:
         Claim("remeshing and detection", "<= 25 % of a step", f"{share:.1f} %", bool(share <= 25)),
         Claim("faster than the thesis", "all rows", f"{faster} of {len(rows)}", faster == len(rows)),
     ]
-    note = "ms: CPU time of one core; the thesis: wall time on a Core i7-7700 with Mosek; WIRE (non-conf.) is a misprinted row there"
+    note = "ms: CPU time of one core; thesis: wall time, Core i7-7700, Mosek; its row WIRE (non-conf.) has a misprint"
     return Table(
         "eol/table2_1",
         "Scenes of Table 2.1",
