@@ -17,6 +17,7 @@ from pliant.linear.lowrank import Corrected
 from pliant.linear.pardiso import Pardiso
 from pliant.linear.superlu import SuperLU
 from pliant.linear.supernodal import Supernodal
+from pliant.pattern import union
 
 Backend = Literal["auto", "supernodal", "pardiso", "cholmod", "superlu"]
 
@@ -114,6 +115,8 @@ class Cholesky:
         """Factor the full symmetric CSR matrix A (sorted indices); ``memory`` is that of an earlier factor."""
         if isinstance(A, Corrected):
             return A.factored(self, memory)  # type: ignore[return-value]
+        if not (isinstance(memory, Analysis) and memory.fits(A, memory.engine.name)):
+            A = _mirrored(A)
         memory, analysed = self.analysis(A, memory)
         values = memory.engine.gather(A.data)
         memory.written += 1
@@ -147,14 +150,19 @@ def _checked(A: sp.csr_matrix) -> sp.csr_matrix:
     if not present.all():
         row = int(np.argmin(present))
         raise NotPositiveDefinite(f"row {row} has no diagonal entry", where="Cholesky.factor", remedy="add its mass")
-    mirrored = sp.csr_matrix((np.ones(A.nnz, dtype=np.int8), A.indices, A.indptr), shape=A.shape).T.tocsr()
-    if not (np.array_equal(mirrored.indptr, A.indptr) and np.array_equal(mirrored.indices, A.indices)):
-        raise PliantError(
-            "the pattern of the matrix is not symmetric",
-            where="Cholesky.factor",
-            remedy="store both of a pair of entries, zero or not (sums of SciPy matrices drop exact zeros)",
-        )
     return A
+
+
+def _mirrored(A: sp.csr_matrix) -> sp.csr_matrix:
+    """A with a symmetric pattern: sums of SciPy matrices drop entries that are exactly zero, at times one of a pair."""
+    ones = sp.csr_matrix((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+    mirror = ones.T.tocsr()
+    if np.array_equal(mirror.indptr, A.indptr) and np.array_equal(mirror.indices, A.indices):
+        return A
+    whole = union([ones, mirror], A.shape[0])
+    data = np.zeros(whole.nnz)
+    data[whole.slots(A)] = A.data
+    return whole.matrix(data)
 
 
 def _row_of_nonfinite(A: sp.csr_matrix) -> int:
