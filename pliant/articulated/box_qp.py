@@ -135,7 +135,7 @@ def _predictor_corrector(H: Array, g: Array, lo: Array, hi: Array) -> Array:
         correction = np.zeros((2, n))
         for stage in range(2):
             t = on * ((centre - correction) / s - z)
-            dx = _substitute(L, t[0] - t[1] - residual)
+            dx = _substitute(L, t[0] - t[1] - residual)  # type: ignore[arg-type]
             ds[0], ds[1] = on[0] * dx, -on[1] * dx
             dz = t - on * z * ds / s
             length = 1.0

@@ -51,7 +51,7 @@ class Sparse:
     def prepare(self, at: Assembly, h: float) -> "Factored":
         J = sp.csr_matrix(at.kin.jacobian())
         A = J.T @ at.matrix(h).sparse() @ J + sp.csr_matrix(at.reduced_matrix(h))
-        return Factored(sp.csr_matrix(A))
+        return Factored(sp.csr_matrix(0.5 * (A + A.T)))  # products round differently in the two triangles
 
 
 class Factored:

@@ -188,13 +188,13 @@ class ArticulatedSystem:
             "elastic": float(sum(f.potential(kin, t, self.quirks) for f in self.forces)),
         }
 
-    def momentum(self, q: Array, v: Array) -> Array:
-        """Total momentum as a wrench about the world origin (6,): angular, then linear."""
+    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Total linear momentum (3,) [kg m/s], and angular momentum (3,) [kg m^2/s] about the world origin."""
         kin = self.kinematics(q, v)
         P = self.tree.inertia * kin.twists
         linear = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, 3:])
         spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
-        return np.concatenate([(spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0), linear.sum(axis=0)])
+        return linear.sum(axis=0), (spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0)
 
 
 def complex_jacobian(function: Callable[[Array], Array], x: Array) -> Array:

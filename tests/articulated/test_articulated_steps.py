@@ -21,9 +21,10 @@ from pliant.articulated import (
 )
 from pliant.articulated.forces import SpringDamper
 from pliant.articulated.implicit import ReducedStage
-from pliant.articulated.joints import Free3D
+from pliant.articulated.joints import Free3D, Spherical
 from pliant.errors import SceneError
 from pliant.scenes.redmax import NUMBERED, bridge, energy_change, run, tree
+from pliant.simulate import simulate
 from pliant.state import State
 
 START = State(np.array([0.4, 1.1]), np.array([0.5, -0.3]))
@@ -63,10 +64,10 @@ def test_internal_springs_conserve_linear_momentum(method):
     system = ArticulatedSystem(links, [spring], gravity=(0, 0, 0))
     rng = np.random.default_rng(1)
     state = State(0.1 * rng.normal(size=12), rng.normal(size=12))
-    before = system.momentum(state.q, state.v)[3:]
+    before = system.momenta(state.q, state.v)[0]
     for _ in range(20):
         state = method.step(system, state, 1e-2).state
-    assert np.allclose(system.momentum(state.q, state.v)[3:], before, atol=2e-9)
+    assert np.allclose(system.momenta(state.q, state.v)[0], before, atol=2e-9)
 
 
 @pytest.mark.parametrize("scene", [bridge(12), tree(5), NUMBERED[23]()], ids=["bridge", "tree", "chain"])
@@ -130,6 +131,27 @@ def test_restart_in_the_middle_changes_nothing():
         step = scene.integrator.step(scene.model, state, scene.h, memory)
         state, memory = step.state, step.memory
     assert np.array_equal(state.q, whole.state.q) and np.array_equal(state.v, whole.state.v)
+
+
+def test_free_flight_conserves_both_momenta_under_error_control():
+    arm = cuboid((1, 1, 2), 1.0, at(0, 0, 1))
+    links = [Link(Free3D(), cuboid((1, 2, 3), 1.0)), Link(Spherical(), arm, 0, at(0, 0, 1.5))]
+    system = ArticulatedSystem(links, gravity=(0, 0, 0))
+    rng = np.random.default_rng(2)
+    state = State(0.3 * rng.normal(size=9), rng.normal(size=9))
+    before = system.momenta(state.q, state.v)
+    after = RK45(1e-9, 1e-10).step(system, state, 2.0).state
+    for a, b in zip(before, system.momenta(after.q, after.v), strict=True):
+        assert np.allclose(a, b, atol=1e-6 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("number", [-1, 4, 27, 31])
+def test_scenes_run_under_simulate(number):
+    scene = replace(NUMBERED[number](), duration=0.1)
+    steps = list(simulate(scene))
+    assert len(steps) == scene.steps and all(s.report.converged for s in steps)
+    assert np.array_equal(steps[-1].state.q, run(scene)[-1].state.q)
+    assert np.isfinite(steps[-1].ledger.linear).all()
 
 
 def test_fully_implicit_steps_refuse_constraints_by_name():

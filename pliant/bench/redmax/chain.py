@@ -11,6 +11,7 @@ from pliant.articulated.friction import Friction
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.bench.table import Claim, Table
 from pliant.linear.qp import Clarabel
+from pliant.linear.threads import one_thread
 from pliant.scenes.redmax import chain_with_friction
 from pliant.scenes.redmax import run as simulate
 
@@ -27,6 +28,7 @@ def stop_times(radius: float) -> tuple[float, float, int]:
     return last[0] * scene.h, last[1] * scene.h, max(s.reports[0].iterations for s in steps[1:])
 
 
+@one_thread()
 def cost(links: int, box: BoxSolver, steps: int) -> tuple[float, float]:
     """CPU seconds per step of SP with unilateral contacts and of BISP, with the same programme solver."""
     scene = chain_with_friction(0.5, links)
@@ -72,11 +74,14 @@ def run(*, quick: bool = False) -> Table:
             "the root stops before the tip (R)", "root first", f"{thin[0]:.2f} s, {thin[1]:.2f} s", thin[0] < thin[1]
         ),
         Claim("stop times", "within 10 % of the card", f"{100 * max(near):.1f} %", max(near) < 0.1),
-        Claim(
-            "SP with unilateral contacts against BISP, 10 links, same solver",
-            "an order of magnitude",
-            ", ".join(f"{r:.1f}x ({n})" for n, r in ratios.items()),
-            max(ratios.values()) >= 10.0,
+        *(
+            Claim(
+                f"SP with unilateral contacts against BISP, 10 links, both with {name}",
+                "an order of magnitude",
+                f"{ratio:.1f}x",
+                ratio >= 10.0,
+            )
+            for name, ratio in ratios.items()
         ),
     ]
     return Table("redmax/chain", "CHAIN: joint friction by BISP", rows, claims)

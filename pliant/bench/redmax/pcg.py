@@ -8,9 +8,11 @@ import numpy as np
 from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.linear import PCG, Dense, MatrixChoice
 from pliant.bench.table import Claim, Table
+from pliant.linear.threads import one_thread
 from pliant.scenes.redmax import ArticulatedScene, bridge, long_chain, tree, umbrella
 
 
+@one_thread()
 def measure(scene: ArticulatedScene, matrix: MatrixChoice, repeats: int) -> tuple[float, float]:
     """Least CPU seconds per step, and the mean number of iterations."""
     method, state = LinearlyImplicitTree(matrix), scene.start
