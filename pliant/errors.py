@@ -6,7 +6,7 @@ Numerical failure is a result (``converged=False``) that the run policy turns in
 
 
 class PliantError(Exception):
-    """Base of all errors raised on purpose: ``what`` (with the offending value), ``where`` it stands, the ``remedy``."""
+    """Base of all errors raised on purpose: ``what`` (with the value), ``where`` it stands, the ``remedy``."""
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
         self.what, self.where, self.remedy = what, where, remedy

@@ -8,7 +8,7 @@ from pliant.errors import SceneError
 
 
 class Attachment:
-    """Springs of zero length and stiffness ``k`` [N/m] (scalar or per vertex) from ``vertices`` to ``targets (p, d)``."""
+    """Springs of zero length and stiffness ``k`` [N/m] (one or per vertex) from ``vertices`` to ``targets (p, d)``."""
 
     def __init__(
         self, n: int, vertices: IntArray, targets: Array, k: float | Array, *, name: str = "attachment"

@@ -5,7 +5,8 @@ With A^-1 replaced by the inverse on the null space of C,
     A^-1 - A^-1 C^T (C A^-1 C^T)^-1 C A^-1,
 
 every Newton or secant direction keeps C z; started from a feasible guess the solver never leaves the constraint, and
-its root is that of the KKT system. The residual that must vanish is r - C^T lambda with the multipliers that make it least.
+its root is that of the KKT system. The residual that must vanish is r - C^T lambda, with the multipliers that make it
+least.
 """
 
 from dataclasses import dataclass, replace

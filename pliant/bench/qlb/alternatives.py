@@ -38,7 +38,7 @@ class ScaledIdentityFactor:
 
 def run(*, quick: bool = False) -> Table:
     mesh = figure(cells=14) if quick else armadillo()
-    solvers = {
+    solvers: dict[str, Any] = {
         "ND": Newton(),
         "NEWTON-I": NewtonPCG(),
         "QLB": QLB(),
