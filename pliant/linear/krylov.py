@@ -54,6 +54,8 @@ def expv(
             return Exponential(w, substeps, products, rejections, error, bool(np.isfinite(beta)), now)
         V, H, exact, after = arnoldi(apply, w / beta, m)
         products += len(V)
+        if not np.isfinite(H).all():
+            return Exponential(w * np.nan, substeps, products, rejections, error, False, now)
         step = t - now if exact else min(t - now, step or first_step(H, m, tolerance))
         for _ in range(REJECTIONS):
             with np.errstate(over="ignore", invalid="ignore"):  # growth beyond the range shows as not finite

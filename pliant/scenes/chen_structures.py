@@ -95,7 +95,7 @@ def tower(E: float = 3e7, wind: float = 5.0) -> Scene:
 def cuboid(E: float = 1e5, *, arap: bool = False, cells: tuple[int, int, int] = (7, 7, 18)) -> Scene:
     """0.1 x 0.1 x 0.3 m (1,216 vertices; 1,245 in the source), held at both ends. [Chen2019, sec. 6.4.2]"""
     mesh = bar((0.1, 0.1, 0.3), cells)
-    material: Any = ARAP(E=E, nu=NU) if arap else NeoHookean(E=E, nu=NU)
+    material: Any = ARAP(E=E) if arap else NeoHookean(E=E, nu=NU)
     pins = Pin(mesh.where(lambda X: X[:, 2] < 1e-9))
     return Scene([_solid(mesh, material, pins)], SIERE(), h=0.01, gravity=(0, 0, 0))
 

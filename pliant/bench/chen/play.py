@@ -115,8 +115,8 @@ def plot(name: str, title: str, curves: dict[str, tuple[Array, Array]], ylabel: 
 
 def energy_plot(name: str, title: str, runs: list[Run], *terms: str) -> str:
     """The named energies summed (all but kinetic when none is named) over time, one curve per run."""
-    curves = {}
+    curves: dict[str, tuple[Array, Array]] = {}
     for run in runs:
-        y = sum(run.series(t) for t in terms) if terms else run.total()
-        curves[run.name] = (run.h * np.arange(1, len(run.energies) + 1), np.asarray(y))
+        y = sum((run.series(t) for t in terms), np.zeros(len(run.energies))) if terms else run.total()
+        curves[run.name] = (run.h * np.arange(1.0, len(run.energies) + 1.0), y)
     return plot(name, title, curves, " + ".join(terms) + " energy [J]" if terms else "total energy [J]")

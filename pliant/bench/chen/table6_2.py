@@ -51,7 +51,7 @@ def measure(case: Case, steps: int, repeats: int) -> dict[str, Run]:
     scene = case.scene()
     system, h = scene.system(), float(scene.h)
     start = scenes.twisted(system, case.turns) if case.turns else scene.initial(system)
-    methods = {"SI": LinearlyImplicit(psd=False), "SIERE": SIERE(s=case.s)}
+    methods: dict[str, Any] = {"SI": LinearlyImplicit(psd=False), "SIERE": SIERE(s=case.s)}
     best: dict[str, Run] = {}
     for _ in range(repeats):
         for name, integrator in methods.items():
@@ -89,7 +89,7 @@ def row(case: Case, runs: dict[str, Run]) -> dict[str, object]:
         "thesis SIERE/SI": _ratio(case.paper),
         "ERE/SIERE": round(cost["ERE"] / cost["SIERE"], 2),
         "solves/step": round(float(np.mean(solves)), 1) if solves else 0.0,
-        "ERE products/step": round(float(np.mean([c.inner for c in runs["ERE"].counts] or [np.nan]))),
+        "ERE products/step": round(float(np.mean([float(c.inner) for c in runs["ERE"].counts] or [np.nan]))),
         "thesis SI, SIERE, ERE [s]": ", ".join(case.paper),
     }
 

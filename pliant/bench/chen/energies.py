@@ -1,0 +1,84 @@
+"""Energy over time of SI, SIERE, ERE and BE on one scene: the content of Figures 6.6 to 6.13. [Chen2019, sec. 6.4]"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.chen.play import Run, energy_plot, play, swing
+from pliant.bench.table import Claim, Table
+from pliant.integrators import BDF1, SIERE, LinearlyImplicit
+from pliant.scene import Scene
+from pliant.scenes.chen_structures import twisted
+from pliant.solvers import Newton
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What to run: ``steps`` in full and quick mode, ``methods`` beside SI and SIERE, a start twisted by ``turns``."""
+
+    id: str
+    title: str
+    scene: Scene
+    steps: tuple[int, int]
+    methods: dict[str, Any] = field(default_factory=dict)
+    turns: float = 0.0
+    terms: tuple[str, ...] = ("elastic",)
+    note: str = ""
+
+
+SI = LinearlyImplicit(psd=False)
+BE = BDF1(Newton(project="on_demand"))
+
+
+def simulate(figure: Figure, quick: bool) -> list[Run]:
+    """SI, SIERE as the scene has it, and the figure's further methods, each at most twenty times as dear as SIERE."""
+    system, h = figure.scene.system(), float(figure.scene.h)
+    start = twisted(system, figure.turns) if figure.turns else figure.scene.initial(system)
+    steps = figure.steps[quick]
+    siere = play("SIERE", system, start, figure.scene.integrator, h, steps)
+    budget = 20.0 * sum(siere.seconds)
+    others = {"SI": SI, **figure.methods}
+    return [siere, *(play(name, system, start, i, h, steps, budget=budget) for name, i in others.items())]
+
+
+def row(run: Run, terms: tuple[str, ...]) -> dict[str, Any]:
+    elastic = sum((run.series(t) for t in terms), np.zeros(len(run.energies)))
+    early, late = swing(elastic) if len(elastic) > 4 else (np.nan, np.nan)
+    return {
+        "method": run.name,
+        "steps": len(run.energies),
+        "ended": run.ended or "-",
+        "ms/step": round(1e3 * run.per_step(), 1),
+        "swing, first fifth [J]": f"{early:.3g}",
+        "swing, last fifth [J]": f"{late:.3g}",
+        "kept": round(late / early, 3) if early > 0 else float("nan"),
+    }
+
+
+def kept(run: Run, terms: tuple[str, ...]) -> float:
+    """Peak to peak of the potential energy in the last fifth over that in the first."""
+    values = sum((run.series(t) for t in terms), np.zeros(len(run.energies)))
+    if len(values) < 5:
+        return 0.0
+    early, late = swing(values)
+    return late / early if early > 0 else 0.0
+
+
+def oscillation_claims(runs: list[Run], terms: tuple[str, ...]) -> list[Claim]:
+    """The generic acceptance: SIERE keeps at least half of the oscillation, SI at most a fifth."""
+    siere, si = kept(runs[0], terms), kept(runs[1], terms)
+    return [
+        Claim("SIERE keeps the oscillation", ">= 0.5", f"{siere:.2f}", siere >= 0.5 and not runs[0].ended),
+        Claim("SI loses it", "<= 0.2", f"{si:.2f} {runs[1].ended}", si <= 0.2 or bool(runs[1].ended)),
+    ]
+
+
+def table(figure: Figure, runs: list[Run], claims: list[Claim]) -> Table:
+    name = figure.id.split("/")[1]
+    picture = energy_plot(name, figure.title, runs, *figure.terms)
+    notes = [figure.note] if figure.note else []
+    return Table(figure.id, figure.title, [row(r, figure.terms) for r in runs], claims, notes, [picture])
+
+
+__all__ = ["BE", "SI", "SIERE", "Figure", "kept", "oscillation_claims", "simulate", "table"]
