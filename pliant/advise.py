@@ -148,10 +148,9 @@ def _matrices(system: Any, state: State) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     if not all(hasattr(system, name) for name in needed):
         raise SceneError(f"{type(system).__name__} has no stiffness matrix", where="advise")
     at_rest: Array = system.X.ravel() if hasattr(system, "X") else state.q
-    K = -system.stiffness(at_rest, np.zeros_like(state.v), state.t, psd=True)
-    free = system.free
-    M = system.mass(at_rest)
-    return sp.csr_matrix(K[free][:, free]), sp.csr_matrix(M[free][:, free])
+    K = -system.stiffness(at_rest, np.zeros_like(state.v), state.t, psd=True)[system.free][:, system.free]
+    M = system.mass(at_rest)[system.free][:, system.free]
+    return sp.csr_matrix(0.5 * (K + K.T)), sp.csr_matrix(M)  # symmetric to the last bit, so that its pattern is too
 
 
 def _mode(integrator: Any, h: float, omega: float) -> ModeAdvice:
