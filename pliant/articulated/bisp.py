@@ -3,7 +3,7 @@
 Reduced coordinates satisfy the joints exactly; the joint reaction is the force that explains the difference between the
 constrained and the unconstrained maximal velocities (Eq. 3.5), the normal impulses are local solves (Eq. 3.7), and only
 the friction programme (Eq. 3.2) remains. As printed, the quadratic velocity force acts twice; here f~ = f - M Jdot v is
-used throughout, and ``published=True`` gives the printed algorithm (card R-I, T11).
+used throughout, and ``published=True`` gives the printed algorithm.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The implicit contacts inside frictional joints, fixed in the child's frame [Weidner2022, sec. 3.3.2; card R-I].
+"""The implicit contacts inside frictional joints, fixed in the child's frame [Weidner2022, sec. 3.3.2].
 
 No collision detection: a hinge is a cylinder touched at both ends, a slider a box touched at its corners, a ball a
 sphere touched on its axes. Each contact point has normals (whose multipliers bound the friction) and tangents.

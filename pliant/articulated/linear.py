@@ -88,7 +88,7 @@ class Factored:
 
 @dataclass(frozen=True)
 class PCG:
-    """Matrix-free conjugate gradients, preconditioned by the exact inverse with block diagonal D and K [card R-F].
+    """Matrix-free conjugate gradients, preconditioned by the exact inverse with block diagonal D and K [Wang2019].
 
     ``stiffness=False`` takes the recursion of the inertia alone, which can be better for soft springs. Without coupling
     springs the recursion is exact and one application solves.

@@ -1,4 +1,4 @@
-"""The exact O(n) inverse of a tree with block diagonal maximal matrix [Weidner2022, sec. 3.2; card R-F].
+"""The exact O(n) inverse of a tree with block diagonal maximal matrix [Weidner2022, sec. 3.2].
 
     leaf to root:   Mh_i = A_i + sum_c A_ci^T Pi_c A_ci,   Psi_i = (B_i^T Mh_i B_i + a_i)^-1,
                     Pi_i = Mh_i - Mh_i B_i Psi_i B_i^T Mh_i

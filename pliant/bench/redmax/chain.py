@@ -15,7 +15,7 @@ from pliant.linear.threads import one_thread
 from pliant.scenes.redmax import chain_with_friction
 from pliant.scenes.redmax import run as simulate
 
-REFERENCE = {0.5: (1.53, 1.86), 1.0: (1.49, 1.49)}  # root and tip stop times of card R-K [s]
+REFERENCE = {0.5: (1.53, 1.86), 1.0: (1.49, 1.49)}  # root and tip stop times of an independent implementation [s]
 REST = 1e-2  # rad/s
 
 
@@ -73,7 +73,7 @@ def run(*, quick: bool = False) -> Table:
         Claim(
             "the root stops before the tip (R)", "root first", f"{thin[0]:.2f} s, {thin[1]:.2f} s", thin[0] < thin[1]
         ),
-        Claim("stop times", "within 10 % of the card", f"{100 * max(near):.1f} %", max(near) < 0.1),
+        Claim("stop times", "within 10 % of an independent code", f"{100 * max(near):.1f} %", max(near) < 0.1),
         *(
             Claim(
                 f"SP with unilateral contacts against BISP, 10 links, both with {name}",

@@ -1,4 +1,4 @@
-"""BISP against the plain step, against maximal staggered projections, and against the second law [B5, B6, B12]."""
+"""BISP against the plain step, against maximal staggered projections, and against the second law."""
 
 from dataclasses import replace
 from typing import Any

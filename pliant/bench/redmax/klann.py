@@ -12,7 +12,7 @@ from pliant.scenes.redmax import run as simulate
 from pliant.scenes.redmax.klann import SCALE, pose
 from pliant.state import Step
 
-CARD_FEET = ((0.0, 0.0), (0.5338, 0.4352), (1.0001, 0.0), (0.4967, 0.0046))
+FEET = ((0.0, 0.0), (0.5338, 0.4352), (1.0001, 0.0), (0.4967, 0.0046))
 DRIVE = 2  # position of the driven crank among the constraints of the single leg
 
 
@@ -62,7 +62,7 @@ def run(*, quick: bool = False) -> Table:
     rows = [torque_row(mu) for mu in ((0.0, 0.4) if quick else (0.0, 0.2, 0.4, 0.6, 0.8))]
     w = walk(1.0 if quick else 5.0)
     feet = np.array([pose(np.pi / 2 * k).foot for k in range(4)])
-    off = float(np.abs(feet - CARD_FEET).max())
+    off = float(np.abs(feet - FEET).max())
     means = [r["mean_torque"] for r in rows]
     worst = max(r["loop_error"] for r in (*rows, w))
     needed = 1.0 if not quick else 0.2

@@ -1,4 +1,4 @@
-"""Regression energies of the public RedMax code: 37 scenes, linearly implicit and with error control [card R-N]."""
+"""Regression energies of the public RedMax code: 37 scenes, linearly implicit and with error control [Wang2019]."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The O(n) solver: iterations and time per step against the number of bodies and against dense direct [R-F, B9]."""
+"""The O(n) solver: iterations and time per step against the number of bodies and against dense direct [Wang2019]."""
 
 from time import process_time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Numbered RedMax scenes made of serial chains of bars (units cm, g, s; card R-N)."""
+"""Numbered RedMax scenes made of serial chains of bars (units cm, g, s)."""
 
 import numpy as np
 

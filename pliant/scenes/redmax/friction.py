@@ -1,4 +1,4 @@
-"""Numbered RedMax scenes with joint friction, run with the algorithm as published (units cm, g, s; card R-N)."""
+"""Numbered RedMax scenes with joint friction, run with the algorithm as published (units cm, g, s)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Numbered RedMax scenes that show one kind of joint or body each (units cm, g, s; card R-N)."""
+"""Numbered RedMax scenes that show one kind of joint or body each (units cm, g, s)."""
 
 import numpy as np
 

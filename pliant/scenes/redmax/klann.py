@@ -1,4 +1,4 @@
-"""Klann's walking linkage: one leg on a fixed frame, and a walker with six legs [Weidner2022, Fig. 3.3; card R-L].
+"""Klann's walking linkage: one leg on a fixed frame, and a walker with six legs [Weidner2022, Fig. 3.3].
 
 Coordinates of the patent's example, in units of 10 cm: x forward, z up, foot at the origin, hinges along y. Each limb
 has a rod, a leg and two rockers on a crank that three limbs of a side share: 6 x 4 + 2 = 26 joints, 12 closures with

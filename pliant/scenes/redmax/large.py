@@ -1,4 +1,4 @@
-"""Scenes with many bodies for the O(n) solver: chain, bridge, tree, umbrella (units cm, g, s; card R-F)."""
+"""Scenes with many bodies for the O(n) solver: chain, bridge, tree, umbrella (units cm, g, s)."""
 
 import numpy as np
 

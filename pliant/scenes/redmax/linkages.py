@@ -1,4 +1,4 @@
-"""Numbered RedMax scenes with closed loops and prescribed bodies, without friction (units cm, g, s; card R-N)."""
+"""Numbered RedMax scenes with closed loops and prescribed bodies, without friction (units cm, g, s)."""
 
 import numpy as np
 
