@@ -1,4 +1,4 @@
-"""Friction inside joints and outside, as one step's data: tangents, limits, and the local contact solves [Weidner2022, sec. 3.3]."""
+"""Friction inside joints and outside: tangents, limits, and the local contact solves [Weidner2022, sec. 3.3]."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
