@@ -196,13 +196,11 @@ def assemble(cloth: EolCloth, state: State, h: float, qvv: bool) -> tuple[sp.csr
     """
     q, v, t = state.q, state.v, state.t
     M, K = cloth.mass(q), cloth.stiffness(q, v, t, psd=True)
-    A = M.copy()
-    A.data = M.data - h * h * K.data
     diagonal = M.diagonal()
     drag = np.full(len(q), 1e-9 * diagonal.mean())
     tied = (3 * cloth.eol[:, None] + np.arange(3)).ravel()
     drag[tied] = 1e-3 * diagonal[tied]
-    A += sp.diags_array(drag, format="csr")
+    A = cloth.combined(M.data - h * h * K.data, drag)
     b = cloth.momentum(q, v) + h * cloth.force(q, v, t)
     b[tied] += drag[tied] * cloth.carried(q, t).ravel()
     return A, b + h * cloth.quadratic_velocity(q, v) if qvv else b

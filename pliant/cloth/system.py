@@ -36,6 +36,8 @@ class EolCloth:
         start, near = _fill.reach(sheet.faces, self.hinge, n)
         self._graph = (start, near, number)
         self._pattern = Pattern(*_fill.pattern(start, near, number, self.eol))
+        rows = np.repeat(np.arange(self._pattern.size), np.diff(self._pattern.indptr))
+        self._diagonal = np.flatnonzero(rows == self._pattern.indices)
         self._hinge_faces = hinge_faces(sheet.faces, self.hinge)
         self._mu, self._lam = lame(material.E, material.nu)
         self.free: IntArray = np.arange(3 * n + 2 * len(self.eol))
@@ -109,6 +111,12 @@ class EolCloth:
         W = self._hinge_weights(sheet)
         _fill.add_isotropic(data, self._pattern.indptr, self._graph, self.hinge, W, self._hinge_gradients(F))
         return self._pattern.matrix(-data)
+
+    def combined(self, data: Array, diagonal: Array) -> sp.csr_matrix:
+        """The matrix with these values plus a diagonal, in the pattern of `mass` and `stiffness`."""
+        data = data.copy()
+        data[self._diagonal] += diagonal
+        return self._pattern.matrix(data)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._pattern.matrix(np.zeros(self._pattern.nnz))
