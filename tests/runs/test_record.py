@@ -62,14 +62,17 @@ def test_every_k_steps(tmp_path):
     assert len(run.ledger["t"]) == 11
 
 
-@pytest.mark.parametrize("pair", [("BDF2", "QLB"), pytest.param(("SDIRK2", "Newton"), marks=pytest.mark.slow)], ids=str)
-def test_killed_in_step_11_and_resumed_is_byte_equal(tmp_path, pair):
-    assert restart.kill_in_step(pair, tmp_path / "killed")
-    assert load(tmp_path / "killed").report["status"] == "running"
-    assert len(load(tmp_path / "killed").frames) == 12  # recorded further than it was saved
-    restart.resume_all([tmp_path / "killed"])
-    record(restart.scene(*pair), tmp_path / "whole", output=Output(checkpoint_every=10))
-    assert restart.equal(tmp_path / "whole", tmp_path / "killed")
+def test_killed_in_step_11_and_resumed_is_byte_equal(tmp_path):
+    pairs = [("BDF2", "QLB"), ("SDIRK2", "Newton"), ("Verlet", "")]
+    folders = {pair: tmp_path / "_".join(pair) for pair in pairs}
+    restart.child("kill", folders)
+    for folder in folders.values():
+        assert load(folder).report["status"] == "running"
+        assert len(load(folder).frames) == 12  # recorded further than it was saved
+    restart.child("resume", folders)
+    for pair, folder in folders.items():
+        whole = record(restart.scene(*pair), tmp_path / ("whole_" + folder.name), output=Output(checkpoint_every=10))
+        assert restart.equal(whole.folder, folder)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
