@@ -140,3 +140,24 @@ def bench(
         list_benches(json=json)
     else:
         run_bench(id, quick=quick, json=json)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="the folder of a run")],
+    to: Annotated[str, typer.Option(help="png, mp4, gif, usd, vtk, obj, ply, gltf or npz")],
+    out: Annotated[Path | None, typer.Option(help="file (or folder of a series); default inside the run")] = None,
+    channel: Annotated[str | None, typer.Option(help="colours or values: a recorded channel, or displacement")] = None,
+    embed: Annotated[Path | None, typer.Option(help="a fine surface (file) that follows the body")] = None,
+    frame: Annotated[int | None, typer.Option(help="one frame only; negative numbers count from the end")] = None,
+    every: Annotated[int, typer.Option(help="every k-th frame (geometry)")] = 1,
+    size: Annotated[str, typer.Option(help="pixels (pictures)")] = "960x540",
+    fps: Annotated[float, typer.Option(help="frames per second (films)")] = 30.0,
+) -> None:
+    """Write a run as a picture, a film, or geometry for other programs."""
+    from pliant.cli.export import check_format, draw_run, export_run
+
+    if check_format(to):
+        draw_run(folder, to, out, channel, embed, frame, size, fps)
+    else:
+        export_run(folder, to, out, channel, embed, frame, every)

@@ -1,0 +1,199 @@
+"""What is shown of a run: the surface of every frame, or a fine surface that follows it. One frame is in memory."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import MeshError, RunError
+from pliant.mesh import Mesh, embed, read_raw
+from pliant.mesh.topology import boundary_facets
+from pliant.record import Run
+from pliant.record.frames import Frame, Topology, open_frames
+from pliant.record.run import FRAMES, load
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One frame as a surface: time [s], ``points (n, 3)`` [m], ``triangles (k, 3)``, ``lines (l, 2)`` of springs,
+    and ``values`` per vertex, (n,) or (n, d)."""
+
+    t: float
+    points: Array
+    triangles: IntArray
+    lines: IntArray
+    values: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Clip:
+    """The chosen frames of a run as `Picture` objects, read when they are asked for.
+
+    ``channels`` are recorded ones or ``displacement``; values per cell become the mean over the cells at each vertex.
+    ``surface`` is a mesh file, placed where the body is in the first frame; it then takes the place of the body's own
+    surface. ``chosen`` are numbers of frames, all of them by default.
+    """
+
+    run: Run
+    channels: tuple[str, ...] = ()
+    surface: Path | None = None
+    chosen: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.parts.size:
+            remedy = "let it run for a step, or `pliant resume` it"
+            raise RunError(f"{self.run.folder} has no complete frame yet", where="export", remedy=remedy)
+        for k in self.chosen or ():
+            if not -len(self.parts) <= k < len(self.parts):
+                remedy = f"choose from 0 to {len(self.parts) - 1}; negative numbers count from the end"
+                raise RunError(f"no frame {k}", where=str(self.run.folder), remedy=remedy)
+        first = self.run.frames[0]
+        recorded = [*first.point_values, *first.cell_values, "displacement"]
+        for name in self.channels:
+            if name not in recorded:
+                remedy = f"this run has {', '.join(recorded)}; record more with --set 'output.channels=[\"{name}\"]'"
+                raise RunError(f"unknown channel {name!r}", where=str(self.run.folder), remedy=remedy)
+        if self.surface is not None and not self.fixed:
+            remedy = "export the body's own surface: leave out --embed"
+            raise RunError("a surface cannot follow a mesh whose topology changes", where="--embed", remedy=remedy)
+
+    @cached_property
+    def parts(self) -> IntArray:
+        """Number of the topology of every recorded frame."""
+        path = self.run.folder / FRAMES
+        if not path.is_file():
+            remedy = "run it again, or give the folder of a run"
+            raise RunError(f"{self.run.folder} is half written: it has no {FRAMES}", where="export", remedy=remedy)
+        with open_frames(path) as file:
+            try:
+                steps = file["VTKHDF/Steps"]
+                return steps["PartOffsets"][: min(int(steps.attrs["NSteps"]), len(steps["Values"]))]
+            except (KeyError, OSError) as error:
+                remedy = "run it again: this file was not written by pliant, or is damaged"
+                raise RunError(f"{path} cannot be read", where="export", remedy=remedy) from error
+
+    @cached_property
+    def fixed(self) -> bool:
+        """Whether all frames have the same cells."""
+        return bool((self.parts == self.parts[0]).all())
+
+    @property
+    def numbers(self) -> list[int]:
+        """The chosen frames."""
+        everything = range(len(self.parts))
+        return list(everything) if self.chosen is None else [everything[k] for k in self.chosen]
+
+    @cached_property
+    def times(self) -> Array:
+        """Their times [s]."""
+        return self.run.frames.times[self.numbers]
+
+    def every(self, k: int) -> "Clip":
+        """Every k-th frame."""
+        return replace(self, chosen=tuple(range(0, len(self.parts), k)))
+
+    def at(self, times: Array) -> "Clip":
+        """For each of the times [s] the last frame that is not later."""
+        k = np.searchsorted(self.run.frames.times, times + 1e-9, side="right") - 1
+        return replace(self, chosen=tuple(int(i) for i in np.maximum(k, 0)))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Picture]:
+        first = self.run.frames[0].points
+        part, skin = -1, None
+        for k in self.numbers:
+            if skin is None or self.parts[k] != part:
+                part, skin = self.parts[k], self._skin(k)
+            frame = self.run.frames[k]
+            yield skin.picture(frame, first, self.channels)
+
+    def _skin(self, k: int) -> "_Skin":
+        topology, n = self.run.frames.topology(k), len(self.run.frames[k].points)
+        if self.surface is None:
+            return _own_skin(topology, n)
+        return _following_skin(topology, self.run.frames[0].points, self.surface)
+
+
+@dataclass(frozen=True, eq=False)
+class _Skin:
+    """The surface's vertices as weighted sums of the body's: row i has ``weights[i] @ x[vertices[i]]``."""
+
+    triangles: IntArray
+    lines: IntArray
+    vertices: IntArray  # (p, k)
+    weights: Array  # (p, k)
+    cells: "_CellMean"
+
+    def picture(self, frame: Frame, first: Array, channels: tuple[str, ...]) -> Picture:
+        values = {name: self._on_surface(self._channel(frame, first, name)) for name in channels}
+        return Picture(frame.t, self._on_surface(frame.points), self.triangles, self.lines, values)
+
+    def _on_surface(self, x: Array) -> Array:
+        return np.einsum("pk,pk...->p...", self.weights, x[self.vertices])
+
+    def _channel(self, frame: Frame, first: Array, name: str) -> Array:
+        if name in frame.point_values:
+            return frame.point_values[name]
+        if name in frame.cell_values:
+            return self.cells.of(frame.cell_values[name])
+        if len(first) != len(frame.points):
+            what, remedy = "vertices come and go, so they have no displacement", "choose another channel"
+            raise RunError(what, where="export", remedy=remedy)
+        return frame.points - first
+
+
+@dataclass(frozen=True, eq=False)
+class _CellMean:
+    """Values of cells -> mean over the cells at each of n vertices; NaN (cells without the quantity) does not count."""
+
+    topology: Topology
+    n: int
+
+    def of(self, values: Array) -> Array:
+        cell = np.repeat(np.arange(self.topology.cells), np.diff(self.topology.offsets))
+        rows = values.reshape(len(values), -1)[cell]
+        known = np.isfinite(rows).all(axis=1)
+        vertex = self.topology.connectivity[known]
+        count = np.maximum(np.bincount(vertex, minlength=self.n), 1)
+        columns = [np.bincount(vertex, weights=column, minlength=self.n) / count for column in rows[known].T]
+        return np.stack(columns, axis=1).reshape(self.n, *values.shape[1:])
+
+
+def _own_skin(topology: Topology, n: int) -> _Skin:
+    """Boundary of the tets, all triangles, all springs; the vertices that none of them uses are left out."""
+    tets, triangles, lines = (_cells(topology, k) for k in (4, 3, 2))
+    F = np.concatenate([boundary_facets(tets), triangles]) if len(tets) else triangles
+    loose = _cells(topology, 1).ravel()
+    used, numbers = np.unique(np.concatenate([F.ravel(), lines.ravel(), loose]), return_inverse=True)
+    F, lines = numbers[: F.size].reshape(-1, 3), numbers[F.size : F.size + lines.size].reshape(-1, 2)
+    return _Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n))
+
+
+def _following_skin(topology: Topology, x: Array, path: Path) -> _Skin:
+    """A surface file placed in the tets at x and carried along by barycentric weights."""
+    raw, tets = read_raw(path), _cells(topology, 4)
+    T = np.asarray(raw.T)
+    if not len(tets):
+        raise MeshError("the run has no tetrahedra to carry a surface", where=str(path), remedy="leave out --embed")
+    if T.ndim != 2 or T.shape[1] != 3:
+        raise MeshError("no triangles", where=str(path), remedy="give a triangle surface (.obj, .ply, .stl)")
+    used, numbers = np.unique(tets, return_inverse=True)
+    held = embed(Mesh(X=x[used], T=numbers.reshape(tets.shape)), raw.X)
+    return _Skin(T, np.zeros((0, 2), np.int64), used[held.vertices], held.weights, _CellMean(topology, len(x)))
+
+
+def _cells(topology: Topology, size: int) -> IntArray:
+    """The cells with so many vertices, (m, size)."""
+    first = topology.offsets[:-1][np.diff(topology.offsets) == size]
+    return topology.connectivity[first[:, None] + np.arange(size)]
+
+
+def clip(run: Run | str | Path, channels: tuple[str, ...] = (), *, surface: str | Path | None = None) -> Clip:
+    """The whole run in a folder, ready to be exported."""
+    run = run if isinstance(run, Run) else load(run)
+    return Clip(run, tuple(channels), None if surface is None else Path(surface))

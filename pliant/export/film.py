@@ -1,0 +1,162 @@
+"""Pictures and films without a screen, drawn by VTK through pyvista."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.errors import MissingDependency, RunError
+from pliant.export.clip import Clip, Picture
+
+BODY, EDGES, BACKGROUND = "#6f9bd1", "#27405e", "white"
+FINE = 6000  # triangles; finer surfaces are drawn without their edges
+VIEW = np.array([-0.55, -1.0, 0.5])  # from the body towards the camera; z is up
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a picture looks: ``size`` in pixels, colours of ``channel`` (None: one colour), films at ``fps`` [1/s]."""
+
+    size: tuple[int, int] = (960, 540)
+    channel: str | None = None
+    fps: float = 30.0
+
+    def __post_init__(self) -> None:
+        if min(self.size) < 16 or max(self.size) > 8192:
+            raise RunError(
+                f"a picture of {self.size[0]}x{self.size[1]}", where="--size", remedy="use 16 to 8192 pixels"
+            )
+        if not 0.1 <= self.fps <= 240:
+            raise RunError(f"{self.fps:g} frames per second", where="--fps", remedy="use 0.1 to 240")
+
+
+PLAIN = Look()
+
+
+def write_png(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
+    """One picture: the last of the clip's frames."""
+    with _stage(clip, look) as draw:
+        image = draw(next(iter(replace(clip, chosen=(clip.numbers[-1],)))))
+    _imageio().imwrite(path, image)
+    return path
+
+
+def write_film(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
+    """A film (.mp4 or .gif) in real time: for every moment shown, the last frame recorded before it."""
+    times = clip.times
+    count = int(np.floor((times[-1] - times[0]) * look.fps + 1e-6)) + 1
+    shown = clip.at(times[0] + np.arange(count) / look.fps)
+    options = {"duration": 1000.0 / look.fps, "loop": 0} if path.suffix == ".gif" else _video(look)
+    with _stage(clip, look) as draw, _writer(path, options) as film:
+        for picture in shown:
+            film.append_data(draw(picture))
+    return path
+
+
+@contextmanager
+def _stage(clip: Clip, look: Look) -> Iterator[Any]:
+    """A function Picture -> image (height, width, 3), with one camera and one colour scale for the whole clip."""
+    pv = _pyvista()
+    low, high, least, most = _ranges(clip, look.channel)
+    plotter = pv.Plotter(off_screen=True, window_size=list(look.size))
+    plotter.background_color = BACKGROUND
+    plotter.enable_anti_aliasing("ssaa")
+    _aim(plotter, low, high)
+
+    def draw(picture: Picture) -> Array:
+        _place(plotter, _grid(pv, picture), picture, look.channel, (least, most))
+        return plotter.screenshot(return_img=True)
+
+    try:
+        yield draw
+    finally:
+        plotter.close()
+
+
+def _ranges(clip: Clip, channel: str | None) -> tuple[Array, Array, float, float]:
+    """Bounding box of all frames [m] and range of the channel."""
+    low, high, least, most = np.full(3, np.inf), np.full(3, -np.inf), np.inf, -np.inf
+    for picture in clip:
+        low, high = np.minimum(low, picture.points.min(axis=0)), np.maximum(high, picture.points.max(axis=0))
+        if channel is not None:
+            values = magnitude(picture.values[channel])
+            least, most = min(least, float(values.min())), max(most, float(values.max()))
+    return low, high, least, most
+
+
+def magnitude(values: Array) -> Array:
+    """One number per vertex: the value itself, or the length of a vector (of a tensor, its Frobenius norm)."""
+    return values if values.ndim == 1 else np.linalg.norm(values.reshape(len(values), -1), axis=1)
+
+
+def _aim(plotter: Any, low: Array, high: Array) -> None:
+    """Look at the middle of everything that ever is in the picture, from the front, left and above."""
+    radius = max(0.5 * float(np.linalg.norm(high - low)), 1e-6)
+    angle = 30.0
+    middle, away = 0.5 * (low + high), VIEW / np.linalg.norm(VIEW)
+    distance = radius / np.sin(np.radians(angle / 2)) * 0.8
+    plotter.camera_position = [middle + distance * away, middle, (0.0, 0.0, 1.0)]
+    plotter.camera.view_angle = angle
+    plotter.camera.clipping_range = (0.01 * distance, 100.0 * distance)
+
+
+def _grid(pv: Any, picture: Picture) -> Any:
+    cells = {}
+    if len(picture.triangles):
+        cells["faces"] = np.column_stack([np.full(len(picture.triangles), 3), picture.triangles]).ravel()
+    if len(picture.lines):
+        cells["lines"] = np.column_stack([np.full(len(picture.lines), 2), picture.lines]).ravel()
+    return pv.PolyData(picture.points, **cells)  # without cells every vertex is a dot
+
+
+def _place(plotter: Any, grid: Any, picture: Picture, channel: str | None, limits: tuple[float, float]) -> None:
+    options: dict[str, Any] = {"color": BODY}
+    if channel is not None:
+        grid.point_data[channel] = magnitude(picture.values[channel])
+        bar = {"title": channel, "color": "black", "vertical": True, "position_x": 0.86, "position_y": 0.2}
+        options = {"scalars": channel, "clim": limits, "cmap": "viridis", "scalar_bar_args": bar}
+    if len(picture.triangles):
+        options |= {"show_edges": len(picture.triangles) < FINE, "edge_color": EDGES, "line_width": 1}
+        options |= {"ambient": 0.2, "specular": 0.2, "smooth_shading": len(picture.triangles) >= FINE}
+    else:
+        options |= {"line_width": 3, "point_size": 8, "render_points_as_spheres": True}
+    plotter.add_mesh(grid, name="body", reset_camera=False, **options)
+
+
+def _video(look: Look) -> dict[str, Any]:
+    return {"fps": look.fps, "macro_block_size": 2, "quality": 7, "ffmpeg_log_level": "error"}
+
+
+@contextmanager
+def _writer(path: Path, options: dict[str, Any]) -> Iterator[Any]:
+    try:
+        film = _imageio().get_writer(path, mode="I", **options)
+    except (ImportError, ValueError) as error:
+        remedy = "pip install 'imageio[ffmpeg]'"
+        raise MissingDependency(f"cannot write {path.suffix} films", where="export", remedy=remedy) from error
+    try:
+        yield film
+    finally:
+        film.close()
+
+
+def _imageio() -> Any:
+    try:
+        import imageio.v2 as imageio
+    except ImportError as error:
+        raise MissingDependency("imageio is not installed", where="export", remedy="pip install imageio") from error
+    return imageio
+
+
+def _pyvista() -> Any:
+    try:
+        import pyvista
+        from vtkmodules.vtkCommonCore import vtkLogger
+    except ImportError as error:
+        raise MissingDependency("pyvista is not installed", where="export", remedy="pip install pyvista") from error
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)  # without a display VTK finds its way, and would say so
+    return pyvista
