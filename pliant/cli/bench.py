@@ -7,6 +7,7 @@ import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from pliant.cli.console import console
@@ -38,7 +39,7 @@ def list_benches(*, json: bool) -> None:
         return
     grid = Grid(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in known.items():
-        grid.add_row(name, text)
+        grid.add_row(name, escape(text))
     console().print(grid)
 
 
@@ -60,20 +61,21 @@ def show(table: "Table") -> None:
     """Print rows, claims and notes."""
     out = console()
     if table.rows:
-        grid = Grid(title=f"{table.id}: {table.title}", title_justify="left")
+        grid = Grid(title=escape(f"{table.id}: {table.title}"), title_justify="left")
         columns = list(dict.fromkeys(name for row in table.rows for name in row))
         for name in columns:
-            grid.add_column(name, justify="right")
+            grid.add_column(escape(name), justify="right")
         for row in table.rows:
-            grid.add_row(*(_cell(row.get(name, "")) for name in columns))
+            grid.add_row(*(escape(_cell(row.get(name, ""))) for name in columns))
         out.print(grid)
     if table.claims:
         grid = Grid("claim", "paper", "ours", "holds?")
         for claim in table.claims:
-            grid.add_row(claim.name, claim.paper, claim.measured, "yes" if claim.holds else "NO")
+            texts = (claim.name, claim.paper, claim.measured, "yes" if claim.holds else "NO")
+            grid.add_row(*map(escape, texts))
         out.print(grid)
     for line in (*table.notes, *(f"figure: {figure}" for figure in table.figures)):
-        out.print(line)
+        out.print(escape(line))
 
 
 def _cell(value: Any) -> str:
