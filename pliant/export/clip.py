@@ -12,8 +12,11 @@ from pliant.errors import MeshError, RunError
 from pliant.mesh import Mesh, embed, read_raw
 from pliant.mesh.topology import boundary_facets
 from pliant.record import Run
+from pliant.record.channels import CELL_CHANNELS, POINT_CHANNELS
 from pliant.record.frames import Frame, Topology, open_frames
 from pliant.record.run import FRAMES, load
+
+KNOWN = (*POINT_CHANNELS, *CELL_CHANNELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +57,8 @@ class Clip:
         recorded = [*first.point_values, *first.cell_values, "displacement"]
         for name in self.channels:
             if name not in recorded:
-                remedy = f"this run has {', '.join(recorded)}; record more with --set 'output.channels=[\"{name}\"]'"
+                more = f"; record it with --set 'output.channels=[\"{name}\"]'" if name in KNOWN else ""
+                remedy = f"this run has {', '.join(recorded)}{more}"
                 raise RunError(f"unknown channel {name!r}", where=str(self.run.folder), remedy=remedy)
         if self.surface is not None and not self.fixed:
             remedy = "export the body's own surface: leave out --embed"

@@ -1,0 +1,201 @@
+"""Every format is opened again by an independent reader and compared with the frames of the run."""
+
+import shutil
+import tracemalloc
+
+import meshio
+import numpy as np
+import pytest
+import trimesh
+from scipy.spatial import cKDTree
+
+from pliant.errors import MeshError, PliantError, RunError
+from pliant.export import GEOMETRY, clip, write_gltf, write_npz, write_obj, write_ply, write_usd, write_vtk
+from pliant.mesh import box
+from pliant.record import load
+from pliant.record.frames import Frame, FrameWriter, Topology
+
+
+@pytest.fixture
+def whole(run):
+    return clip(run, ("von_mises", "displacement"))
+
+
+def test_the_surface_is_closed_and_holds_the_volume_of_the_bar(run):
+    first = next(iter(clip(run)))
+    surface = trimesh.Trimesh(first.points, first.triangles, process=False)
+    assert surface.is_watertight
+    assert surface.volume == pytest.approx(0.3 * 0.1 * 0.1, rel=1e-9)
+
+
+def test_usd_is_what_was_recorded(whole, tmp_path):
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.Open(str(write_usd(whole, tmp_path / "a.usdc")))
+    assert UsdGeom.GetStageUpAxis(stage) == "Z" and UsdGeom.GetStageMetersPerUnit(stage) == 1.0
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/surface"))
+    samples = mesh.GetPointsAttr().GetTimeSamples()
+    assert np.allclose(np.array(samples) / stage.GetTimeCodesPerSecond(), whole.times)
+    assert np.allclose(samples, np.arange(len(whole)))  # frames of even spacing lie on whole time codes
+    assert len(mesh.GetFaceVertexIndicesAttr().GetTimeSamples()) == 1
+    primvars = UsdGeom.PrimvarsAPI(mesh)
+    for code, picture in zip(samples, whole):
+        assert np.allclose(mesh.GetPointsAttr().Get(code), picture.points, atol=1e-7)
+        assert np.allclose(primvars.GetPrimvar("displacement").Get(code), picture.values["displacement"], atol=1e-7)
+        assert np.allclose(primvars.GetPrimvar("von_mises").Get(code), picture.values["von_mises"], rtol=1e-5)
+
+
+def test_series_are_what_was_recorded(whole, run, tmp_path):
+    write_vtk(whole, tmp_path / "vtk")
+    write_ply(whole, tmp_path / "ply")
+    write_obj(clip(run), tmp_path / "obj")
+    assert (tmp_path / "vtk" / "series.pvd").read_text().count("DataSet") == len(whole)
+    for k, picture in enumerate(whole):
+        read = meshio.read(tmp_path / "vtk" / f"frame.{k:04d}.vtu")
+        assert np.array_equal(read.points, picture.points)
+        assert np.array_equal(read.point_data["von_mises"], picture.values["von_mises"])
+        for ending in ("ply", "obj"):
+            read = trimesh.load(tmp_path / ending / f"frame.{k:04d}.{ending}", process=False)
+            assert np.array_equal(read.faces, picture.triangles)
+            assert np.allclose(read.vertices, picture.points, atol=1e-7)
+    values = meshio.read(tmp_path / "ply" / "frame.0010.ply").point_data
+    assert np.allclose(values["von_mises"], picture.values["von_mises"], rtol=1e-6)
+
+
+def test_gltf_morphs_through_the_frames(whole, tmp_path):
+    from pygltflib import GLTF2
+
+    file = GLTF2().load(str(write_gltf(whole, tmp_path / "a.glb")))
+    blob = file.binary_blob()
+
+    def read(index, width):
+        accessor = file.accessors[index]
+        start = file.bufferViews[accessor.bufferView].byteOffset
+        return np.frombuffer(blob, "<f4", accessor.count * width, start).reshape(accessor.count, width)
+
+    primitive = file.meshes[0].primitives[0]
+    base = read(primitive.attributes.POSITION, 3)
+    deltas = np.stack([read(target["POSITION"], 3) for target in primitive.targets])
+    sampler = file.animations[0].samplers[0]
+    weights = read(sampler.output, 1).reshape(len(whole), len(deltas))
+    assert np.allclose(read(sampler.input, 1)[:, 0], whole.times, atol=1e-7)
+    for row, picture in zip(weights, whole):
+        assert np.allclose(base + np.einsum("t,tnd->nd", row, deltas), picture.points, atol=1e-6)
+    assert trimesh.load(tmp_path / "a.glb", force="mesh").is_watertight
+
+
+def test_npz_holds_everything(whole, tmp_path):
+    arrays = np.load(write_npz(whole, tmp_path / "a.npz"))
+    assert np.array_equal(arrays["t"], whole.times)
+    for k, picture in enumerate(whole):
+        assert np.array_equal(arrays["points"][k], picture.points)
+        assert np.array_equal(arrays["displacement"][k], picture.values["displacement"])
+
+
+def test_values_of_cells_are_averaged_at_vertices(run):
+    """Means lie within the range of what they are means of."""
+    frame, picture = run.frames[-1], list(clip(run, ("von_mises",)))[-1]
+    values = frame.cell_values["von_mises"]
+    assert values.min() <= picture.values["von_mises"].min() and picture.values["von_mises"].max() <= values.max()
+
+
+@pytest.mark.parametrize("to", GEOMETRY)
+def test_a_fine_surface_follows_in_every_format(to, run, tmp_path):
+    fine = trimesh.creation.box(extents=(0.3, 0.1, 0.1)).subdivide().subdivide()
+    fine.apply_translation((0.15, 0.05, 0.05))
+    fine.export(tmp_path / "fine.obj")
+    chosen = clip(run, surface=tmp_path / "fine.obj")
+    pictures = list(chosen)
+    assert np.allclose(pictures[0].points, fine.vertices, atol=1e-7)
+    before, *_, after = clip(run)
+    distance, vertex = cKDTree(before.points).query(fine.vertices)
+    shared = distance < 1e-7  # vertices of both surfaces, the corners of the bar among them
+    assert shared.sum() >= 8
+    assert np.allclose(pictures[-1].points[shared], after.points[vertex[shared]], atol=1e-6)
+    ending, write = GEOMETRY[to]
+    assert write(chosen, tmp_path / f"out{ending}").exists()
+
+
+@pytest.fixture
+def changing(run, tmp_path):
+    """A run whose second frame has lost a tetrahedron."""
+    folder = tmp_path / "changing"
+    shutil.copytree(run.folder, folder)
+    (folder / "frames.vtkhdf").unlink()
+    mesh = box((1, 1, 1), (1, 1, 1))
+    writer = FrameWriter(folder / "frames.vtkhdf")
+    for t, T in ((0.0, mesh.T), (0.1, mesh.T[:-1]), (0.2, mesh.T[:-1])):
+        writer.append(Frame(t, mesh.X, {}, {}), Topology.of([T]))
+    writer.close()
+    return load(folder)
+
+
+@pytest.mark.parametrize("to", GEOMETRY)
+def test_changing_topology_is_written_or_refused_by_name(to, changing, tmp_path):
+    ending, write = GEOMETRY[to]
+    chosen, path = clip(changing), tmp_path / f"out{ending}"
+    if to in ("gltf", "npz"):
+        with pytest.raises(RunError, match=f"{to} cannot hold a topology that changes"):
+            write(chosen, path)
+        return
+    write(chosen, path)
+    faces = [len(picture.triangles) for picture in chosen]
+    if to == "usd":
+        from pxr import Usd, UsdGeom
+
+        stage = Usd.Stage.Open(str(path))
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/surface"))
+        codes = mesh.GetPointsAttr().GetTimeSamples()
+        assert [len(mesh.GetFaceVertexCountsAttr().Get(code)) for code in codes] == faces
+        assert len(mesh.GetFaceVertexCountsAttr().GetTimeSamples()) == 2
+    else:
+        read = {"vtk": lambda file: meshio.read(file).cells_dict["triangle"]}
+        faces_of = read.get(to, lambda file: trimesh.load(file, process=False).faces)
+        assert [len(faces_of(file)) for file in sorted(path.glob("frame.*"))] == faces
+
+
+def test_memory_does_not_grow_with_the_number_of_frames(tmp_path, run):
+    peaks = []
+    for count in (5, 50):
+        folder = tmp_path / str(count)
+        shutil.copytree(run.folder, folder)
+        (folder / "frames.vtkhdf").unlink()
+        mesh = box((1, 1, 1), (9, 9, 9))
+        writer, topology = FrameWriter(folder / "frames.vtkhdf", frames=count), Topology.of([mesh.T])
+        for k in range(count):
+            writer.append(Frame(0.1 * k, mesh.X * (1 + 0.01 * k), {}, {}), topology)
+        writer.close()
+        whole = clip(folder)
+        write_ply(whole, tmp_path / "warm")
+        tracemalloc.start()
+        for write, name in ((write_ply, "ply"), (write_npz, "a.npz"), (write_gltf, "a.glb")):
+            write(whole, folder / name)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
+
+
+def test_bad_input_is_named(run, tmp_path):
+    with pytest.raises(
+        RunError, match="unknown channel 'colour'; this run has velocity, strain, von_mises, displacement$"
+    ):
+        clip(run, ("colour",))
+    with pytest.raises(RunError, match=r"unknown channel 'det_F'.*record it with --set 'output.channels"):
+        clip(run, ("det_F",))
+    with pytest.raises(RunError, match="obj cannot hold the channel"):
+        write_obj(clip(run, ("von_mises",)), tmp_path)
+    half = tmp_path / "half"
+    half.mkdir()
+    with pytest.raises(RunError, match="not a run folder"):
+        clip(half)
+    (half / "report.json").write_text("{}")
+    with pytest.raises(RunError, match="half written"):
+        clip(half)
+    (half / "frames.vtkhdf").write_bytes(b"nothing")
+    with pytest.raises(RunError, match="cannot open"):
+        clip(half)
+    with pytest.raises(PliantError, match="no such file"):
+        next(iter(clip(run, surface=tmp_path / "none.obj")))
+    (tmp_path / "line.obj").write_text("v 0 0 0\nv 1 0 0\nl 1 2\n")
+    with pytest.raises(MeshError, match="no triangles"):
+        next(iter(clip(run, surface=tmp_path / "line.obj")))
