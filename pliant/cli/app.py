@@ -161,3 +161,15 @@ def export(
         draw_run(folder, to, out, channel, embed, frame, size, fps)
     else:
         export_run(folder, to, out, channel, embed, frame, every)
+
+
+@app.command()
+def plot(
+    folders: Annotated[list[Path], typer.Argument(help="folders of runs; several are compared")],
+    show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations; default all")] = None,
+    out: Annotated[Path | None, typer.Option(help="picture file; default plot.png in the first folder")] = None,
+) -> None:
+    """Draw energies, what the integrator took, and iterations per step."""
+    from pliant.cli.plot import plot_folders
+
+    plot_folders(folders, show or [], out)

@@ -1,0 +1,99 @@
+"""The ledger and the certificates of one or several runs as curves over time."""
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from pliant.arrays import Array
+from pliant.errors import RunError
+from pliant.record import Run
+
+Ledger = dict[str, Array]
+
+
+def energies(axes: Any, ledgers: dict[str, Ledger]) -> None:
+    """Total energy [J]; of a single run also the kinetic and every potential part."""
+    for name, ledger in ledgers.items():
+        axes.plot(ledger["t"], ledger["total"], lw=2, label="total" if len(ledgers) == 1 else name)
+        if len(ledgers) == 1:
+            for part in parts(ledger):
+                axes.plot(ledger["t"], ledger[part], lw=1, label=part)
+    axes.set_ylabel("energy [J]")
+
+
+def dissipation(axes: Any, ledgers: dict[str, Ledger]) -> None:
+    """Energy that the integrator took so far [J]; of a single run also the work of scripts and forces."""
+    for name, ledger in ledgers.items():
+        label = "taken by the integrator" if len(ledgers) == 1 else name
+        axes.plot(ledger["t"], np.cumsum(ledger["numerical"]), lw=2, label=label)
+        if len(ledgers) == 1:
+            for work in (column for column in ledger if column.startswith("work_")):
+                axes.plot(ledger["t"], np.cumsum(ledger[work]), lw=1, label=work.replace("_", " of ", 1))
+    axes.set_ylabel("since the start [J]")
+
+
+def iterations(axes: Any, ledgers: dict[str, Ledger]) -> None:
+    """Iterations of the nonlinear solver per step, as in [Weidner2022, Fig. 5.7 and 5.10]."""
+    for name, ledger in ledgers.items():
+        axes.step(ledger["t"][1:], ledger["iterations"][1:], where="mid", lw=1, label=name)
+    axes.set_ylabel("iterations per step")
+    axes.set_ylim(bottom=0)
+
+
+PANELS: dict[str, Callable[[Any, dict[str, Ledger]], None]] = {
+    "energy": energies,
+    "dissipation": dissipation,
+    "iterations": iterations,
+}
+
+
+def parts(ledger: Ledger) -> list[str]:
+    """The energies that make up the total: the columns between it and the work."""
+    columns = list(ledger)[list(ledger).index("total") + 1 :]
+    return list(takewhile(lambda column: not column.startswith(("work_", "numerical")), columns))
+
+
+def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tuple(PANELS)) -> Path:
+    """Draw the panels one above the other, every run a curve, into a picture file (.png, .svg, .pdf)."""
+    for panel in panels:
+        if panel not in PANELS:
+            raise RunError(f"unknown plot {panel!r}", where="plot", remedy=f"use {', '.join(PANELS)}")
+    path = Path(path)
+    ledgers = dict(zip(_names(runs), map(_ledger, runs)))
+    figure = Figure(figsize=(8.0, 2.4 * len(panels) + 0.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, panel in zip(grid, panels):
+        PANELS[panel](axes, ledgers)
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small", loc="best")
+    grid[-1].set_xlabel("time [s]")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot write {path}: {error}", where="plot", remedy="use a .png, .svg or .pdf file") from error
+    return path
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """Names of the folders; whole paths when names are equal."""
+    names = [run.folder.resolve().name for run in runs]
+    return names if len(set(names)) == len(names) else [str(run.folder) for run in runs]
+
+
+def _ledger(run: Run) -> Ledger:
+    try:
+        ledger = run.ledger
+    except (OSError, ValueError, IndexError) as error:
+        remedy = "`pliant resume` it, or run it again"
+        raise RunError(f"{run.folder} has no complete ledger: {error}", where="plot", remedy=remedy) from error
+    if len(ledger["t"]) < 2:
+        remedy = "let it run for a step, or `pliant resume` it"
+        raise RunError(f"{run.folder} has no finished step", where="plot", remedy=remedy)
+    return ledger
