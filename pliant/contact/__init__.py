@@ -1,0 +1,28 @@
+"""Contact geometry: obstacles, detection, intersections, and corrections after the step."""
+
+from pliant.contact.contacts import Contacts
+from pliant.contact.filters import BridsonFriction, Projected
+from pliant.contact.initial import OverlapError
+from pliant.contact.intersect import intersections
+from pliant.contact.obstacles import Bowl, Box, Cylinder, Obstacle, Plane, Sphere
+from pliant.contact.pairs import PairDetector
+from pliant.contact.triangles import TriangleObstacle
+
+OBSTACLES = (Plane, Sphere, Box, Cylinder, Bowl, TriangleObstacle)
+
+__all__ = [
+    "OBSTACLES",
+    "Bowl",
+    "Box",
+    "BridsonFriction",
+    "Contacts",
+    "Cylinder",
+    "Obstacle",
+    "OverlapError",
+    "PairDetector",
+    "Plane",
+    "Projected",
+    "Sphere",
+    "TriangleObstacle",
+    "intersections",
+]

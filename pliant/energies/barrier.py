@@ -88,11 +88,22 @@ class GapBarrier:
         still = guess.copy()
         still[free] = x[free]
         if not self._gaps(still).min(initial=np.inf) > 0.0:
+            return self._carried(still, free)
+        blocked = self.limit(still, guess - still) < 1.0
+        return still if blocked or self.value(guess) > self.value(still) else guess
+
+    def _carried(self, still: Array, free: IntArray) -> Array:
+        """Everything moved out of the way of the obstacle that has moved in."""
+        contacts = self._geometry(still)
+        worst = int(np.argmin(contacts.gaps))
+        way = (0.5 * self._dhat - contacts.gaps[worst]) * contacts.normals[worst]
+        moved = still.copy()
+        moved[free] += np.tile(way, len(still) // 3)[free]
+        if not self._gaps(moved).min() > 0.0:
             raise ConvergenceError(
                 "an obstacle or a scripted vertex moves through a body in one step", where="contact", remedy="reduce h"
             )
-        blocked = self.limit(still, guess - still) < 1.0
-        return still if blocked or self.value(guess) > self.value(still) else guess
+        return moved
 
     def penetration(self, x: Array) -> tuple[int, float]:
         gaps = self._geometry(x).gaps
@@ -167,7 +178,7 @@ class SurfaceBarrier:
         still[free] = x[free]
         passable = self._surfaces.safe_step(V0, self._vertices(still)) >= 1.0
         free_way = self._surfaces.safe_step(V0, self._vertices(guess)) >= 1.0
-        if free_way and (not passable or self.value(guess) <= self.value(still)):
+        if free_way and (not passable or self.value(guess) <= (1.0 + 1e-6) * self.value(still)):
             return guess
         if passable:
             return still

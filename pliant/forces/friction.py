@@ -38,7 +38,7 @@ class StickSlip:
         k = self.k_t[vertex]
         slips = k * s > limit
         rate = np.where(slips, limit / np.maximum(s, 1e-300), k)
-        work = np.where(slips, limit * s - limit**2 / (2.0 * k), 0.5 * k * s * s)
+        work = np.where(slips, limit * s - limit**2 / np.maximum(2.0 * k, 1e-300), 0.5 * k * s * s)
         return rate, np.where(slips, 0.0, k), work
 
 

@@ -27,6 +27,7 @@ class Newton:
     """z <- z - t A(z)^-1 r(z), A factored anew in every iteration, t by line search.
 
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times before giving up.
+    ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
     linear: LinearSolver = field(default_factory=Cholesky)
@@ -34,6 +35,7 @@ class Newton:
     tolerance: Tolerance = Tolerance()
     line_search: LineSearch = LineSearch()
     max_iterations: int = 100
+    coupled: bool = True
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
@@ -63,7 +65,7 @@ class Newton:
         shift = 0.0
         for _ in range(7 if not psd else 6):
             with clock("fill"):
-                A = shifted(stage.jacobian(now.z, psd=psd), shift, stage.weights)
+                A = shifted(stage.jacobian(now.z, psd=psd, coupled=self.coupled), shift, stage.weights)
             counts += Counts(fills=1)
             try:
                 with clock("factor"):

@@ -97,16 +97,16 @@ class BarrierModel:
 
     def at(self, start: State, t: float) -> Terms:
         """Stiffness and friction from the start of the stage, obstacles at its end."""
-        passages = self.setting.passages(start.t, t)
+        passages, before = self.setting.passages(start.t, t), self.setting.passages(start.t, start.t)
         kappa = self._kappa
         if self.choice.stiffness == "adaptive":
-            nearest = self._nearest(start.q, passages)
+            nearest = self._nearest(start.q, before)
             if nearest < 0.1 * self.dhat:
                 kappa *= 2.0 ** min(np.ceil(np.log2(0.1 * self.dhat / max(nearest, 1e-12 * self.dhat))), 10.0)
         energies = self._energies(passages, kappa)
         forces: list[Force] = []
         if self.choice.mu:
-            loads = [energy.loads(start.q) for energy in energies]
+            loads = [energy.loads(start.q) for energy in self._energies(before, kappa)]
             frozen = joined([c for c, _ in loads]), np.concatenate([f for _, f in loads])
             forces.append(
                 Friction(lambda x: frozen, self._mu, SmoothStick(self.choice.creep), self.setting.n, lagged=True)
@@ -114,13 +114,13 @@ class BarrierModel:
         return Terms(tuple(energies), tuple(forces))
 
     def _energies(self, passages: list[Passage], kappa: float) -> list[SurfaceBarrier | GapBarrier]:
-        energies: list[SurfaceBarrier | GapBarrier] = [SurfaceBarrier(self._surfaces, passages, kappa, self.dhat)]
+        energies: list[SurfaceBarrier | GapBarrier] = []
         if self._containers:
             near = Remembered(partial(self._near, passages=passages))
             energies.append(
                 GapBarrier(near, partial(self._all_gaps, passages=passages), kappa, self.dhat, self.setting.n)
             )
-        return energies
+        return [*energies, SurfaceBarrier(self._surfaces, passages, kappa, self.dhat)]
 
     def _near(self, x: Array, passages: list[Passage]) -> Contacts:
         """Vertices within dhat of a container, with their true distances."""

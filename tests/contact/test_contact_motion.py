@@ -1,0 +1,212 @@
+"""Contact in motion: friction angle, no energy from nothing, momentum, no intersections, restart, every integrator."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pliant.bodies import Solid, SpringNet
+from pliant.contact.filters import BridsonFriction, Projected
+from pliant.contact.intersect import intersections
+from pliant.contact.obstacles import Bowl, Plane, Sphere
+from pliant.integrators import BDF1, BDF2, SDIRK2, LinearlyImplicit, SymplecticEuler
+from pliant.maps.motions import Keyframes
+from pliant.materials import StableNeoHookean
+from pliant.mesh import box, spring_net
+from pliant.mesh.topology import edges
+from pliant.scene import Scene
+from pliant.scenes.contact import bouncing_ball, incline, stack
+from pliant.simulate import simulate
+from pliant.solvers import QLB, QLF, HybridL1, Newton
+from pliant.solvers.base import Tolerance
+from pliant.stage import Stage
+from pliant.state import State
+from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.penalty_contact import PenaltyContact
+
+MATERIAL = StableNeoHookean(1e5, 0.4)
+
+
+def sliding(scene):
+    """Mean acceleration along the slope over the second half, and the speed at the end."""
+    speeds = [(s.state.t, s.state.v.reshape(-1, 3)[:, 0].mean()) for s in simulate(scene)]
+    t, u = np.array(speeds).T
+    late = t > 0.5 * t[-1]
+    return np.polyfit(t[late], u[late], 1)[0], u[-1]
+
+
+@pytest.mark.parametrize("kind", ["penalty", "barrier"])
+def test_a_block_sticks_below_and_slides_above_the_friction_angle(kind):
+    mu = 0.3
+    contact = PenaltyContact(mu=mu, creep=1e-3) if kind == "penalty" else BarrierContact(mu=mu, creep=1e-3)
+    below, above = np.arctan(mu) - 0.05, np.arctan(mu) + 0.1
+    acceleration, speed = sliding(incline(below, contact=contact, duration=0.25, h=0.01))
+    assert abs(speed) < 2e-3
+    acceleration, speed = sliding(incline(above, contact=contact, duration=0.25, h=0.01))
+    expected = 9.81 * (np.sin(above) - mu * np.cos(above))
+    assert abs(acceleration - expected) < 0.02 * expected
+
+
+@pytest.mark.parametrize(
+    "contact", [PenaltyContact(mu=0.3), BarrierContact(dhat=2e-3, mu=0.3)], ids=["penalty", "barrier"]
+)
+def test_a_bouncing_ball_gains_no_energy(contact):
+    scene = replace(bouncing_ball(cells=5, contact=contact), duration=0.35)
+    previous = None
+    touched, fastest = False, 0.0
+    for step in simulate(scene):
+        touched |= step.ledger.energies["contact"] > 0
+        if previous is not None:
+            assert step.ledger.total <= previous + 1e-7 * step.ledger.scale
+        previous = step.ledger.total
+        fastest = max(fastest, step.state.v.reshape(-1, 3)[:, 2].mean())
+    assert touched and fastest > 0.03  # it bounced
+
+
+def test_bodies_in_contact_keep_their_momentum():
+    cube = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2))
+    bodies = [
+        Solid(cube, MATERIAL, velocity=(1.0, 0, 0)),
+        Solid(cube.transformed(translate=(0.11, 0.03, 0.02)), MATERIAL, velocity=(-0.5, 0, 0)),
+    ]
+    for contact in (PenaltyContact(mu_bodies=0.3), BarrierContact(mu=0.3)):
+        scene = Scene(bodies, contact=contact, gravity=(0, 0, 0), integrator=BDF1(), h=5e-3, duration=0.06)
+        steps = list(simulate(scene))
+        assert max(s.report.contacts for s in steps) > 0
+        momentum = np.array([s.ledger.linear for s in steps])
+        assert abs(momentum - [0.5, 0, 0]).max() < 1e-6
+        assert steps[-1].state.v.reshape(2, -1, 3)[0, :, 0].mean() < 0.5  # they did collide
+
+
+def test_barrier_pile_never_intersects_and_restarts_bit_for_bit():
+    rng = np.random.default_rng(0)
+    cube = box(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
+    bodies = [
+        Solid(
+            cube.transformed(translate=(*(0.03 * rng.normal(size=2)), 0.03 + 0.14 * k)), MATERIAL, velocity=(0, 0, -1.0)
+        )
+        for k in range(5)
+    ]
+    bowl = Bowl((0.05, 0.05, 0.35), 0.35)
+    scene = Scene(bodies, contact=BarrierContact(mu=0.2), obstacles=[bowl], integrator=BDF1(), h=0.01, duration=0.25)
+    n = len(cube.X)
+    F = np.concatenate([cube.surface() + n * k for k in range(5)])
+    kept = None
+    for step in simulate(scene):
+        assert step.report.converged
+        x = step.state.q.reshape(-1, 3)
+        assert len(intersections(x, edges(F), F)) == 0
+        assert bowl.distance(x)[0].min() > 0 and step.system.min_distance(step.state.q, step.state.t) > 0
+        if step.index == 12:
+            kept = step.checkpoint()
+    again = list(simulate(scene, start=kept))[-1]
+    assert np.array_equal(again.state.q, step.state.q) and np.array_equal(again.state.v, step.state.v)
+
+
+@pytest.mark.parametrize(
+    "solver", [QLB(at="guess"), QLB(), QLF(), HybridL1()], ids=["guess", "QLB", "QLF", "HYBRID-L1"]
+)
+def test_solvers_reach_newtons_root_with_and_without_transient_blocks(solver):
+    cube = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2))
+    bodies = [
+        Solid(cube, MATERIAL),
+        Solid(cube.transformed(translate=(0.02, 0.013, 0.0985)), MATERIAL, velocity=(0, 0, -0.3)),
+    ]
+    tight = Tolerance(1e-10, 1e-12)
+    scene = Scene(bodies, contact=PenaltyContact(mu=0.0, damping=0.0), obstacles=[Plane((0, 0, 0.001))])
+    system = scene.system()
+    state = State(system.X.ravel(), np.repeat([[0, 0, 0], [0, 0, -0.3]], len(cube.X), axis=0).ravel(), 0.0)
+    target = state.q + 5e-3 * state.v
+    stage = Stage(system, 5e-3, target, state.q, 5e-3, target, state)
+    root = Newton(tolerance=tight, coupled=True).solve(stage, target)
+    found = replace(solver, tolerance=tight).solve(stage, target)
+    assert root.report.converged
+    if found.report.converged or solver != QLF():
+        assert found.report.converged and abs(found.z - root.z).max() < 1e-8
+    if hasattr(solver, "coupled"):
+        full = replace(solver, tolerance=tight, coupled=True).solve(stage, target)
+        assert abs(full.z - root.z).max() < 1e-8 or not full.report.converged
+        assert found.report.counts.analyses == 1
+
+
+def test_the_pattern_is_analysed_once_whatever_collides():
+    scene = replace(stack(3, duration=0.2), integrator=SDIRK2(QLB(at="guess")))
+    steps = list(simulate(scene))
+    assert sum(s.report.counts.analyses for s in steps) == 1
+    assert len({s.report.contacts for s in steps}) > 1  # the contact set did change
+
+
+@pytest.mark.parametrize(
+    "integrator",
+    [BDF1(), BDF2(), SDIRK2(QLB(at="guess")), LinearlyImplicit(), SymplecticEuler(substeps=40)],
+    ids=["BDF1", "BDF2", "SDIRK2-QLB", "LinearlyImplicit", "SymplecticEuler"],
+)
+def test_penalty_contact_serves_every_kind_of_integrator(integrator):
+    scene = replace(bouncing_ball(cells=4, E=1e5, height=0.01, integrator=integrator), h=2.5e-3, duration=0.1)
+    lowest = min(s.state.q.reshape(-1, 3)[:, 2].min() for s in simulate(scene))
+    assert -0.02 < lowest < 0.0
+
+
+def test_a_moving_floor_carries_and_lifts():
+    cube = box(size=(0.1, 0.1, 0.1), cells=(1, 1, 1)).transformed(translate=(0, 0, 1e-3))
+    motion = Keyframes((0.0, 0.3), ((0, 0, 0), (0.06, 0, 0.03)))
+    for contact in (PenaltyContact(mu=0.8), BarrierContact(mu=0.8)):
+        scene = Scene(
+            [Solid(cube, MATERIAL)],
+            contact=contact,
+            obstacles=[Plane(motion=motion)],
+            integrator=BDF1(),
+            h=0.01,
+            duration=0.3,
+        )
+        final = list(simulate(scene))[-1]
+        moved = final.state.q.reshape(-1, 3).mean(axis=0) - cube.X.mean(axis=0)
+        assert 0.02 < moved[2] < 0.045 and moved[0] > 0.03
+
+
+def test_bridson_filter_and_projection():
+    cube = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2)).transformed(translate=(0, 0, -1e-4))
+    body = Solid(cube, MATERIAL, velocity=(1.0, 0, 0))
+    make = lambda integrator: Scene(
+        [body], contact=PenaltyContact(mu=0.0), obstacles=[Plane()], integrator=integrator, h=5e-3, duration=0.1
+    )
+    free = list(simulate(make(LinearlyImplicit())))[-1]
+    rubbed = list(simulate(make(BridsonFriction(LinearlyImplicit(), mu=0.3))))
+    stuck = list(simulate(make(BridsonFriction(LinearlyImplicit(), mu=50.0))))[-1]
+    u = lambda s: s.state.v.reshape(-1, 3)[:, 0].mean()
+    assert u(free) == pytest.approx(1.0, abs=1e-3)
+    assert u(rubbed[-1]) == pytest.approx(1.0 - 0.3 * 9.81 * 0.1, abs=0.05)
+    assert abs(u(stuck)) < 0.5 and all(u(a) >= u(b) - 1e-9 for a, b in zip(rubbed, rubbed[1:], strict=False))
+
+    net = SpringNet(spring_net(6, 6), k=200.0, mass=0.01)
+    lifted = replace(net, mesh=net.mesh.transformed(translate=(-0.5, -0.5, 0.0)) if net.mesh.dim == 3 else net.mesh)
+    sphere = Sphere((0, 0, -0.35), 0.3)
+    for mu in (0.0, 0.5):
+        scene = Scene([lifted], integrator=Projected(BDF1(), [sphere], mu=mu, margin=3e-4), h=5e-3, duration=0.4)
+        for step in simulate(scene):
+            g, n = sphere.distance(step.state.q.reshape(-1, 3))
+            assert g.min() >= 3e-4 - 1e-12
+            near = g < 3.01e-4
+            assert (step.state.v.reshape(-1, 3)[near] * n[near]).sum(axis=1).min(initial=0.0) > -1e-9
+
+
+def test_projection_changes_only_the_normal_part_of_the_velocity():
+    class Still:
+        order = 1
+
+        def step(self, system, state, h, memory=None):
+            from pliant.state import Step
+
+            return Step(state, None, ())
+
+    class Points:
+        free = np.arange(6)
+
+        def prescribe(self, q, t):
+            return q
+
+    state = State(np.array([0, 0, -0.1, 0, 0, 1.0]), np.array([1.0, 2.0, -3.0, 4, 5, -6]), 0.0)
+    after = Projected(Still(), [Plane()]).step(Points(), state, 0.1).state
+    assert np.allclose(after.q, [0, 0, 0, 0, 0, 1]) and np.allclose(after.v, [1, 2, 0, 4, 5, -6])
+    after = Projected(Still(), [Plane()], mu=0.5).step(Points(), state, 0.1).state
+    assert np.allclose(after.v[:3], np.array([1, 2, 0]) * (1 - 1.5 / np.sqrt(5)))

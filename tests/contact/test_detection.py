@@ -1,0 +1,159 @@
+"""Detection against brute force, intersection checks, overlaps at the start."""
+
+import numpy as np
+import pytest
+
+from pliant.bodies import Solid, SpringNet
+from pliant.contact.initial import OverlapError
+from pliant.contact.intersect import intersections
+from pliant.contact.obstacles import Plane, Sphere
+from pliant.contact.pairs import PairDetector
+from pliant.errors import SceneError
+from pliant.integrators import BDF1, ImplicitMidpoint, LinearlyImplicit
+from pliant.materials import StableNeoHookean
+from pliant.mesh import ball, box, chain, duck
+from pliant.mesh.topology import edges
+from pliant.scene import Scene
+from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.penalty_contact import PenaltyContact
+
+MATERIAL = StableNeoHookean(1e5, 0.4)
+
+
+def heap(seed=0, count=4):
+    rng = np.random.default_rng(seed)
+    meshes = [duck().transformed(translate=0.02 * rng.normal(size=3)) for _ in range(count)]
+    offsets = np.concatenate([[0], np.cumsum([len(m.X) for m in meshes])])
+    x = np.concatenate([m.X for m in meshes])
+    return meshes, offsets, x + 1e-3 * rng.normal(size=x.shape)
+
+
+def brute_hits(detector, x):
+    found = set()
+    for e, tet in enumerate(detector.T):
+        M = np.column_stack([x[tet[1:]] - x[tet[0]]]).T
+        w = np.linalg.solve(M, (x[detector.vertices] - x[tet[0]]).T)
+        inside = (w >= 0).all(axis=0) & (w.sum(axis=0) <= 1)
+        for v in detector.vertices[inside]:
+            if v not in tet:
+                found.add((int(v), int(detector.tet_body[e])))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_vertices_in_tets_against_brute_force(seed):
+    meshes, offsets, x = heap(seed)
+    detector = PairDetector(meshes, offsets)
+    hits = detector.hits(x)
+    assert {(int(v), int(detector.tet_body[t])) for v, t in zip(hits.vertex, hits.tet, strict=True)} == brute_hits(
+        detector, x
+    )
+    assert len(hits.vertex) > 10
+    assert np.allclose(np.einsum("ck,ckd->cd", hits.weights, x[detector.T[hits.tet]]), x[hits.vertex])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exit_triangle_is_the_nearest_in_the_rest_shape(seed):
+    meshes, offsets, x = heap(seed)
+    detector = PairDetector(meshes, offsets, self_contact=False)
+    hits, pairs = detector.hits(x), detector.detect(x)
+    assert len(pairs.body) == len(hits.vertex)
+    rest = np.einsum("ck,ckd->cd", hits.weights, detector.X[detector.T[hits.tet]])
+    for point, nodes, weights, body in zip(rest, pairs.nodes, pairs.weights, pairs.body, strict=True):
+        chosen = np.linalg.norm(point + weights[1:] @ detector.X[nodes[1:]])
+        F = meshes[body].surface() + offsets[body]
+        w = np.random.default_rng(0).dirichlet((1, 1, 1), size=300)
+        samples = np.einsum("sk,fkd->fsd", w, detector.X[F]).reshape(-1, 3)
+        assert chosen <= np.linalg.norm(samples - point, axis=1).min() + 1e-12
+    assert (pairs.contacts(x).gaps < 0).mean() > 0.9
+
+
+def test_detection_does_not_depend_on_where_the_scene_is():
+    meshes, offsets, x = heap(1)
+    detector = PairDetector(meshes, offsets)
+    here, there = detector.detect(x), detector.detect(x + np.array([-37.0, 11.0, 53.0]))
+    assert np.array_equal(here.nodes[:, 0], there.nodes[:, 0]) and np.array_equal(here.body, there.body)
+
+
+def test_self_contact_of_a_folded_body():
+    mesh = box(size=(0.4, 0.05, 0.05), cells=(16, 2, 2))
+    x = mesh.X.copy()
+    angle = np.pi * 1.15 * x[:, 0] / 0.4  # bent into a hairpin whose ends meet
+    radius = 0.4 / np.pi / 1.15 - 0.09
+    x = np.column_stack([(radius + x[:, 2]) * np.sin(angle), x[:, 1], (radius + x[:, 2]) * np.cos(angle)])
+    closed = x.copy()
+    closed[:, 0] *= 0.4
+    detector = PairDetector([mesh], np.array([0, len(mesh.X)]))
+    found = {(int(v), 0) for v in detector.hits(closed).vertex}
+    assert found == brute_hits(detector, closed)
+    rest = detector.detect(mesh.X)
+    assert len(rest.body) == 0
+
+
+def test_intersections_against_brute_force():
+    rng = np.random.default_rng(0)
+    meshes, offsets, x = heap(0)
+    F = np.concatenate([m.surface() + o for m, o in zip(meshes, offsets, strict=False)])
+    E = edges(F)
+    found = set(map(tuple, intersections(x, E, F)))
+    assert found
+    chosen = rng.permutation(len(E))[:150]
+    for e in chosen:
+        p, q = x[E[e]]
+        a, b, c = (x[F[:, k]] for k in range(3))
+        M = np.stack([np.broadcast_to(p - q, a.shape), b - a, c - a], axis=2)
+        flat = abs(np.linalg.det(M)) < 1e-16
+        M[flat] = np.eye(3)
+        s = np.linalg.solve(M, (p - a)[:, :, None])[:, :, 0]
+        hit = (s >= 0).all(axis=1) & (s[:, 0] <= 1) & (s[:, 1] + s[:, 2] <= 1)
+        hit &= ~(np.isin(F, E[e]).any(axis=1) | flat)
+        assert {f for k, f in found if k == e} == set(np.flatnonzero(hit))
+    assert len(intersections(duck().X, edges(duck().surface()), duck().surface())) == 0
+
+
+@pytest.mark.parametrize("contact", [PenaltyContact, BarrierContact])
+def test_overlaps_at_the_start_are_named_written_and_resolved(contact, tmp_path):
+    cube = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2))
+    bodies = [
+        Solid(cube.transformed(translate=(0, 0, -0.01)), MATERIAL, name="floor cube"),
+        Solid(cube.transformed(translate=(0.03, 0.02, 0.06)), MATERIAL, name="upper cube"),
+    ]
+    scene = Scene(bodies, contact=contact(), obstacles=[Plane()], integrator=BDF1())
+    with pytest.raises(OverlapError, match="floor cube.*plane") as caught:
+        scene.initial(scene.system())
+    assert "upper cube" in str(caught.value) and "resolve_initial" in str(caught.value)
+    import meshio
+
+    written = meshio.read(caught.value.write(tmp_path / "overlaps.vtu"))
+    assert len(written.cells_dict["triangle"]) > 2
+    scene = Scene(bodies, contact=contact(resolve_initial=True), obstacles=[Plane()], integrator=BDF1())
+    system = scene.system()
+    state = scene.initial(system)
+    assert system.min_distance(state.q, 0.0) > (0 if contact is BarrierContact else -2e-3)
+    moved = (state.q - system.X.ravel()).reshape(2, -1, 3)
+    assert np.ptp(moved, axis=1).max() < 1e-12 and abs(moved).max() > 1e-3  # rigid translations
+    x = state.q.reshape(-1, 3)
+    F = np.concatenate([cube.surface(), cube.surface() + len(cube.X)])
+    assert len(intersections(x, edges(F), F)) == 0
+
+
+def test_bad_contact_input_is_refused_by_name():
+    body = Solid(ball(radius=0.1, cells=5), MATERIAL, name="ball")
+    above = Solid(ball(radius=0.1, cells=5).transformed(translate=(0, 0, 0.2)), MATERIAL, name="ball")
+    for make, match in [
+        (lambda: PenaltyContact(mu=-0.1), "mu.*-0.1"),
+        (lambda: BarrierContact(mu=-0.1), "mu.*-0.1"),
+        (lambda: BarrierContact(dhat=-1.0), "dhat"),
+        (lambda: PenaltyContact(anisotropy=2.0), "anisotropy"),
+        (lambda: Scene([above], obstacles=[Plane()]), "contact"),
+        (lambda: Scene([above], contact=BarrierContact(), integrator=LinearlyImplicit()), "LinearlyImplicit.*BDF1"),
+        (lambda: Scene([above], contact=BarrierContact(), integrator=ImplicitMidpoint()), "ImplicitMidpoint"),
+        (lambda: Scene([above], contact=PenaltyContact(thickness=0.2)).system(), "larger than the mean edge.*'ball'"),
+        (lambda: Scene([above], contact=BarrierContact(dhat=0.2)).system(), "larger than the mean edge.*'ball'"),
+        (lambda: Scene([SpringNet(chain(3), k=1.0, mass=1.0)], contact=PenaltyContact()).system(), "k"),
+    ]:
+        with pytest.raises(SceneError, match=match):
+            make()
+    inside = Scene([body], contact=PenaltyContact(), obstacles=[Sphere(radius=0.02, name="pill")])
+    with pytest.raises(SceneError, match="'pill' lies inside body 'ball'"):
+        inside.initial(inside.system())
