@@ -1,0 +1,103 @@
+"""ERE, SI, BE and IM on one scene: time, distance from a fine RK4 run, energy. [Chen2019, sec. 4.2.3]"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.bench.chen.play import Run, play
+from pliant.bench.table import Claim
+from pliant.integrators import BDF1, ERE, RK4, ImplicitMidpoint, LinearlyImplicit
+from pliant.linear.modes import highest
+from pliant.scene import Scene
+from pliant.solvers import Newton
+from pliant.state import State
+
+NEWTON = Newton(project="on_demand")
+METHODS: dict[str, Any] = {
+    "ERE": ERE(),
+    "SI": LinearlyImplicit(),
+    "BE": BDF1(NEWTON),
+    "IM": ImplicitMidpoint(NEWTON),
+}
+
+
+def compete(scene: Scene, seconds: float, *, after: Callable[[State], State] | None = None) -> dict[str, Run]:
+    """All four methods at the scene's step size for ``seconds`` of simulated time."""
+    system, h = scene.system(), float(scene.h)
+    start = scene.initial(system)
+    steps = round(seconds / h)
+    watch = lambda state: state.q
+    return {n: play(n, system, start, i, h, steps, watch=watch, after=after) for n, i in METHODS.items()}
+
+
+def ground_truth(scene: Scene, seconds: float) -> Array:
+    """Positions at the ends of the scene's steps by RK4 at half its stable step, (steps, N)."""
+    substeps = int(np.ceil(float(scene.h) / stable_rk4_step(scene, 0.5)))
+    system, h = scene.system(), float(scene.h) / substeps
+    steps = round(seconds / float(scene.h))
+    run = play("RK4", system, scene.initial(system), RK4(), h, steps * substeps, watch=lambda s: s.q)
+    return np.array(run.path[substeps - 1 :: substeps])
+
+
+def stable_rk4_step(scene: Scene, safety: float = 0.9) -> float:
+    """The largest stable RK4 step [s] at rest: h omega <= 2.828 and h beta omega^2 <= 2.785."""
+    system = scene.system()
+    q = system.X.ravel()
+    K = -system.restrict(system.stiffness(q, 0 * q, 0.0))
+    lam = highest(K, system.restrict(system.mass(q)))
+    D = system.damping(q, 0 * q, 0.0)
+    d = highest(-system.restrict(D), system.restrict(system.mass(q))) if D.nnz else 0.0
+    return safety * min(2.828 / np.sqrt(lam), 2.785 / max(d, 1e-300))
+
+
+def error(run: Run, truth: Array) -> float:
+    """Largest distance of a vertex from the truth [m], over all steps both have."""
+    n = min(len(run.path), len(truth))
+    if n == 0:
+        return float("nan")
+    difference = (np.array(run.path[:n]) - truth[:n]).reshape(n, -1, 3)
+    return float(np.linalg.norm(difference, axis=2).max())
+
+
+def rows(runs: dict[str, Run]) -> list[dict[str, Any]]:
+    out = []
+    for name, run in runs.items():
+        total = run.total()
+        lost = float(total[0] - total[-1]) if len(total) else float("nan")
+        products = float(np.mean([c.inner for c in run.counts]))
+        out.append(
+            {
+                "method": name,
+                "CPU [s]": round(sum(run.seconds), 3),
+                "ended": run.ended or "-",
+                "energy lost [J]": f"{lost:.3g}",
+                "products/step": round(products, 1),
+            }
+        )
+    return out
+
+
+def cost_claims(runs: dict[str, Run], paper: dict[str, str]) -> list[Claim]:
+    """ERE close to SI in cost, BE and IM dearer: ratios as ``paper`` has them."""
+    cost = {name: sum(run.seconds) for name, run in runs.items()}
+    ratio = lambda a, b: cost[a] / cost[b]
+    return [
+        Claim("ERE/SI cost", paper["ERE/SI"], f"{ratio('ERE', 'SI'):.2f}", ratio("ERE", "SI") < 1.5),
+        Claim("BE/ERE cost", paper["BE/ERE"], f"{ratio('BE', 'ERE'):.2f}", ratio("BE", "ERE") > 1.5),
+        Claim("IM/BE cost", paper["IM/BE"], f"{ratio('IM', 'BE'):.2f}", ratio("IM", "BE") > 1.0),
+    ]
+
+
+def damping_claim(runs: dict[str, Run]) -> Claim:
+    """SI and BE lose more energy than ERE and IM."""
+    lost = {n: float(r.total()[0] - r.total()[-1]) for n, r in runs.items() if len(r.energies)}
+    text = ", ".join(f"{n} {v:.3g}" for n, v in lost.items())
+    worst = max(abs(lost.get("ERE", np.inf)), abs(lost.get("IM", 0.0)))
+    return Claim(
+        "SI and BE lose more energy than ERE and IM [J]",
+        "SI, BE >> ERE ~ IM",
+        text,
+        min(lost["SI"], lost["BE"]) > worst,
+    )

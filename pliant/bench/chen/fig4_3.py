@@ -1,0 +1,58 @@
+"""chen/fig4_3: rope and shaken cloth by ERE, SI, BE and IM: time, error, energy. [Chen2019, Figures 4.3, 4.4]"""
+
+from typing import Any
+
+from pliant.bench.chen.contest import compete, damping_claim, error, ground_truth, rows
+from pliant.bench.chen.play import energy_plot, play
+from pliant.bench.table import Claim, Table
+from pliant.integrators import LinearlyImplicit
+from pliant.scenes.chen_springs import elastic_rope, shaken_cloth
+
+
+def run(*, quick: bool = False) -> Table:
+    seconds = 0.5 if quick else 2.0
+    scene = elastic_rope(100.0)
+    truth = ground_truth(scene, seconds)
+    runs = compete(scene, seconds)
+    errors = {n: error(r, truth) for n, r in runs.items()}
+    table = [{"scene": "rope", **r, "error [m]": round(errors[r["method"]], 4)} for r in rows(runs)]
+    ranked = ", ".join(f"{n} {e:.3f}" for n, e in errors.items())
+    cost = {n: sum(r.seconds) for n, r in runs.items()}
+    claims = [
+        Claim("ERE more accurate than SI and BE [m]", "ERE ~ IM < BE, SI", ranked,
+              errors["ERE"] < min(errors["SI"], errors["BE"])),
+        Claim("ERE cheaper than BE and IM", "cheaper", f"{cost['ERE']:.2f} vs {cost['BE']:.2f}, {cost['IM']:.2f} s",
+              cost["ERE"] < min(cost["BE"], cost["IM"])),
+        damping_claim(runs),
+    ]  # fmt: skip
+    claims += cloth_claims(table, 1.0 if quick else 2.0)
+    return Table(
+        "chen/fig4_3",
+        "Rope and shaken cloth",
+        table,
+        claims,
+        figures=[energy_plot("fig4_3", "Rope, K_l = 100 N/m", list(runs.values()))],
+    )
+
+
+def cloth_claims(table: list[dict[str, Any]], seconds: float) -> list[Claim]:
+    """SI needs half the step to be as accurate as ERE; rows are appended."""
+    scene = shaken_cloth()
+    truth = ground_truth(scene, seconds)
+    runs = compete(scene, seconds)
+    system, h = scene.system(), float(scene.h)
+    steps = round(seconds / h)
+    half = play("SI, h/2", system, scene.initial(system), LinearlyImplicit(), h / 2, 2 * steps, watch=lambda s: s.q)
+    half.path = half.path[1::2]
+    errors = {**{n: error(r, truth) for n, r in runs.items()}, "SI, h/2": error(half, truth)}
+    every = {**runs, "SI, h/2": half}
+    table += [{"scene": "cloth", **r, "error [m]": round(errors[r["method"]], 4)} for r in rows(every)]
+    text = f"{errors['ERE']:.3f}, {errors['SI, h/2']:.3f}, {errors['SI']:.3f} m"
+    return [
+        Claim(
+            "cloth error ERE, SI(h/2), SI(h)",
+            "ERE ~ SI(h/2) < SI(h)",
+            text,
+            errors["ERE"] < errors["SI"] and errors["SI, h/2"] < errors["SI"],
+        )
+    ]

@@ -1,0 +1,109 @@
+"""Ropes, cloth and the pendulum of the ERE and additive chapters, and its bars. [Chen2019, sec. 4.2 and 5.3]
+
+K_l is the stiffness of one metre: a spring of rest length l0 has k = K_l / l0. Damping is beta = 1e-3 times the rest
+stiffness, a tenth of the source's value, with which RK4 would need 400,000 steps per second on the stiffest rope. Ropes
+and cloth are held at their ends: let go at one end only, they swing through slack states where ERE diverges.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.bodies import Rayleigh, Solid, SpringNet
+from pliant.integrators import ERE, MSSI
+from pliant.maps.motions import Keyframes
+from pliant.maps.pins import Pin
+from pliant.materials import NeoHookean
+from pliant.mesh import Mesh, bar, chain, cylinder, spring_net
+from pliant.scene import Scene
+from pliant.state import State
+
+BETA = 1e-3
+
+
+def _net(mesh: Mesh, K_l: float | Array, mass: float, pins: Pin | tuple[Pin, ...], **options: Any) -> SpringNet:
+    lengths = np.linalg.norm(mesh.X[mesh.T[:, 0]] - mesh.X[mesh.T[:, 1]], axis=1)
+    return SpringNet(mesh, k=K_l / lengths, mass=mass, pins=pins, damping=Rayleigh(beta=BETA), **options)
+
+
+def elastic_rope(K_l: float = 100.0) -> Scene:
+    """One metre, 50 springs, 0.1 kg/m, held at both ends, let go horizontally."""
+    body = _net(chain(50, 1.0), K_l, 0.1 / 50, Pin(np.array([0, 50])))
+    return Scene([body], ERE(), h=1 / 60, duration=2.0)
+
+
+def cloth(K_l: float | Array = 100.0, pins: Pin | tuple[Pin, ...] = (), mass: float = 0.2) -> SpringNet:
+    """11 x 11 particles, 1 m x 1 m, structural and shear springs."""
+    return _net(spring_net(10, 10), K_l, mass / 121, pins)
+
+
+def shaken_cloth(K_l: float = 100.0) -> Scene:
+    """Held at four corners, dropped, and shaken once at t = 1 s."""
+    corners = np.array([0, 10, 110, 120])
+    shake = Keyframes(times=(1.0, 1.05, 1.1), translations=((0, 0, 0), (0, 0, 0.15), (0, 0, 0)))
+    return Scene([cloth(K_l, Pin(corners, shake))], ERE(), h=1 / 60, duration=5.0)
+
+
+def falling_cloth(K_l: float = 100.0) -> Scene:
+    """Held at four corners above a sphere, see `Sphere`."""
+    return Scene([cloth(K_l, Pin(np.array([0, 10, 110, 120])))], ERE(), h=1 / 60, duration=5.0)
+
+
+def mixed_cloth() -> Scene:
+    """Held at two corners; one half of 20 N/m, the other of 200 N/m."""
+    mesh = spring_net(10, 10)
+    middle = mesh.X[mesh.T].mean(axis=1)[:, 0]
+    return Scene([cloth(np.where(middle < 0.5, 20.0, 200.0), Pin(np.array([0, 110])))], ERE(), h=1 / 60, duration=5.0)
+
+
+def cape(K_l: float = 50.0) -> Scene:
+    """Held along one edge that turns and sways like the shoulders of a dancer."""
+    edge = np.arange(0, 121, 11)
+    times = tuple(0.25 * k for k in range(21))
+    turns = tuple((0.0, 0.0, 0.8 * np.sin(np.pi * t)) for t in times)
+    sway = tuple((0.15 * np.sin(2 * np.pi * t), 0.0, 0.05 * np.sin(4 * np.pi * t)) for t in times)
+    motion = Keyframes(times=times, translations=sway, rotations=turns, pivot=(0.5, 0.0, 0.0))
+    return Scene([cloth(K_l, Pin(edge, motion))], ERE(), h=1 / 60, duration=5.0)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A static sphere onto which particles inside are projected; they keep their tangential velocity. (card A19)"""
+
+    centre: tuple[float, float, float] = (0.5, 0.5, -0.35)
+    radius: float = 0.3
+    margin: float = 1e-3
+
+    def __call__(self, state: State) -> State:
+        x, v = state.q.reshape(-1, 3).copy(), state.v.reshape(-1, 3).copy()
+        away = x - np.asarray(self.centre)
+        distance = np.linalg.norm(away, axis=1)
+        r = self.radius * (1.0 + self.margin)
+        inside = (distance < r) & (distance > 0.0)
+        n = away[inside] / distance[inside, None]
+        x[inside] = np.asarray(self.centre) + r * n
+        v[inside] -= np.minimum((v[inside] * n).sum(axis=1), 0.0)[:, None] * n
+        return State(x.ravel(), v.ravel(), state.t)
+
+
+def pendulum(k: float = 1e4) -> Scene:
+    """1 kg on a stiff spring of 1 m, let go horizontally. [Chen2019, sec. 5.3.1]"""
+    return Scene([SpringNet(chain(1, 1.0), k=k, mass=1.0, pins=Pin(np.array([0])))], MSSI(), h=0.1, duration=20.0)
+
+
+def compressed_cylinder(ratio: float) -> Scene:
+    """A neo-Hookean cylinder of about 2,400 tets with E / density = ``ratio``; one end held. [Chen2019, Table 4.1]"""
+    mesh = cylinder(0.05, 0.2, rings=4, layers=8)
+    pins = Pin(mesh.where(lambda X: X[:, 2] < 1e-9))
+    body = Solid(mesh, NeoHookean(E=1000.0 * ratio, nu=0.45), density=1000.0, pins=pins)
+    return Scene([body], ERE(), h=1 / 30, gravity=(0, 0, 0))
+
+
+def soft_bar(E: float, *, gravity: bool = True, cells: tuple[int, int, int] = (10, 3, 3)) -> Scene:
+    """A bar of 1 x 0.25 x 0.25 m held at one end: dropped, or twisted in a space without gravity."""
+    mesh = bar((1.0, 0.25, 0.25), cells)
+    pins = Pin(mesh.where(lambda X: X[:, 0] < 1e-9))
+    body = Solid(mesh, NeoHookean(E=E, nu=0.48), density=1000.0, pins=pins)
+    return Scene([body], ERE(), h=1 / 60, gravity=(0, 0, -9.81 if gravity else 0))
