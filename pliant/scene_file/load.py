@@ -28,7 +28,11 @@ class Loaded:
 
 
 def load_scene(source: str | Path, settings: Sequence[str] = ()) -> Loaded:
-    """The scene called ``source`` with ``path=value`` settings applied, e.g. ``material.E="1 MPa"``."""
+    """The scene called ``source`` with ``path=value`` settings applied, e.g. ``material.E="1 MPa"``.
+
+    ``solver`` is short for ``integrator.solver``.
+    """
+    settings = [f"integrator.{s}" if s.startswith(("solver=", "solver.")) else s for s in settings]
     path = Path(source)
     if path.suffix == ".toml" or path.is_dir():
         path = path / "scene.toml" if path.is_dir() else path
