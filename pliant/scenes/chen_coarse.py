@@ -1,0 +1,97 @@
+"""Pairs of a coarse and a fine mesh of one body, for EigenFit and DAC. [Chen2019, sec. 3.4, Table 3.1]"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.bodies import Rayleigh, Solid
+from pliant.coarsen import dac_factor, fit, prolongation, softened
+from pliant.maps.motions import Keyframes, Motion
+from pliant.maps.pins import Pin
+from pliant.mesh import Mesh
+from pliant.scene import Scene
+from pliant.scenes.chen_meshes import thesis_mesh
+from pliant.systems.eigenfit import EigenFit
+from pliant.systems.elastodynamics import Elastodynamics
+
+H = 0.01  # s, everywhere in the chapter
+BETA = 0.01  # s
+AXIS = {"armadillo": 1, "arm": 0, "bar": 0}  # along which the body stands on its support
+FRAMES = 30  # of shaking
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two meshes of one body held at the low end of its axis; with consistent masses the coarse one is the stiffer."""
+
+    name: str
+    coarse: Mesh
+    fine: Mesh
+    B: sp.csr_matrix  # (n_fine, n_coarse)
+    material: Any
+    motion: Motion | None = None
+    held: Callable[[Array], Array] | None = None  # which of the supported vertices stay held; all by default
+    beta: float = BETA
+
+    def body(self, mesh: Mesh, material: Any, *, damped: bool = True) -> Elastodynamics:
+        support = mesh.where(self._supported)
+        damping = Rayleigh(beta=self.beta) if damped and self.beta else None
+        pins = Pin(support, self.motion)
+        solid = Solid(mesh, material, density=1000.0, pins=pins, damping=damping, lumped=False)
+        return Scene([solid], gravity=(0, 0, 0)).system()
+
+    def _supported(self, X: Array) -> Any:
+        axis = AXIS[self.name]
+        low, high = self.fine.bounds[:, axis]
+        chosen = X[:, axis] < low + 0.05 * (high - low)
+        return chosen if self.held is None else chosen & self.held(X)
+
+    def truth(self) -> Elastodynamics:
+        return self.body(self.fine, self.material)
+
+    def plain(self) -> Elastodynamics:
+        return self.body(self.coarse, self.material)
+
+    def dac(self) -> Elastodynamics:
+        factor = dac_factor(self.body(self.coarse, self.material), self.body(self.fine, self.material))
+        return self.body(self.coarse, softened(self.material, factor))
+
+    def eigenfit(self, s: int = 10, **options: Any) -> EigenFit:
+        """Damping beta K# replaces that of the coarse mesh."""
+        coarse = self.body(self.coarse, self.material, damped=False)
+        found = fit(coarse, self.truth(), self.B, s, on_mismatch="ignore")
+        return EigenFit(coarse, found, beta=self.beta, **options)
+
+    def released(self, held: Callable[[Array], Array]) -> "Pair":
+        """The same bodies with other constraints; fits must be made anew."""
+        return replace(self, held=held)
+
+
+def pair(name: str, material: Any, *, shaken: bool = False, beta: float = BETA) -> Pair:
+    """``name``: armadillo, arm or bar; ``shaken`` moves the support to and fro during the first 30 frames."""
+    coarse, fine = (thesis_mesh(f"{name}_{kind}").mesh for kind in ("coarse", "fine"))
+    motion = None
+    if shaken:
+        amplitude = 0.02 * fine.size
+        times = tuple(H * FRAMES * k / 4 for k in range(5))
+        motion = Keyframes(
+            times=times, translations=tuple((amplitude * a, 0.0, 0.5 * amplitude * a) for a in (0, 1, 0, -1, 0))
+        )
+    return Pair(name, coarse, fine, prolongation(coarse, fine), material, motion, beta=beta)
+
+
+def notes(*names: str) -> list[str]:
+    return [thesis_mesh(f"{n}_{kind}").note for n in names for kind in ("coarse", "fine")]
+
+
+def distances(pair: Pair, coarse: list[Array], fine: list[Array]) -> Array:
+    """Largest distance of a fine vertex from where the coarse mesh carries it [m], frame by frame."""
+    out = []
+    for c, f in zip(coarse, fine, strict=False):
+        lifted = pair.B @ (c.reshape(-1, 3) - pair.coarse.X) + pair.fine.X
+        out.append(float(np.linalg.norm(lifted - f.reshape(-1, 3), axis=1).max()))
+    return np.array(out)
