@@ -40,6 +40,7 @@ class Linearised:
 
     f: Array
     K: sp.csr_matrix
+    K_free: sp.csr_matrix  # rows and columns of the free coordinates
     D: sp.csr_matrix
     velocity: Array  # at which f was taken
     moved: Array  # displacement / (beta h) at which f and K were taken
@@ -124,9 +125,9 @@ class ConJac:
         with clock("fill"):
             K = system.stiffness(q, velocity, now.end, psd=True)
             D = system.damping(q, velocity, now.end)
-            A = system.restrict(K)
+            K_free = system.restrict(K)
         with clock("factor"):
-            known = follow(A, now.leading, self.linear, analysis, now.anchoring())
+            known = follow(K_free, now.leading, self.linear, analysis, now.anchoring())
         with clock("solve"):
             others = [f[system.free]] if self._early(now) else []
             if driven.any():
@@ -135,7 +136,7 @@ class ConJac:
         w = driven.copy()
         if driven.any():
             w[system.free] = condensed.others[:, -1]
-        return Linearised(f, K, D, velocity, v, w, condensed)
+        return Linearised(f, K, K_free, D, velocity, v, w, condensed)
 
     def _early(self, now: Moment) -> bool:
         """Whether the first correction needs no velocities, and can share the solve for J."""
@@ -157,8 +158,10 @@ class ConJac:
         stiff = self.beta * h * h
         with clock("reduced"):
             A = gram(J, system.mass(state.q)[system.free][:, system.free])
-            A -= stiff * (system.restrict(local.K)[dynamic] @ J)
-            rhs = system.mass(state.q) @ (state.v - w) + h * local.f + stiff * (local.K @ (w - local.moved))
+            A -= stiff * (local.K_free[dynamic] @ J)
+            rhs = system.mass(state.q) @ (state.v - w) + h * local.f
+            if (w != local.moved).any():
+                rhs += stiff * (local.K @ (w - local.moved))
             if local.D.nnz:
                 A -= h * (J.T @ (system.restrict(local.D) @ J))
                 rhs += h * (local.D @ (w - local.velocity))

@@ -19,7 +19,7 @@ def spread(system: Elastodynamics, count: int, *, seed: int = 0) -> IntArray:
     pinned = np.setdiff1d(np.arange(n), free)
     rng = np.random.default_rng(seed)
     first = pinned if len(pinned) else free[[int(rng.integers(len(free)))]]
-    distance = distance_to(system.X, first)
+    distance = 2.0 * distance_to(system.X, first)  # a node may be closer to pins than to other nodes
     chosen: list[int] = []
     for _ in range(count):
         best = int(free[np.argmax(distance[free])])

@@ -4,9 +4,9 @@ from numba import njit
 
 
 @njit(cache=True, error_model="numpy")
-def adjust(indptr, indices, K, dynamic, pivot, A, columns):
-    """From the values K of a symmetric CSR matrix: A <- -K with the dynamic rows and columns of pivot * I, and
-    columns (n, n_d) <- K's dynamic columns with pivot * I in the dynamic rows. ``columns`` comes in as zeros.
+def adjust(indptr, indices, K, dynamic, A, columns):
+    """From the values K of a symmetric negative CSR matrix: A <- -K with only the diagonal left in dynamic rows and
+    columns, and columns (n, n_d) <- K's dynamic columns with that diagonal in the dynamic rows; it comes in as zeros.
     """
     for e in range(len(K)):
         A[e] = -K[e]
@@ -26,9 +26,11 @@ def adjust(indptr, indices, K, dynamic, pivot, A, columns):
             A[low] = 0.0
     for k in range(len(dynamic)):
         j = dynamic[k]
-        for l in range(len(dynamic)):
-            columns[j, l] = 0.0
-        columns[j, k] = pivot
+        pivot = 1.0
         for e in range(indptr[j], indptr[j + 1]):
             if indices[e] == j:
+                pivot = -K[e] if K[e] < 0.0 else 1.0
                 A[e] = pivot
+        for other in range(len(dynamic)):
+            columns[j, other] = 0.0
+        columns[j, k] = pivot

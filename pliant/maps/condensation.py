@@ -7,8 +7,8 @@ v_k prescribed, K_qq v_q + K_qd v_d + K_qa v_a + K_qk v_k = 0 gives
 
 with u = (v_d, qdot) and w = [0; -K_qq^-1 K_qk v_k]; -K_qq^-1 f_q is the correction that removes the force left over
 [ConJac2020, Eq. 6-7; Weidner2022, sec. 4.5]. Without attachments J = [I; J_qd].
-The split may change in every step: rows and columns of dynamic coordinates are set to those of a multiple of the
-identity, so the pattern, its analysis and the storage never change [Weidner2022, Eq. 4.21].
+The split may change in every step: rows and columns of dynamic coordinates are set to those of a diagonal
+matrix, so the pattern, its analysis and the storage never change [Weidner2022, Eq. 4.21].
 """
 
 from collections.abc import Sequence
@@ -85,22 +85,22 @@ def follow(
     K: sp.csr_matrix, leading: Leading, linear: LinearSolver, memory: Any = None, anchoring: Sequence[Anchoring] = ()
 ) -> Follow:
     """Factor -K_A for the negative semidefinite ``K (n_free, n_free)``; ``memory`` is that of an earlier factor."""
-    pivot = float(-K.diagonal().mean())  # any positive number gives the same J; this one keeps the matrix well scaled
-    A, columns = adjusted(K, leading.dynamic, pivot)
+    A, columns = adjusted(K, leading.dynamic)
     anchor(A, columns, anchoring)
     if leading.basis is not None:
         columns = columns @ leading.basis
     return Follow(linear.factor(A, memory), columns, leading)
 
 
-def adjusted(K: sp.csr_matrix, dynamic: IntArray, pivot: float) -> tuple[sp.csr_matrix, Array]:
-    """-K with the dynamic rows and columns replaced by pivot * I, and K's dynamic columns with pivot * I in their rows.
+def adjusted(K: sp.csr_matrix, dynamic: IntArray) -> tuple[sp.csr_matrix, Array]:
+    """-K with the dynamic rows and columns zero but for a diagonal P, and K's dynamic columns with P in their rows.
 
-    [Weidner2022, Eq. 4.21; App. B.1.3 with the words row and column set right]
+    [Weidner2022, Eq. 4.21; App. B.1.3 with the words row and column set right]. There P = I; any positive P gives the
+    same J, and -K's own diagonal keeps the matrix well scaled.
     """
     columns = np.zeros((K.shape[0], len(dynamic)))
     values = np.empty_like(K.data)
-    adjust(K.indptr, K.indices, K.data, dynamic, pivot, values, columns)
+    adjust(K.indptr, K.indices, K.data, dynamic, values, columns)
     return Pattern(K.indptr, K.indices).matrix(values), columns
 
 

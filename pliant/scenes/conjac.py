@@ -26,12 +26,13 @@ from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.penalty_contact import PenaltyContact
 
 LENGTH = 0.15  # of the bars [m]
+DRAGON = 0.3  # [m]
 NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Tug:
-    """A force [N] on ``vertices``, shared by mass: it rises linearly from ``start`` to ``full`` and is gone at ``end``."""
+    """A force [N] on ``vertices``, shared by mass: rising linearly from ``start`` to ``full``, gone at ``end`` [s]."""
 
     vertices: IntArray
     force: tuple[float, float, float]
@@ -116,20 +117,25 @@ def nearest(mesh: Mesh, points: Sequence[Sequence[float]]) -> IntArray:
 
 
 def dragon(integrator: Any = None, *, h: float = 5e-3, mesh: Mesh | None = None) -> TuggedScene:
-    """DRAGON: a winding body on held legs; jaws pulled apart and tail pulled sideways for 0.25 s, then let go; 1 s."""
-    mesh = mesh if mesh is not None else serpent(length=0.3)
+    """DRAGON: a winding body on held legs; jaws pulled apart and tail pulled sideways for 0.25 s, then let go; 1 s.
+
+    Without weight: our body is more slender than the paper's, and would hang instead of swing.
+    """
+    mesh = mesh if mesh is not None else serpent(length=DRAGON)
     X, size = mesh.X, np.ptp(mesh.X[:, 0])
     head, tail = X[:, 0].max(), X[:, 0].min()
     tip = X[:, 0] > head - 0.06 * size
     middle = X[tip, 2].mean()
+    pull = 4e3 * size**2 / 9.0  # [N]: stresses of about a tenth of E at any size
     tugs = (
-        Tug(np.flatnonzero(tip & (X[:, 2] > middle)), (0.05, 0.0, 0.12), 0.0, 0.2, 0.25),
-        Tug(np.flatnonzero(tip & (X[:, 2] <= middle)), (0.05, 0.0, -0.12), 0.0, 0.2, 0.25),
-        Tug(mesh.where(lambda X: X[:, 0] < tail + 0.05 * size), (-0.03, 0.05, 0.0), 0.0, 0.2, 0.25),
+        Tug(np.flatnonzero(tip & (X[:, 2] > middle)), (0.01 * pull, 0.0, 0.02 * pull), 0.0, 0.2, 0.25),
+        Tug(np.flatnonzero(tip & (X[:, 2] <= middle)), (0.01 * pull, 0.0, -0.02 * pull), 0.0, 0.2, 0.25),
+        Tug(mesh.where(lambda X: X[:, 0] < tail + 0.05 * size), (-0.02 * pull, 0.01 * pull, 0.0), 0.0, 0.2, 0.25),
     )
     body = Solid(mesh, StableNeoHookean(3e4, 0.49), pins=Pin(mesh.where(lambda X: X[:, 2] < 0.07 * size)))
     chosen = integrator if integrator is not None else ConJac(count=6, gamma=0.2)
-    return TuggedScene(Scene([body], integrator=chosen, h=h, duration=1.0, name="dragon"), tugs)
+    scene = Scene([body], integrator=chosen, h=h, duration=1.0, gravity=(0.0, 0.0, 0.0), name="dragon")
+    return TuggedScene(scene, tugs)
 
 
 def twist_nodes(mesh: Mesh, count: int) -> IntArray:
