@@ -14,7 +14,7 @@ def try_merge(m, a, b, least, edges, corner_edges, faces):
     n = ring(m, a, faces)
     if n < 0 or not may_merge(m, a, b, border_edge(m, a, b), edges, corner_edges):
         return False
-    smallest, _, _, _ = merged_quality(m, a, b, faces, n)
+    smallest, _, _, _ = merged_quality(m, a, b, faces, n, np.inf)
     if smallest < least or not link_ok(m, a, b, faces, n):
         return False
     collapse(m, a, b, faces, n)

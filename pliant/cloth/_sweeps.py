@@ -177,10 +177,10 @@ def may_merge(m, a, b, border_edge, edges, corner_edges):
 
 
 @njit(cache=True)
-def merged_quality(m, a, b, faces, n):
+def merged_quality(m, a, b, faces, n, limit):
     """Of the faces that merging a into b leaves: smallest area, whether it shrank, aspect, longest metric edge.
 
-    The aspect is counted as 1 when it does not get worse than that of the faces there now.
+    The aspect counts as 1 when no worse than that of the faces there now. Stops at the first edge above ``limit``.
     """
     smallest, shrank, worst, longest = np.inf, False, np.inf, 0.0
     present = np.inf
@@ -191,12 +191,14 @@ def merged_quality(m, a, b, faces, n):
         present = min(present, aspect(m.X, a, p, q))
         if p == b or q == b:
             continue
+        longest = max(longest, metric(m, b, p), metric(m, b, q))
+        if longest > limit:
+            break
         A = area(m.X, b, p, q)
         if smallest > A:
             smallest = A
             shrank = area(m.X, a, p, q) > A
         worst = min(worst, aspect(m.X, b, p, q))
-        longest = max(longest, metric(m, b, p), metric(m, b, q))
     return smallest, shrank, 1.0 if worst >= present else worst, longest
 
 
@@ -231,10 +233,12 @@ def collapses(m, size_min, aspect_min, edges, corner_edges):
                 for j in (1, 2):
                     b = m.F[f, (k + j) % 3]
                     s = metric(m, a, b)
-                    if s >= best or not may_merge(m, a, b, border_edge(m, a, b), edges, corner_edges):
+                    outer = m.N[f, (k + 3 - j) % 3] < 0
+                    if s >= best or not may_merge(m, a, b, outer, edges, corner_edges):
                         continue
-                    smallest, shrank, worst, longest = merged_quality(m, a, b, faces, n)
-                    if smallest <= 0.0 or worst < aspect_min or longest > (0.81 if s > 0.04 else 1.0):
+                    limit = 0.81 if s > 0.04 else 1.0
+                    smallest, shrank, worst, longest = merged_quality(m, a, b, faces, n, limit)
+                    if longest > limit or smallest <= 0.0 or worst < aspect_min:
                         continue
                     if shrank and worst < 1.0 and smallest < 0.1 * size_min * size_min:
                         continue

@@ -26,6 +26,8 @@ def lumped_masses(sheet: Sheet, rho: float) -> Array:
 
 def rubbed(sheet: Sheet, scenery: Scenery, world: World, rho: float, contacts: tuple[Sequence[Push], Array]) -> Sheet:
     """The sheet after friction with the ``contacts`` = (pushes, their impulses (k,) [N s])."""
+    if world.mu == 0:
+        return sheet
     n = len(sheet.X)
     total, body = np.zeros((n, 3)), np.full(n, -1, dtype=np.int64)
     for push, impulse in zip(*contacts, strict=True):
@@ -33,7 +35,7 @@ def rubbed(sheet: Sheet, scenery: Scenery, world: World, rho: float, contacts: t
         body[push.vertex] = push.body
     own = feature_body(sheet.feature, scenery)
     body = np.where(own >= 0, own, body)
-    touching = np.flatnonzero((np.linalg.norm(total, axis=1) > 0) & (body >= 0)) if world.mu > 0 else np.zeros(0, int)
+    touching = np.flatnonzero((np.linalg.norm(total, axis=1) > 0) & (body >= 0))
     u, m = material_velocities(sheet), lumped_masses(sheet, rho)
     v, V = sheet.v.copy(), sheet.V.copy()
     edges = world.table.edges

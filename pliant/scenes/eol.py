@@ -149,7 +149,7 @@ def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.5, pull: floa
     rising = Motion((Phase(0.0, 10.0, (0.0, 0.0, rise)),))
     line = Wire((-0.48, 0.51, -0.01), (1.52, 0.51, -0.01), motion=rising)
     stop = grip + pull / speed
-    hands = Handle(FAR_CORNERS, (0.0, speed, rise), start=grip, stop=stop, grip=grip)
+    hands = Handle(FAR_CORNERS, (0.0, 0.2 * speed, rise - speed), start=grip, stop=stop, grip=grip)
     return scene("WIRE", variant, cells, World((line,), (hands,)), stop)
 
 
@@ -199,7 +199,7 @@ def throw(variant: Variant = EOL, cells: int = 20, speed: float = 2.0, spin: flo
 def lo_res(variant: Variant = EOL) -> ClothScene:
     """EDGE with sixteen times fewer triangles: a coarse preview that keeps its crease."""
     if variant.adaptive:
-        return replace(edge(variant, cells=5), integrator=integrator(variant, 5), name="LO-RES (EOL)")
+        return replace(edge(variant, cells=4), integrator=integrator(variant, 4, (0.6, 1.6)), name="LO-RES (EOL)")
     return replace(edge(variant, cells=8), name=f"LO-RES ({variant.name})")
 
 

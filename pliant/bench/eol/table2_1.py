@@ -40,13 +40,13 @@ THESIS = (
     Entry("WIRE (irreg.)", 2055, 0.0, (0.2, 0.0, 3.3, 96.5), 896.5, _variant(eol.wire, eol.IRREGULAR), 23),
     Entry("WIRE (non-conf.)", 2048, 0.0, (2.6, 4.1, 2.8, 96.9), 1028.7, _variant(eol.wire, eol.NONCONFORMAL), 18),
     Entry("WIRE (conf.)", 2022, 0.0, (0.6, 4.0, 3.5, 91.9), 728.3, _variant(eol.wire, eol.CONFORMAL), 18),
-    Entry("WIRE (EOL)", 2048, 2.4, (0.2, 3.0, 7.7, 89.1), 1058.7, _variant(eol.wire, eol.EOL), 18),
+    Entry("WIRE (EOL)", 2048, 2.4, (0.2, 3.0, 7.7, 89.1), 1058.7, _variant(eol.wire, eol.EOL), 20),
     Entry("NAILS (EOL)", 2012, 1.9, (0.6, 2.9, 7.9, 88.6), 804.2, _variant(eol.nails, eol.EOL), 15),
-    Entry("JAWS (EOL)", 3380, 0.3, (0.3, 9.2, 21.8, 68.7), 503.9, _variant(eol.jaws, eol.EOL), 18),
-    Entry("PUSH (EOL)", 2110, 3.1, (1.4, 6.2, 16.7, 75.6), 454.9, _variant(eol.push, eol.EOL), 18),
+    Entry("JAWS (EOL)", 3380, 0.3, (0.3, 9.2, 21.8, 68.7), 503.9, _variant(eol.jaws, eol.EOL), 20),
+    Entry("PUSH (EOL)", 2110, 3.1, (1.4, 6.2, 16.7, 75.6), 454.9, _variant(eol.push, eol.EOL), 19),
     Entry("THROW (EOL)", 1913, 3.9, (0.8, 3.9, 9.0, 86.2), 568.4, _variant(eol.throw, eol.EOL), 16),
     Entry("LO-RES (reg.)", 256, 0.0, (3.2, 0.0, 15.8, 81.0), 18.1, lambda cells: eol.lo_res(eol.REGULAR), 8),
-    Entry("LO-RES (EOL)", 133, 6.0, (16.8, 6.2, 23.1, 53.9), 16.3, lambda cells: eol.lo_res(eol.EOL), 5),
+    Entry("LO-RES (EOL)", 133, 6.0, (16.8, 6.2, 23.1, 53.9), 16.3, lambda cells: eol.lo_res(eol.EOL), 4),
     Entry("FRICTION (EOL)", 2927, 2.9, (6.7, 8.4, 23.6, 61.3), 451.5, _variant(eol.friction, eol.EOL), 18),
 )
 
