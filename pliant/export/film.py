@@ -39,7 +39,7 @@ PLAIN = Look()
 
 def write_png(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
     """One picture: the last of the clip's frames."""
-    with _stage(clip, look) as draw:
+    with _stage(clip, look, "ssaa") as draw:
         image = draw(next(iter(replace(clip, chosen=(clip.numbers[-1],)))))
     _imageio().imwrite(path, image)
     return path
@@ -51,20 +51,20 @@ def write_film(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
     count = int(np.floor((times[-1] - times[0]) * look.fps + 1e-6)) + 1
     shown = clip.at(times[0] + np.arange(count) / look.fps)
     options = {"duration": 1000.0 / look.fps, "loop": 0} if path.suffix == ".gif" else _video(look)
-    with _stage(clip, look) as draw, _writer(path, options) as film:
+    with _stage(clip, look, "msaa") as draw, _writer(path, options) as film:
         for picture in shown:
             film.append_data(draw(picture))
     return path
 
 
 @contextmanager
-def _stage(clip: Clip, look: Look) -> Iterator[Any]:
+def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
     """A function Picture -> image (height, width, 3), with one camera and one colour scale for the whole clip."""
     pv = _pyvista()
     low, high, least, most = _ranges(clip, look.channel)
     plotter = pv.Plotter(off_screen=True, window_size=list(look.size))
     plotter.background_color = BACKGROUND
-    plotter.enable_anti_aliasing("ssaa")
+    plotter.enable_anti_aliasing(smoothing)
     _aim(plotter, low, high)
 
     def draw(picture: Picture) -> Array:
