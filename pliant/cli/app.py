@@ -173,3 +173,18 @@ def plot(
     from pliant.cli.plot import plot_folders
 
     plot_folders(folders, show or [], out)
+
+
+@app.command()
+def sweep(
+    scene: SceneArgument,
+    over: Annotated[list[str], typer.Option(help="an axis, e.g. --over material.E=1e4,1e5", metavar="PATH=A,B,...")],
+    set_: SetOption = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
+    workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
+    json: JsonOption = False,
+) -> None:
+    """Run a scene with every combination of some settings; the same command goes on after an interruption."""
+    from pliant.cli.sweep import sweep_scene
+
+    sweep_scene(scene, over, list(set_ or []), out, workers, json=json)

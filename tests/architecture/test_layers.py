@@ -21,7 +21,7 @@ LAYERS = [
     {"bodies", "scene", "cutting"},
     {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"scenes"},
-    {"plots", "export", "view", "bench"},
+    {"plots", "export", "view", "bench", "sweep"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,144 @@
+"""Sweeps: one scene with every combination of some settings, each a run of its own; one table at the end.
+
+The folder of a run is named after its settings. A sweep that is started again skips what is finished and goes on with
+what was interrupted, so the same command always ends with the same table.
+"""
+
+import csv
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from hashlib import sha1
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from pliant.errors import PliantError, RunError, SceneError
+
+TABLE = "sweep.csv"
+REPORTED = ("iterations", "unconverged", "substepped", "numerical", "min_det", "penetration")  # columns of report.json
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: the scene's name or file, its settings (``path=value``), of these the swept ones, and its folder."""
+
+    scene: str
+    settings: tuple[str, ...]
+    swept: dict[str, str]
+    folder: Path
+
+
+def axis(text: str) -> tuple[str, tuple[str, ...]]:
+    """``material.E=1e4,1e5`` -> its path and values; commas within brackets belong to the value."""
+    path, equals, values = text.partition("=")
+    found = tuple(value.strip() for value in re.split(r",(?![^\[{(]*[\]})])", values))
+    if not equals or not path.strip() or not all(found):
+        raise SceneError(f"{text!r} is no axis", where="--over", remedy="write it like material.E=1e4,1e5,1e6")
+    if len(set(found)) < len(found):
+        raise SceneError(f"{text!r} has a value twice", where="--over", remedy="give every value once")
+    return path.strip(), found
+
+
+def points(scene: str, over: Sequence[str], settings: Sequence[str], folder: Path) -> list[Point]:
+    """All combinations of the axes ``over``, the last axis fastest."""
+    axes = dict(axis(text) for text in over)
+    if len(axes) < len(over):
+        raise SceneError(f"an axis is given twice: {', '.join(over)}", where="--over", remedy="join their values")
+    if not axes:
+        raise SceneError("nothing to sweep over", where="--over", remedy="give at least one, e.g. --over h=0.01,0.02")
+    made = []
+    for values in product(*axes.values()):
+        swept = dict(zip(axes, values))
+        chosen = (*settings, *(f"{path}={value}" for path, value in swept.items()))
+        made.append(Point(scene, chosen, swept, folder / _name(scene, chosen, swept)))
+    return made
+
+
+def sweep(todo: Sequence[Point], *, workers: int = 2, watch: Callable[[Row], None] | None = None) -> list[Row]:
+    """Run all points in processes of their own; rows in the order of the points, also in the folder's ``sweep.csv``.
+
+    A run that fails is a row that says so. ``watch`` sees every row when it is ready.
+    """
+    if workers < 1:
+        raise RunError(f"{workers} workers", where="--workers", remedy="use at least 1")
+    rows: dict[int, Row] = {}
+    for k, row in _finished(todo, workers):
+        rows[k] = row
+        if watch is not None:
+            watch(row)
+    ordered = [rows[k] for k in sorted(rows)]
+    write_table(ordered, todo[0].folder.parent / TABLE)
+    return ordered
+
+
+def run_point(point: Point) -> Row:
+    """Run, resume or just read one point; its line of the table."""
+    from pliant.record import load, record, resume
+    from pliant.record.run import CHECKPOINT, REPORT
+    from pliant.scene_file import load_scene
+
+    try:
+        status = load(point.folder).report["status"] if (point.folder / REPORT).is_file() else "new"
+        if status in ("running", "interrupted") and (point.folder / CHECKPOINT).is_file():
+            resume(point.folder)
+        elif status != "finished":
+            loaded = load_scene(point.scene, point.settings)
+            record(loaded.scene, point.folder, output=loaded.output, origin=loaded.origin, overwrite=True)
+        return _row(point, load(point.folder).report)
+    except PliantError as error:
+        reason = " ".join(str(error).split())
+        return {**point.swept, "status": "failed", "folder": point.folder.name, "error": reason}
+
+
+def write_table(rows: Sequence[Row], path: Path) -> Path:
+    """The rows as CSV with one column for every key of any row."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def _row(point: Point, report: dict[str, Any]) -> Row:
+    return {
+        **point.swept,
+        "status": report["status"],
+        "steps": report["done"],
+        **{name: report[name] for name in REPORTED},
+        "factorizations": report["counts"]["factorizations"],
+        "energy": sum(report["energies"].values()),
+        "seconds": report["seconds"].get("step", 0.0),
+        "folder": point.folder.name,
+    }
+
+
+def _finished(todo: Sequence[Point], workers: int) -> Iterator[tuple[int, Row]]:
+    """Rows as they get ready, with their numbers. Processes are spawned: threads of kernels do not survive a fork."""
+    with ProcessPoolExecutor(min(workers, len(todo)), get_context("spawn"), initializer=_one_thread) as pool:
+        running = {pool.submit(run_point, point): k for k, point in enumerate(todo)}
+        try:
+            for future in as_completed(running):
+                yield running[future], future.result()
+        except BrokenProcessPool as error:
+            remedy = "give the same command again: it goes on where it stopped"
+            raise RunError("a worker process was killed", where="sweep", remedy=remedy) from error
+
+
+def _one_thread() -> None:
+    """Workers share the machine, so that each uses one thread unless asked otherwise."""
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+
+def _name(scene: str, settings: Sequence[str], swept: dict[str, str]) -> str:
+    """A readable folder name that differs whenever any setting does."""
+    words = "_".join(f"{path.rsplit('.', 1)[-1]}-{value}" for path, value in swept.items())
+    mark = sha1("\n".join([scene, *settings]).encode()).hexdigest()[:8]
+    return re.sub(r"[^A-Za-z0-9_.+-]+", "", words)[:80] + "-" + mark

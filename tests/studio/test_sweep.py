@@ -1,0 +1,78 @@
+"""Sweeps: all combinations, in processes, once each; the same numbers as single runs."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pliant.cli.app import app
+from pliant.errors import SceneError
+from pliant.record import Interrupted, load, record
+from pliant.scene_file import load_scene
+from pliant.sweep import axis, points, run_point, sweep
+
+SMALL = ["parameters.cells=1", "duration=0.05"]
+OVER = ["integrator=bdf1,bdf2", "h=0.01,0.025"]
+
+
+def test_axes_are_read():
+    assert axis("material.E=1e4, 1e5") == ("material.E", ("1e4", "1e5"))
+    assert axis("gravity=[0,0,-1],[0,0,-2]") == ("gravity", ("[0,0,-1]", "[0,0,-2]"))
+    for wrong in ("material.E", "=1,2", "h=0.1,,0.2", "h=1,1"):
+        with pytest.raises(SceneError):
+            axis(wrong)
+    with pytest.raises(SceneError, match="given twice"):
+        points("cantilever", ["h=1", "h=2"], [], Path("x"))
+
+
+def test_the_table_holds_what_single_runs_give(tmp_path):
+    todo = points("cantilever", OVER, SMALL, tmp_path / "sweep")
+    assert [(p.swept["integrator"], p.swept["h"]) for p in todo] == [
+        ("bdf1", "0.01"),
+        ("bdf1", "0.025"),
+        ("bdf2", "0.01"),
+        ("bdf2", "0.025"),
+    ]
+    rows = sweep(todo, workers=2)
+    for point, row in zip(todo, rows):
+        single = record(load_scene("cantilever", point.settings).scene, tmp_path / point.folder.name)
+        assert row["status"] == "finished" and row["energy"] == sum(single.report["energies"].values())
+    with open(tmp_path / "sweep" / "sweep.csv", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [float(line["energy"]) for line in table] == [row["energy"] for row in rows]
+    written = [load(point.folder).report["written"] for point in todo]
+    assert run_point(todo[0]) == rows[0]
+    assert [load(point.folder).report["written"] for point in todo] == written  # nothing was run again
+
+
+def test_an_interrupted_point_goes_on(tmp_path):
+    whole, cut = (points("cantilever", ["h=0.01"], SMALL, tmp_path / name)[0] for name in ("a", "b"))
+
+    def stop(step):
+        if step.index == 2:
+            raise Interrupted("enough")
+
+    loaded = load_scene("cantilever", cut.settings)
+    with pytest.raises(Interrupted):
+        record(loaded.scene, cut.folder, output=loaded.output, origin=loaded.origin, watch=stop)
+    assert load(cut.folder).report["status"] == "interrupted"
+    again, once = run_point(cut), run_point(whole)
+    assert {**again, "seconds": 0} == {**once, "seconds": 0}
+
+
+def test_a_point_that_cannot_run_is_a_row(tmp_path):
+    row = run_point(points("cantilever", ["material.nu=0.7"], SMALL, tmp_path)[0])
+    assert row["status"] == "failed" and "nu" in row["error"]
+
+
+def test_the_command(tmp_path):
+    done = CliRunner().invoke(
+        app,
+        ["sweep", "cantilever", "--over", "h=0.025", "--set", SMALL[0], "--set", SMALL[1], "--out", str(tmp_path)]
+        + ["--workers", "1", "--json"],
+    )
+    assert done.exit_code == 0 and json.loads(done.stdout)[0]["steps"] == 2
+    failed = CliRunner().invoke(app, ["sweep", "cantilever", "--over", "material.G=1"])
+    assert isinstance(failed.exception, SceneError)
