@@ -66,7 +66,7 @@ class SIERE:
 
     s: int = 5
     project: Literal["on_demand", "always", "never"] = "on_demand"
-    tolerance: float = 0.1
+    tolerance: float = 0.25
     blocks: int = 3
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1

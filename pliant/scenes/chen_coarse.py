@@ -34,7 +34,7 @@ class Pair:
     B: sp.csr_matrix  # (n_fine, n_coarse)
     material: Any
     motion: Motion | None = None
-    held: Callable[[Array], Array] | None = None  # which of the supported vertices stay held; all by default
+    held: Callable[[Array], Any] | None = None  # which of the supported vertices stay held; all by default
     beta: float = BETA
 
     def body(self, mesh: Mesh, material: Any, *, damped: bool = True) -> Elastodynamics:
@@ -66,7 +66,7 @@ class Pair:
         found = fit(coarse, self.truth(), self.B, s, on_mismatch="ignore")
         return EigenFit(coarse, found, beta=self.beta, **options)
 
-    def released(self, held: Callable[[Array], Array]) -> "Pair":
+    def released(self, held: Callable[[Array], Any]) -> "Pair":
         """The same bodies with other constraints; fits must be made anew."""
         return replace(self, held=held)
 

@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.errors import SceneError
+from pliant.errors import NotPositiveDefinite, SceneError
+from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import Corrected, corrected
-from pliant.linear.modes import lowest
+from pliant.linear.modes import ShiftInvert, lowest
 from pliant.systems.base import Weights
 from pliant.systems.elastodynamics import Elastodynamics
 
@@ -63,7 +64,8 @@ class EigenFit:
     ``alpha, beta`` add the damping alpha M + beta K#. ``frozen=True`` keeps the modes of the rest state, which is exact
     for linear materials. ``rematch=True`` gives every mode the ratio of the rest mode it resembles, and 1 when it
     resembles none, instead of going by its number; ``strict=True`` refuses a q where fewer than half of the modes
-    resemble a rest mode. K is projected (``psd``) always or never, so that modes and matrices agree.
+    resemble a rest mode. K is projected (``psd``) always or never, so that modes and matrices agree. Modes are computed
+    to ``tolerance`` (sine of an angle), their eigenvalues to its square.
     """
 
     def __init__(
@@ -77,10 +79,11 @@ class EigenFit:
         rematch: bool = False,
         strict: bool = False,
         psd: bool = True,
+        tolerance: float = 1e-3,
     ) -> None:
         self.inner, self.fit = system, fit
         self.alpha, self.beta, self.psd = alpha, beta, psd
-        self.rematch, self.strict = rematch, strict
+        self.rematch, self.strict, self.tolerance = rematch, strict, tolerance
         self.elastic = [e for e in system.energy_terms if e.name in ("elastic", "springs")]
         if not self.elastic:
             raise SceneError("no elastic energy to correct", where="EigenFit", remedy="wrap a system with a solid body")
@@ -99,6 +102,7 @@ class EigenFit:
         self._M_free = sp.csr_matrix(system.restrict(self._M))
         self._frozen = self._at_rest() if frozen else None
         self._last: Spectrum | None = None  # of the last q asked for: force and tangent ask at the same one
+        self._analysis: Any = None  # of the pattern of K
 
     # ------------------------------------------------------------------------------------------------ modes
 
@@ -108,9 +112,22 @@ class EigenFit:
             return self._frozen
         if self._last is None or not np.array_equal(self._last.q, q):
             K = self.inner.restrict(self._elastic_stiffness(q))
-            found = lowest(K, self._M_free, len(self.fit.ratios), guess=self.fit.modes, tolerance=1e-7)
+            inverse, s = self._inverse(K), len(self.fit.ratios)
+            found = lowest(K, self._M_free, s, inverse=inverse, guess=self.fit.modes, tolerance=self.tolerance)
             self._last = self._matched(q, found.U, found.lam)
         return self._last
+
+    def _inverse(self, K: sp.csr_matrix) -> ShiftInvert | None:
+        """(K - shift M)^-1 with a shift a little below zero, analysed once; None if that is not below the spectrum."""
+        shift = -0.1 * float(np.abs(self.fit.coarse).mean())
+        A = sp.csr_matrix(K - shift * self._M_free)
+        A.sort_indices()
+        try:
+            factor = Cholesky().factor(A, self._analysis)
+        except NotPositiveDefinite:
+            return None
+        self._analysis = factor.memory
+        return ShiftInvert(factor, shift)
 
     def _elastic_stiffness(self, q: Array) -> sp.csr_matrix:
         K = self.elastic[0].hessian(q, psd=self.psd)
@@ -149,8 +166,6 @@ class EigenFit:
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         a = np.zeros_like(q)
-        from pliant.linear.cholesky import Cholesky
-
         a[self.free] = Cholesky().factor(self._M_free).solve(self.force(q, v, t)[self.free])
         return a
 

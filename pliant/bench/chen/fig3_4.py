@@ -1,4 +1,4 @@
-"""chen/fig3_4: the three lowest eigenvalues of a swinging neo-Hookean bar; crossings are flagged. [Chen2019, Figure 3.4]"""
+"""chen/fig3_4: the three lowest eigenvalues of a neo-Hookean bar; crossings are flagged. [Chen2019, Figure 3.4]"""
 
 import numpy as np
 

@@ -6,7 +6,7 @@ from pliant.bench.table import Claim, Table
 from pliant.integrators import ERE
 from pliant.scenes.chen_structures import cuboid
 
-TURNS = 0.25
+TURNS = 0.5
 
 
 def run(*, quick: bool = False) -> Table:

@@ -17,7 +17,8 @@ PAPER = {
 
 
 def run(*, quick: bool = False) -> Table:
-    rows, claims = [], []
+    rows: list[dict[str, Any]] = []
+    claims = []
     for (name, kind), (coarse, fitted, fine) in PAPER.items():
         if quick and (name, kind) != ("arm", "ARAP"):
             continue
@@ -29,13 +30,14 @@ def run(*, quick: bool = False) -> Table:
         runs = simulate(built, integrator, 6 if quick else 20, turns=0.05 if linear else 0.0)
         ms = {n: 1e3 * r.per_step() for n, r in runs.items()}
         rows.append({
-            "mesh": name, "material": kind, **{f"{n} [ms/step]": round(ms[n], 1) for n in ("coarse", "EigenFit", "fine")},
+            "mesh": name, "material": kind,
+            **{f"{n} [ms/step]": round(ms[n], 1) for n in ("coarse", "EigenFit", "fine")},
             "EigenFit/coarse": round(ms["EigenFit"] / ms["coarse"], 2), "thesis": round(fitted / coarse, 2),
             "EigenFit/fine": round(ms["EigenFit"] / ms["fine"], 2), "thesis, fine": round(fitted / fine, 2),
         })  # fmt: skip
         text = f"{ms['coarse']:.1f}, {ms['EigenFit']:.1f}, {ms['fine']:.1f} ms"
         claims.append(Claim(f"{name} {kind}: coarse < EigenFit < fine", f"{coarse}, {fitted}, {fine} s", text,
                             ms["coarse"] < ms["EigenFit"] < ms["fine"]))  # fmt: skip
-    used = dict.fromkeys(r["mesh"] for r in rows)
+    used = dict.fromkeys(str(r["mesh"]) for r in rows)
     remark = "linear materials: the modes are those at rest, and the correction is nearly free"
     return Table("chen/table3_2", "Cost of EigenFit", rows, claims, [*notes(*used), remark])
