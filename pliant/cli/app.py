@@ -188,3 +188,16 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     sweep_scene(scene, over, list(set_ or []), out, workers, json=json)
+
+
+@app.command()
+def view(
+    folder: Annotated[Path, typer.Argument(help="the folder of a run")],
+    compare: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,
+    port: Annotated[int, typer.Option(help="port of the page")] = 8080,
+    host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
+) -> None:
+    """Replay a run in the browser: scrub, play, colours, energies."""
+    from pliant.cli.view import view_runs
+
+    view_runs([folder, *(compare or [])], host, port)

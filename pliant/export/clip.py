@@ -53,12 +53,10 @@ class Clip:
             if not -len(self.parts) <= k < len(self.parts):
                 remedy = f"choose from 0 to {len(self.parts) - 1}; negative numbers count from the end"
                 raise RunError(f"no frame {k}", where=str(self.run.folder), remedy=remedy)
-        first = self.run.frames[0]
-        recorded = [*first.point_values, *first.cell_values, "displacement"]
         for name in self.channels:
-            if name not in recorded:
+            if name not in self.recorded:
                 more = f"; record it with --set 'output.channels=[\"{name}\"]'" if name in KNOWN else ""
-                remedy = f"this run has {', '.join(recorded)}{more}"
+                remedy = f"this run has {', '.join(self.recorded)}{more}"
                 raise RunError(f"unknown channel {name!r}", where=str(self.run.folder), remedy=remedy)
         if self.surface is not None and not self.fixed:
             remedy = "export the body's own surface: leave out --embed"
@@ -78,6 +76,12 @@ class Clip:
             except (KeyError, OSError) as error:
                 remedy = "run it again: this file was not written by pliant, or is damaged"
                 raise RunError(f"{path} cannot be read", where="export", remedy=remedy) from error
+
+    @cached_property
+    def recorded(self) -> list[str]:
+        """The channels there are."""
+        first = self.run.frames[0]
+        return [*first.point_values, *first.cell_values, "displacement"]
 
     @cached_property
     def fixed(self) -> bool:
@@ -108,19 +112,29 @@ class Clip:
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[Picture]:
-        first = self.run.frames[0].points
-        part, skin = -1, None
-        for k in self.numbers:
-            if skin is None or self.parts[k] != part:
-                part, skin = self.parts[k], self._skin(k)
-            frame = self.run.frames[k]
-            yield skin.picture(frame, first, self.channels)
+        return (self.picture(k) for k in self.numbers)
+
+    def picture(self, k: int) -> Picture:
+        """Frame k, counted in the whole run."""
+        part = int(self.parts[k])
+        if part not in self._skins:
+            self._skins.clear()  # topologies do not come back: the last one is enough
+            self._skins[part] = self._skin(k)
+        return self._skins[part].picture(self.run.frames[k], self._first, self.channels)
+
+    @cached_property
+    def _skins(self) -> "dict[int, _Skin]":
+        return {}
+
+    @cached_property
+    def _first(self) -> Array:
+        return self.run.frames[0].points
 
     def _skin(self, k: int) -> "_Skin":
         topology, n = self.run.frames.topology(k), len(self.run.frames[k].points)
         if self.surface is None:
             return _own_skin(topology, n)
-        return _following_skin(topology, self.run.frames[0].points, self.surface)
+        return _following_skin(topology, self._first, self.surface)
 
 
 @dataclass(frozen=True, eq=False)

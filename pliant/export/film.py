@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ PLAIN = Look()
 def write_png(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
     """One picture: the last of the clip's frames."""
     with _stage(clip, look, "ssaa") as draw:
-        image = draw(next(iter(replace(clip, chosen=(clip.numbers[-1],)))))
+        image = draw(clip.picture(clip.numbers[-1]))
     _imageio().imwrite(path, image)
     return path
 
@@ -61,7 +61,7 @@ def write_film(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
 def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
     """A function Picture -> image (height, width, 3), with one camera and one colour scale for the whole clip."""
     pv = _pyvista()
-    low, high, least, most = _ranges(clip, look.channel)
+    low, high, least, most = ranges(clip, look.channel)
     plotter = pv.Plotter(off_screen=True, window_size=list(look.size))
     plotter.background_color = BACKGROUND
     plotter.enable_anti_aliasing(smoothing)
@@ -77,7 +77,7 @@ def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
         plotter.close()
 
 
-def _ranges(clip: Clip, channel: str | None) -> tuple[Array, Array, float, float]:
+def ranges(clip: Clip, channel: str | None = None) -> tuple[Array, Array, float, float]:
     """Bounding box of all frames [m] and range of the channel."""
     low, high, least, most = np.full(3, np.inf), np.full(3, -np.inf), np.inf, -np.inf
     for picture in clip:
