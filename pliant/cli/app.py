@@ -196,8 +196,9 @@ def view(
     compare: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,
     port: Annotated[int, typer.Option(help="port of the page")] = 8080,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
+    play: Annotated[bool, typer.Option(help="start playing at once")] = True,
 ) -> None:
     """Replay a run in the browser: scrub, play, colours, energies."""
     from pliant.cli.view import view_runs
 
-    view_runs([folder, *(compare or [])], host, port)
+    view_runs([folder, *(compare or [])], host, port, play=play)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def view_runs(folders: Sequence[Path], host: str, port: int) -> None:
+def view_runs(folders: Sequence[Path], host: str, port: int, *, play: bool) -> None:
     from pliant.record import load
     from pliant.view import Replay
 
-    replay = Replay([load(folder) for folder in folders], host=host, port=port)
+    replay = Replay([load(folder) for folder in folders], host=host, port=port, playing=play)
     print(f"{replay.url}  (Ctrl-C stops)", flush=True)
     try:
         replay.serve()

@@ -25,7 +25,7 @@ class Replay:
     The page can only move these controls: it names no files and runs no code.
     """
 
-    def __init__(self, runs: Sequence[Run], *, host: str = LOCAL, port: int = 8080) -> None:
+    def __init__(self, runs: Sequence[Run], *, host: str = LOCAL, port: int = 8080, playing: bool = False) -> None:
         if not runs:
             raise RunError("nothing to show", where="view", remedy="give the folder of a run")
         self._runs, self._clips = list(runs), [clip(run) for run in runs]
@@ -39,7 +39,7 @@ class Replay:
         self.server = open_server(host, port)
         aside = np.array([1.1 * self._size, 0.0, 0.0])
         self._drawings = [Drawing(self.server, f"/run{k}", k * aside) for k in range(len(runs))]
-        self._controls()
+        self._controls(playing)
         self.server.on_client_connect(self._aim)
         self.show(0)
 
@@ -89,10 +89,10 @@ class Replay:
 
     # ------------------------------------------------------------------------------------------------ the page
 
-    def _controls(self) -> None:
+    def _controls(self, playing: bool) -> None:
         gui = self.server.gui
         self._slider = gui.add_slider("frame", 0, max(len(self._times) - 1, 1), 1, 0)
-        self._play = gui.add_checkbox("play", False)
+        self._play = gui.add_checkbox("play", playing)
         self._loop = gui.add_checkbox("loop", True)
         self._speed = gui.add_dropdown("speed", ("0.1", "0.25", "0.5", "1", "2", "4"), initial_value="1")
         self._channel = gui.add_dropdown("colours", (PLAIN, *self._known), initial_value=PLAIN)
@@ -103,7 +103,9 @@ class Replay:
         redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
         for control in (self._slider, self._channel, self._wireframe):
             control.on_update(redraw)
-        dark.on_update(lambda _: gui.configure_theme(dark_mode=dark.value))
+        theme = lambda _: gui.configure_theme(dark_mode=dark.value, show_logo=False, show_share_button=False)
+        dark.on_update(theme)
+        theme(None)  # nothing on the page can open it to the world
 
     def _energy_plot(self, gui: Any) -> Any:
         """The total energy of every run (of one run also its parts), and a mark at the frame."""
@@ -121,7 +123,9 @@ class Replay:
         series = [uplot.Series(label="t [s]")]
         series += [uplot.Series(label=name, stroke=hues[k % len(hues)]) for k, name in enumerate(curves)]
         series += [uplot.Series(label="now", stroke="black", points={"show": True, "size": 9})]
-        return gui.add_uplot(self._marked(0), tuple(series), title="energy [J]", aspect=1.4)
+        return gui.add_uplot(
+            self._marked(0), tuple(series), title="energy [J]", scales={"x": uplot.Scale(time=False)}, aspect=1.4
+        )
 
     def _marked(self, row: int) -> tuple[Array, ...]:
         mark = np.full(len(self._curves[0]), np.nan)
