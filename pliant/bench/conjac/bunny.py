@@ -8,68 +8,64 @@ from pliant.bench.conjac.play import march
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac
 from pliant.mesh import long_eared
-from pliant.scenes.conjac import bunny
+from pliant.scenes.conjac import BUNNY, bunny
 
 ANGLES = (0.0, 0.7, 1.6)
 
 
-def drop(mesh: Any, angle: float, mu: float) -> dict[str, Any]:
+def drop(mesh: Any, angle: float, mu: float, anisotropy: float = 0.1) -> dict[str, Any]:
     """One drop: how deep, how far it bounces, what happens to its energy and its sideways speed."""
-    scene = bunny(ConJac(count=8, friction=mu), angle=angle, mesh=mesh)
-    low, energies, slides, depth, unknowns = [], [], [], 0.0, 0
+    scene = bunny(ConJac(count=8, friction=mu), angle=angle, anisotropy=anisotropy, mesh=mesh)
+    low, energies, slides, unknowns = [], [], [], 0
     for moment in march(scene):
-        x, v = moment.state.q.reshape(-1, 3), moment.state.v.reshape(-1, 3)
-        m = moment.system.nodal_mass[::3]
-        low.append(float(x[:, 2].min()))
-        depth = max(depth, -low[-1])
+        v, m = moment.state.v.reshape(-1, 3), moment.system.nodal_mass[::3]
+        low.append(float(moment.state.q[2::3].min()))
         energies.append(moment.energy)
         slides.append(float(m @ v[:, 0] / m.sum()))
         unknowns = 3 * len(moment.step.memory[0].nodes)
-    touched = int(np.argmax(np.array(low) < 0.0))
-    gains = np.diff(energies[:]) / max(abs(energies[0]), 1e-300)
+    height = np.array(low)
+    landed = np.arange(len(low)) > int(np.argmax(height < 0.0))
+    clear = np.array(energies)[landed & (height > 0.0)]
     return {
         "angle": angle,
         "mu": mu,
+        "alpha": anisotropy,
         "unknowns": unknowns,
-        "depth mm": 1e3 * depth,
-        "bounce mm": 1e3 * max(low[touched:]),
-        "largest gain": float(gains.max()),
-        "end energy": energies[-1] / energies[0],
+        "depth mm": -1e3 * float(height.min()),
+        "bounce mm": 1e3 * float(height[landed].max()),
+        "energy in the air": float(clear.max(initial=0.0)) / energies[0],
+        "most energy": max(energies) / energies[0],
         "slide m/s": slides[-1],
-        "fastest slide after landing": float(np.abs(slides[touched:]).max()),
+        "fastest slide": float(np.abs(np.array(slides)[landed]).max()),
         "steps": len(energies),
     }
 
 
 def run(*, quick: bool = False) -> Table:
-    mesh = long_eared(cells=10 if quick else 24.3)
-    angles = ANGLES[:2] if quick else ANGLES
-    rows = [drop(mesh, angle, 0.3) for angle in angles] + [drop(mesh, angles[0], 0.0)]
-    rubbed, slick = rows[0], rows[-1]
-    gain = max(row["largest gain"] for row in rows)
-    start = 0.5
-    faster = max(row["fastest slide after landing"] for row in rows[:-1]) / start
+    mesh = long_eared(height=BUNNY, cells=12 if quick else 24.3)
+    rows = [drop(mesh, angle, 0.3) for angle in (ANGLES[:1] if quick else ANGLES)]
+    rows += [drop(mesh, 0.0, 0.3, 0.0), drop(mesh, 0.0, 0.0, 0.0)]
+    rubbed, slick = rows[-2], rows[-1]
+    size, steps = rows[0]["unknowns"], min(row["steps"] for row in rows)
+    bounce = min(row["bounce mm"] for row in rows)
+    air, most = max(row["energy in the air"] for row in rows), max(row["most energy"] for row in rows)
+    faster = max(row["fastest slide"] for row in rows) / 0.5
     claims = [
+        Claim("CJ-9 size of the system", "24 x 24", f"{size} x {size}", size == 24),
+        Claim("CJ-9 runs through", "yes", f"{steps} steps", steps == 400),
+        Claim("CJ-9 bounces", "yes", f"at least {bounce:.1f} mm", bounce > 0.5),
+        Claim("CJ-9 in the air again with less energy", "no gain", f"at most {100 * air:.0f} %", air <= 1.0),
+        Claim("CJ-9 never more energy, contact included", "no gain", f"at most {100 * most:.0f} %", most <= 1.001),
+        Claim("CJ-9 never faster sideways than at the start", "never", f"{faster:.2f} x", faster < 1.001),
         Claim(
-            "CJ-9 size of the system",
-            "24 x 24",
-            f"{rubbed['unknowns']} x {rubbed['unknowns']}",
-            rubbed["unknowns"] == 24,
-        ),
-        Claim(
-            "CJ-9 runs through", "yes", f"{min(r['steps'] for r in rows)} steps", min(r["steps"] for r in rows) == 200
-        ),
-        Claim("CJ-9 bounces", "yes", f"{rubbed['bounce mm']:.1f} mm", rubbed["bounce mm"] > 0.5),
-        Claim("CJ-9 no energy gain in a step", "none", f"{100 * gain:.2f} % of the start", gain < 1e-2),
-        Claim("CJ-9 sideways speed never above that of the drop", "never", f"{faster:.2f} x", faster < 1.02),
-        Claim(
-            "CJ-9 friction stops the slide",
+            "CJ-9 friction slows the slide, without it nothing does (alpha = 0)",
             "-",
             f"{rubbed['slide m/s']:.3f} m/s, without {slick['slide m/s']:.3f} m/s",
-            abs(rubbed["slide m/s"]) < 0.5 * abs(slick["slide m/s"]),
+            bool(rubbed["slide m/s"] < 0.8 * slick["slide m/s"]),
         ),
     ]
     notes = [
-        f"{len(mesh.X)} vertices; the penalty (alpha = 0.1) also resists sliding, so mu = 0 is not free of friction"
+        f"{len(mesh.X)} vertices, h = 1 ms; contacts are found at the start of a step: what enters the floor during it"
+        " is charged with energy only in the next one"
     ]
     return Table("conjac/bunny", "BUNNY", rows, claims, notes)
