@@ -64,7 +64,7 @@ def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tup
         if panel not in PANELS:
             raise RunError(f"unknown plot {panel!r}", where="plot", remedy=f"use {', '.join(PANELS)}")
     path = Path(path)
-    ledgers = dict(zip(_names(runs), map(_ledger, runs)))
+    ledgers = dict(zip(names(runs), map(_ledger, runs)))
     figure = Figure(figsize=(8.0, 2.4 * len(panels) + 0.6), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -81,10 +81,12 @@ def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tup
     return path
 
 
-def _names(runs: Sequence[Run]) -> list[str]:
-    """Names of the folders; whole paths when names are equal."""
-    names = [run.folder.resolve().name for run in runs]
-    return names if len(set(names)) == len(names) else [str(run.folder) for run in runs]
+def names(runs: Sequence[Run]) -> list[str]:
+    """Names of the folders; whole paths when names are equal, numbered when these are."""
+    for found in ([run.folder.resolve().name for run in runs], [str(run.folder) for run in runs]):
+        if len(set(found)) == len(found):
+            return found
+    return [f"{run.folder} ({k + 1})" for k, run in enumerate(runs)]
 
 
 def _ledger(run: Run) -> Ledger:

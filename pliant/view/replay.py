@@ -11,12 +11,13 @@ from pliant.arrays import Array
 from pliant.errors import RunError
 from pliant.export.clip import Clip, clip
 from pliant.export.film import VIEW, ranges
-from pliant.plots.ledger import parts
+from pliant.plots.ledger import names, parts
 from pliant.record import Run
 from pliant.view.server import LOCAL, Drawing, Style, open_server
 
 PLAIN = "none"
 RATE = 30.0  # pictures per second that are sent while playing
+PLOT_EVERY = 0.25  # seconds between marks in the plot, which the browser draws anew each time
 
 
 class Replay:
@@ -32,7 +33,7 @@ class Replay:
         self._known = sorted(set.intersection(*(set(one.recorded) for one in self._clips)))
         self._times = self._clips[0].times
         self._lock = RLock()
-        self._clock = float(self._times[0])
+        self._clock, self._drawn = float(self._times[0]), 0.0
         low, high, *_ = ranges(self._clips[0].every(max(1, len(self._times) // 20)))
         self._middle, self._size = 0.5 * (low + high), float(np.linalg.norm(high - low)) or 1.0
         self._limits: dict[str, tuple[float, float]] = {}
@@ -115,17 +116,17 @@ class Replay:
         if len(self._runs) == 1:
             curves = {name: ledger[name] for name in ("total", *parts(ledger))}
         else:
-            curves = {
-                run.folder.name: np.interp(ledger["t"], run.ledger["t"], run.ledger["total"]) for run in self._runs
-            }
+            totals = [np.interp(ledger["t"], run.ledger["t"], run.ledger["total"]) for run in self._runs]
+            curves = dict(zip(names(self._runs), totals))
         self._curves = (ledger["t"], *curves.values())
         hues = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
         series = [uplot.Series(label="t [s]")]
         series += [uplot.Series(label=name, stroke=hues[k % len(hues)]) for k, name in enumerate(curves)]
         series += [uplot.Series(label="now", stroke="black", points={"show": True, "size": 9})]
-        return gui.add_uplot(
-            self._marked(0), tuple(series), title="energy [J]", scales={"x": uplot.Scale(time=False)}, aspect=1.4
-        )
+        low, high = (float(f(self._curves[1:])) for f in (np.min, np.max))
+        margin = 0.05 * (high - low) or 1.0
+        scales = {"x": uplot.Scale(time=False), "y": uplot.Scale(range=(low - margin, high + margin))}
+        return gui.add_uplot(self._marked(0), tuple(series), title="energy [J]", scales=scales, aspect=1.4)
 
     def _marked(self, row: int) -> tuple[Array, ...]:
         mark = np.full(len(self._curves[0]), np.nan)
@@ -135,19 +136,21 @@ class Replay:
     def _books(self, t: float) -> None:
         """Ledger and certificate at the time of the frame."""
         lines = []
-        for run in self._runs:
+        for name, run in zip(names(self._runs), self._runs):
             ledger = run.ledger
             row = max(int(np.searchsorted(ledger["t"], t + 1e-9, side="right")) - 1, 0)
             line = f"t = {ledger['t'][row]:.4g} s, energy {ledger['total'][row]:.6g} J"
             if row:
                 verdict = "converged" if ledger["converged"][row] else "NOT converged"
                 line += f", {int(ledger['iterations'][row])} iterations, {verdict}"
-            lines.append(f"**{run.folder.name}**: {line}")
+            lines.append(f"**{name}**: {line}")
         if (channel := self._channel.value) != PLAIN:
             least, most = self._limits[channel]
             lines.append(f"{channel}: {least:.3g} (dark) to {most:.3g} (yellow)")
         self._text.content = "\n\n".join(lines)
-        self._plot.data = self._marked(int(np.searchsorted(self._curves[0], t + 1e-9, side="right")) - 1)
+        if monotonic() - self._drawn > PLOT_EVERY or not self._play.value:
+            self._plot.data = self._marked(int(np.searchsorted(self._curves[0], t + 1e-9, side="right")) - 1)
+            self._drawn = monotonic()
 
     def _style(self) -> Style:
         channel = self._channel.value
