@@ -113,19 +113,24 @@ def bouncing_ball(
 
 
 def stack(
-    count: int = 10, *, size: float = 0.1, E: float = 5e5, contact: ContactChoice | None = None, duration: float = 5.0
+    count: int = 10,
+    *,
+    size: float = 0.1,
+    E: float = 2e6,
+    gap: float = 1e-5,
+    contact: ContactChoice | None = None,
+    duration: float = 5.0,
 ) -> Scene:
-    """A tower of cubes at rest, each a little smaller than the one below."""
+    """A tower of cubes at rest, ``gap`` [m] apart, each a little smaller than the one below."""
     bodies, z = [], 0.0
-    gap = 1e-4 * size
     for k in range(count):
         s = size * (1.0 - 0.02 * k)
         mesh = box(size=(s, s, s), cells=(2, 2, 2))
         mesh = mesh.transformed(translate=(-0.5 * s, -0.5 * s, z + gap))
         z += s + gap
         material = StableNeoHookean(E, 0.3)
-        bodies.append(Solid(mesh, material, density=1000, damping=Rayleigh(beta=1e-3), name=f"cube {k}"))
-    choice = contact or PenaltyContact(mu=0.5, mu_bodies=0.5, self_contact=False, damping=1.0)
+        bodies.append(Solid(mesh, material, density=1000, name=f"cube {k}"))
+    choice = contact or PenaltyContact(mu=0.5, mu_bodies=0.5, creep=1e-4, lagged=True, self_contact=False)
     return Scene(
         bodies, contact=choice, obstacles=[Plane()], integrator=BDF1(), h=0.01, duration=duration, name="stack"
     )

@@ -26,7 +26,8 @@ class PenaltyContact:
 
     ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
     coefficient against obstacles, ``mu_bodies`` between bodies; sticking contacts creep at less than about ``creep``
-    [m/s]. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps obstacles at a distance;
+    [m/s]; ``lagged`` takes the normal forces of friction from the start of a stage, which gives solvers a potential to
+    descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps obstacles at a distance;
     ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
     ``anisotropy`` alpha replaces the springs against obstacles by the anchored ones of [ConJac2020].
     ``resolve_initial`` moves bodies apart that overlap at the start.
@@ -36,6 +37,7 @@ class PenaltyContact:
     mu: float = 0.3
     mu_bodies: float = 0.0
     creep: float = 1e-2
+    lagged: bool = False
     damping: float = 0.0
     thickness: float = 0.0
     smoothing: float | None = None
@@ -107,19 +109,22 @@ class PenaltyModel:
 
         penalty = Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)
         energies: list[Energy] = [penalty]
-        forces = self._forces(penalty)
+        forces = self._forces(penalty, start)
         if self.choice.anisotropy is not None:
             inside = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
             targets = x0[inside.nodes[:, 0]] - inside.gaps[:, None] * inside.normals
             anchors = AnchoredPenalty(inside, targets, self._k, self.choice.anisotropy)
             energies.append(anchors)
-            forces += self._forces(anchors)
+            forces += self._forces(anchors, start)
         return Terms(tuple(energies), tuple(forces))
 
-    def _forces(self, penalty: Penalty | AnchoredPenalty) -> list[Force]:
+    def _forces(self, penalty: Penalty | AnchoredPenalty, start: State) -> list[Force]:
         forces: list[Force] = []
         if self.choice.mu or self.choice.mu_bodies:
-            forces.append(Friction(penalty.loads, self._mu, self._law, self.setting.n))
+            lagged = self.choice.lagged
+            before = penalty.loads(start.q) if lagged else None
+            load = (lambda x: before) if lagged else penalty.loads
+            forces.append(Friction(load, self._mu, self._law, self.setting.n, lagged=lagged))
         if self.choice.damping:
             forces.append(ContactDamping(penalty.loads, self._k_d, 0.5 * self._smoothing * self._k))
         return forces

@@ -14,7 +14,11 @@ from pliant.mesh import Mesh, ball, bar, box
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.simulate import StepFailed, simulate
+from pliant.solvers import Newton
 from pliant.systems.barrier_contact import BarrierContact
+
+# exact tangents where they are definite: projected ones creep at the end of a solve that slides along a barrier
+SOLVER = Newton(project="on_demand", max_iterations=300)
 
 
 def pile(seed: int, count: int = 20, duration: float = 0.5) -> Scene:
@@ -37,7 +41,13 @@ def pile(seed: int, count: int = 20, duration: float = 0.5) -> Scene:
     bowl = Bowl(center=(0.0, 0.0, 0.28), radius=0.4)
     contact = BarrierContact(dhat=1e-3, mu=0.2)
     return Scene(
-        bodies, contact=contact, obstacles=[bowl], integrator=BDF1(), h=1e-2, duration=duration, name=f"pile-{seed}"
+        bodies,
+        contact=contact,
+        obstacles=[bowl],
+        integrator=BDF1(SOLVER),
+        h=1e-2,
+        duration=duration,
+        name=f"pile-{seed}",
     )
 
 
