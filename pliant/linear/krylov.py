@@ -49,7 +49,8 @@ def expv(
     error = 0.0
     largest = float(np.linalg.norm(w))
     while now < t and substeps < max_substeps:
-        beta = float(np.linalg.norm(w))
+        with np.errstate(over="ignore"):
+            beta = float(np.linalg.norm(w))
         if beta == 0.0 or not np.isfinite(beta):
             return Exponential(w, substeps, products, rejections, error, bool(np.isfinite(beta)), now)
         V, H, exact, after = arnoldi(apply, w / beta, m)
@@ -69,7 +70,8 @@ def expv(
             step *= SAFETY * (allowed / local) ** (1.0 / m) if np.isfinite(local) else 0.1
         else:
             return Exponential(w, substeps, products, rejections, error, False, now)
-        w = beta * (small[: len(V)] @ V)
+        with np.errstate(over="ignore", invalid="ignore"):
+            w = beta * (small[: len(V)] @ V)
         now = t if step >= t - now else now + step
         substeps, error = substeps + 1, error + local
         step *= min(5.0, SAFETY * (allowed / max(local, 1e-30 * allowed)) ** (1.0 / m))
