@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import SolveReport, State
-from pliant.systems.base import System
+from pliant.systems.base import Contacting, System
 
 G = 9.81  # m/s^2: the absolute tolerance of quasistatics is a part of the weight
 
@@ -40,9 +40,10 @@ class Stage:
     M: sp.csr_matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if hasattr(self.system, "at"):  # contacts are detected once per stage, and the guess may not cross them
-            object.__setattr__(self, "system", self.system.at(self.start, self.t))
-            object.__setattr__(self, "frame", self.system.begin(self.start.q, self.frame))
+        if isinstance(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
+            touched = self.system.at(self.start, self.t)
+            object.__setattr__(self, "system", touched)
+            object.__setattr__(self, "frame", touched.begin(self.start.q, self.frame))
         M = self.system.mass(self.start.q)
         weights = np.asarray(M.sum(axis=1)).ravel()[self.system.free]
         length = self.system.scale if self.inertia else 1e3 * G

@@ -60,7 +60,7 @@ class QuadraticBending:
         pattern, slots = block_pattern(hinge, len(X), 3)
         weight = (1.5 * beta / area)[:, None, None] * k[:, :, None] * k[:, None, :]
         blocks = weight[..., None, None] * np.eye(3)
-        data = np.bincount(slots.ravel(), weights=blocks.ravel(), minlength=pattern.nnz)
+        data = np.bincount(slots.ravel(), weights=blocks.ravel(), minlength=pattern.nnz).astype(np.float64)
         self._H = pattern.matrix(data)
 
     def value(self, x: Array) -> float:

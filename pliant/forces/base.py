@@ -1,6 +1,6 @@
 """What a force without a potential is: damping, friction, drag, followers, activation."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
@@ -21,3 +21,12 @@ class Force(Protocol):
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix: ...
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix: ...
+
+
+@runtime_checkable
+class Lagged(Protocol):
+    """A force that is -dP/dv of a dissipation potential P(v) [W] while its contact forces stay those of the start."""
+
+    lagged: bool
+
+    def dissipation(self, x: Array, v: Array) -> float: ...

@@ -94,7 +94,7 @@ def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable
     return np.concatenate([none if part is None else part for part, none in zip(parts, empty, strict=True)])
 
 
-def _position(all_nodes: Array, nodes: Array) -> int:
+def _position(all_nodes: IntArray, nodes: IntArray) -> int:
     """Where the rows ``nodes`` stand within those of an energy that may serve several bodies; -1 if they do not."""
     if all_nodes.shape[1] != nodes.shape[1]:
         return -1

@@ -1,10 +1,11 @@
 """What a system is: everything an integrator may ask about the physics."""
 
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.state import State
 
 Weights = tuple[float, float, float]
 
@@ -51,3 +52,14 @@ class System(Protocol):
     def positions(self, q: Array) -> Array: ...
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]: ...
+
+
+@runtime_checkable
+class Contacting(Protocol):
+    """A system that must look for contacts at the start of every stage.
+
+    ``at(state, t)`` is the system with the contacts found there; its ``begin(q, guess)`` returns the guess, held back
+    where the way from q would cross something.
+    """
+
+    def at(self, state: State, t: float) -> Any: ...

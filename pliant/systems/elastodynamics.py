@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.base import ConstantLoad, Energy, Marching
 from pliant.errors import SceneError
-from pliant.forces.base import Force
+from pliant.forces.base import Force, Lagged
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
@@ -226,13 +226,16 @@ class Elastodynamics:
     def potential(self, q: Array, t: float) -> float | None:
         if self.contact is not None:
             return self.at(State(q, np.zeros_like(q), t), t).potential(q, t)
-        if any(not getattr(f, "lagged", False) for f in self.force_terms):
+        if len(self._lagged()) < len(self.force_terms):
             return None
         return sum(e.value(q) for e in self.energy_terms)
 
     def dissipation(self, q: Array, v: Array) -> float:
         """P(v) [W] of the lagged forces, which are -dP/dv: the part of them in the incremental potential."""
-        return sum(f.dissipation(q, v) for f in self.force_terms if getattr(f, "lagged", False))
+        return sum(f.dissipation(q, v) for f in self._lagged())
+
+    def _lagged(self) -> list[Lagged]:
+        return [f for f in self.force_terms if isinstance(f, Lagged) and f.lagged]
 
     def contacts(self, q: Array, v: Array, t: float) -> Touch | None:
         """Points, normals, gaps and forces of all contacts; None for a system without contact."""
@@ -248,7 +251,7 @@ class Elastodynamics:
 
     def positions(self, q: Array) -> Array:
         """Vertex positions (n, 3) [m]; planar systems lie in z = 0."""
-        x = q.reshape(self.X.shape)
+        x = q.reshape(len(self.X), -1)
         return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
