@@ -18,7 +18,7 @@ LAYERS = [
     {"solvers", "stage"},
     {"integrators", "coarsen"},
     {"articulated", "cloth", "xpbd"},
-    {"bodies", "scene", "cutting"},
+    {"bodies", "scene", "cutting", "muscle"},
     {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"scenes"},
     {"plots", "export", "view", "bench", "sweep"},

@@ -4,7 +4,7 @@ The paper names both as limits: J turns straight what should turn round. A free 
 straight down under its weight is let go. The full mesh with backward Euler at the same h is the reference.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np

@@ -1,0 +1,106 @@
+"""MUSCLE: an arm of two light bones bent by a heavy muscle, four degrees of freedom in all. [ConJac2020, Fig. 1d]
+
+Upper arm down from the shoulder, forearm forward from the elbow, a spindle of 259 vertices and 432 triangles between
+them (the paper's has 262 and 438). Moduli and densities are those of the paper times the depth of the arm.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.articulated import bodies
+from pliant.articulated.joints.revolute import Revolute
+from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.tree import Link
+from pliant.bodies import Solid
+from pliant.materials import AnisotropicFung, StableNeoHookean
+from pliant.mesh import Mesh, rectangle
+from pliant.muscle import ConJacMuscle, FleshAndBones, Grown
+from pliant.scene import Scene
+from pliant.state import State
+
+DEPTH = 0.02  # of the planar arm [m]
+UPPER, FORE = 0.12, 0.10  # lengths of the bones [m]
+TOP, BOTTOM = np.array([0.012, -0.02]), np.array([0.035, -UPPER + 0.008])  # ends of the muscle
+Z = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleScene:
+    """The arm, its integrator, and how long it runs."""
+
+    arm: FleshAndBones
+    integrator: Any
+    h: float = 5e-3
+    duration: float = 1.0
+    name: str = "muscle"
+    on_failure: str = "raise"
+    on_energy_gain: str = "ignore"
+
+    @property
+    def steps(self) -> int:
+        return round(self.duration / self.h)
+
+    def system(self) -> FleshAndBones:
+        return self.arm
+
+    def initial(self, system: FleshAndBones) -> State:
+        return system.initial()
+
+
+def ramp(t: float) -> float:
+    """Activation: 0 for 0.2 s, rising to 1 within 0.2 s."""
+    return float(np.clip((t - 0.2) / 0.2, 0.0, 1.0))
+
+
+def spindle(cells: tuple[int, int] = (36, 6)) -> tuple[Mesh, Array]:
+    """The muscle in the plane, and for every vertex how far it is along it (0 to 1)."""
+    flat = rectangle((1.0, 1.0), cells)
+    s, across = flat.X[:, 0], flat.X[:, 1] - 0.5
+    along = BOTTOM - TOP
+    length = float(np.linalg.norm(along))
+    e = along / length
+    width = 0.004 + 0.016 * np.sin(np.pi * s) ** 2
+    X = TOP + length * s[:, None] * e + (width * across)[:, None] * np.array([-e[1], e[0]])
+    return Mesh(X, flat.T), s
+
+
+def skeleton(gravity: tuple[float, float, float]) -> ArticulatedSystem:
+    """Shoulder and elbow about z; bones of 5 mm."""
+    down = bodies.cuboid((0.005, UPPER, 0.005), 1000.0, bodies.at(0.0, -0.5 * UPPER, 0.0))
+    forward = bodies.cuboid((FORE, 0.005, 0.005), 1000.0, bodies.at(0.5 * FORE, 0.0, 0.0))
+    links = [
+        Link(Revolute(Z), down, name="upper arm"),
+        Link(Revolute(Z), forward, parent="upper arm", frame=bodies.at(0.0, -UPPER, 0.0), name="forearm"),
+    ]
+    return ArticulatedSystem(links, gravity=gravity)
+
+
+def muscle(
+    activation: Callable[[float], float] = ramp,
+    *,
+    density: float = 1000.0,
+    gravity: float = 9.81,
+    integrator: Any = None,
+    duration: float = 1.0,
+) -> MuscleScene:
+    """MUSCLE: one dynamic node in the belly and two joints; stiff tendons at the ends are grown to the bones."""
+    mesh, s = spindle()
+    middle = s[mesh.T].mean(axis=1)
+    soft = StableNeoHookean(DEPTH * np.where((middle < 0.12) | (middle > 0.88), 3e5, 3e4), 0.49)
+    e = (BOTTOM - TOP) / np.linalg.norm(BOTTOM - TOP)
+
+    def material(t: float) -> Any:
+        fibre = np.array([e[0], e[1], 0.0])
+        return soft + AnisotropicFung(fibre, DEPTH * 1e4, activation=activation(t), tension=DEPTH * 2e4)
+
+    body = Solid(mesh, material(0.0), density=DEPTH * density)
+    flesh = Scene([body], gravity=(0.0, -gravity)).system()
+    grown = (Grown(np.flatnonzero(s < 1e-9), "upper arm"), Grown(np.flatnonzero(s > 1 - 1e-9), "forearm"))
+    arm = FleshAndBones(skeleton((0.0, -gravity, 0.0)), flesh, grown, material)
+    centre = int(np.argmin(np.linalg.norm(mesh.X - 0.5 * (TOP + BOTTOM), axis=1)))
+    chosen = integrator if integrator is not None else ConJacMuscle(np.array([centre]))
+    return MuscleScene(arm, chosen, duration=duration)
