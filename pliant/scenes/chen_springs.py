@@ -2,7 +2,7 @@
 
 K_l is the stiffness of one metre: a spring of rest length l0 has k = K_l / l0. Damping is beta = 1e-3 times the rest
 stiffness, a tenth of the source's value, with which RK4 would need 400,000 steps per second on the stiffest rope. Ropes
-and cloth are held at both ends or at their corners: on a rope held at one end only, ERE diverged here at 1/60 s for most
+and cloth are held at both ends or at their corners: on a rope held at one end only, ERE diverged at 1/60 s for most
 stiffnesses, with beta from 0 to 0.01; the source does not say how its rope is held.
 """
 
