@@ -157,7 +157,7 @@ class ConJac:
             return w
         stiff = self.beta * h * h
         with clock("reduced"):
-            A = gram(J, system.mass(state.q)[system.free][:, system.free])
+            A = gram(J, system.mass(state.q), system.free)
             A -= stiff * (local.K_free[dynamic] @ J)
             rhs = system.mass(state.q) @ (state.v - w) + h * local.f
             if (w != local.moved).any():
@@ -241,12 +241,12 @@ class ConJac:
         return State(q, now.state.v, now.state.t)
 
 
-def gram(J: Array, M: sp.csr_matrix) -> Array:
-    """J^T M J; for a diagonal M as the square of one matrix, which is half the work."""
+def gram(J: Array, M: sp.csr_matrix, free: IntArray) -> Array:
+    """J^T M J over the free coordinates; for a diagonal M as the square of one matrix, which is half the work."""
     if M.nnz == M.shape[0]:
-        B = np.sqrt(M.data)[:, None] * J
+        B = np.sqrt(M.data[free])[:, None] * J
         return B.T @ B
-    return J.T @ (M @ J)
+    return J.T @ (M[free][:, free] @ J)
 
 
 def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Array) -> float:

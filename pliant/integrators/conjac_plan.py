@@ -8,7 +8,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.maps.condensation import Anchoring, Leading
-from pliant.maps.pieces import Pieces, loose, pieces_of, promoted
+from pliant.maps.pieces import Pieces, loose, movable, pieces_of, promoted
 from pliant.state import State
 from pliant.systems.elastodynamics import Elastodynamics
 
@@ -21,6 +21,7 @@ class Plan:
 
     nodes: IntArray  # vertices that may be dynamic: the chosen ones and those promoted in pieces that nothing holds
     pieces: Pieces
+    movable: list[IntArray]  # vertices of the pieces that pins alone do not hold
     edge: Array  # mean edge length at each vertex, for the cap [m]
     transient = True
 
@@ -53,7 +54,7 @@ class Moment:
         """The weak coupling that keeps loose pieces regular."""
         d, free = self.system.X.shape[1], self.system.free
         parts = []
-        for vertices in loose(self.plan.pieces, self.system.X, self.dynamic):
+        for vertices in loose(self.plan.movable, self.plan.pieces, self.system.X, self.dynamic):
             nodes = np.flatnonzero(np.isin(self.dynamic, vertices))
             followers = np.setdiff1d(vertices, self.dynamic)
             for a in range(d):
@@ -81,7 +82,7 @@ def plan_of(system: Elastodynamics, nodes: IntArray) -> Plan:
     off = rows != columns
     length = np.linalg.norm(system.X[rows[off]] - system.X[columns[off]], axis=1)
     edge = np.bincount(rows[off], length, n) / np.maximum(np.bincount(rows[off], minlength=n), 1)
-    return Plan(promoted(pieces, system.X, nodes), pieces, edge)
+    return Plan(promoted(pieces, system.X, nodes), pieces, movable(pieces, system.X), edge)
 
 
 def dofs_of(vertices: IntArray, system: Elastodynamics) -> IntArray:

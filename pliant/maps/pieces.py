@@ -57,14 +57,14 @@ def promoted(pieces: Pieces, X: Array, dynamic: IntArray) -> IntArray:
     return np.unique(np.asarray(chosen, dtype=np.int64))
 
 
-def loose(pieces: Pieces, X: Array, dynamic: IntArray) -> list[IntArray]:
-    """Vertices of the pieces whose pinned and dynamic vertices leave a rigid motion free: too few, or on a line."""
-    out = []
-    for mine in pieces.vertices():
-        anchors = mine[pieces.pinned[mine] | np.isin(mine, dynamic)]
-        if not fixed(X, mine, anchors):
-            out.append(mine)
-    return out
+def movable(pieces: Pieces, X: Array) -> list[IntArray]:
+    """Vertices of the pieces that their pins alone do not hold rigidly."""
+    return [mine for mine in pieces.vertices() if not fixed(X, mine, mine[pieces.pinned[mine]])]
+
+
+def loose(candidates: list[IntArray], pieces: Pieces, X: Array, dynamic: IntArray) -> list[IntArray]:
+    """Those of the `movable` pieces whose pinned and dynamic vertices leave a rigid motion free: few, or on a line."""
+    return [mine for mine in candidates if not fixed(X, mine, mine[pieces.pinned[mine] | np.isin(mine, dynamic)])]
 
 
 def fixed(X: Array, piece: IntArray, anchors: IntArray) -> bool:

@@ -9,7 +9,7 @@ from pliant.errors import SceneError
 from pliant.integrators import BDF1, ConJac, LinearlyImplicit, Quasistatic
 from pliant.integrators.conjac_friction import filtered
 from pliant.integrators.conjac_plan import Moment
-from pliant.maps.pieces import fixed, loose, pieces_of, promoted
+from pliant.maps.pieces import fixed, loose, movable, pieces_of, promoted
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, rectangle
@@ -168,8 +168,9 @@ def test_hinged_and_loose_pieces():
     q = system.X.ravel()
     pieces = pieces_of(system.stiffness(q, 0 * q, 0.0, psd=True), 2, system.free)
     assert len(promoted(pieces, system.X, NONE)) == 1  # hung by one point: something must swing
-    assert len(loose(pieces, system.X, NONE)) == 1
-    assert not loose(pieces, system.X, np.array([10]))
+    hung = movable(pieces, system.X)
+    assert len(loose(hung, pieces, system.X, NONE)) == 1
+    assert not loose(hung, pieces, system.X, np.array([10]))
     assert fixed(system.X, np.arange(15), np.array([0, 1])) and not fixed(system.X, np.arange(15), np.array([3]))
     start = scene.initial(system)
     state = run(ConJac(NONE), system, start, 5e-3, 20)

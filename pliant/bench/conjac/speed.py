@@ -3,12 +3,13 @@
 from time import process_time
 from typing import Any
 
-from pliant.bench.conjac.beta import smallest
 from pliant.bench.conjac.play import march
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac, LinearlyImplicit
 from pliant.mesh import serpent
 from pliant.scenes.conjac import DRAGON, dragon
+
+BETAS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
 
 
 def race(name: str, integrator: Any, h: float, mesh: Any, duration: float) -> dict[str, Any]:
@@ -29,13 +30,12 @@ def race(name: str, integrator: Any, h: float, mesh: Any, duration: float) -> di
 def run(*, quick: bool = False) -> Table:
     mesh = serpent(length=DRAGON, cells=40 if quick else 83)
     duration = 0.4 if quick else 0.5
-    vanilla = smallest(lambda b: LinearlyImplicit(beta=b), serpent(length=DRAGON, cells=40), 2e-3)[0].beta
-    conjac = smallest(lambda b: ConJac(count=6, beta=b, gamma=0.2), serpent(length=DRAGON, cells=40), 5e-3)[0].beta
-    conjac = max(conjac, 0.5)
-    rows = [
-        race(f"VANILLA, beta {vanilla}", LinearlyImplicit(beta=vanilla), 2e-3, mesh, duration),
-        race(f"ConJac, 6 nodes, beta {conjac}", ConJac(count=6, beta=conjac, gamma=0.2), 5e-3, mesh, duration),
-    ]
+    rows: list[dict[str, Any]] = []
+    for beta in BETAS:
+        rows = [race(f"VANILLA, beta {beta}", LinearlyImplicit(beta=beta), 2e-3, mesh, duration)]
+        if rows[0]["energy left"] < 1.0:
+            break
+    rows.append(race("ConJac, 6 nodes, beta 0.5", ConJac(count=6, gamma=0.2), 5e-3, mesh, duration))
     ratio = rows[0]["CPU s"] / rows[1]["CPU s"]
     left = [row["energy left"] for row in rows]
     claims = [
@@ -47,5 +47,5 @@ def run(*, quick: bool = False) -> Table:
             bool(left[1] > 0.8 * left[0]),
         ),
     ]
-    notes = ["each at its smallest stable beta on a mesh of 1.6k vertices (ConJac: at least 0.5)"]
+    notes = [f"VANILLA with the first beta of {BETAS} that is stable"]
     return Table("conjac/speed", f"DRAGON, {len(mesh.X)} vertices, {duration} s", rows, claims, notes)

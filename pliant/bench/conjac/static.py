@@ -50,8 +50,7 @@ def run(*, quick: bool = False) -> Table:
     rows: list[dict[str, Any]] = []
     for case in CASES:
         name = case.split()[0]
-        size = paper_bar(name).bounds[1] if not quick else np.array([LENGTH, 0.05, 0.05])
-        mesh = bar(size, (12, 4, 4)) if quick else paper_bar(name)
+        mesh = bar((LENGTH, 0.05, 0.05), (12, 4, 4)) if quick else paper_bar(name)
         scene = still(case, mesh)
         system = scene.system()
         exact = equilibrium(system, scene.initial(system))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.bench.conjac.play import march
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac
@@ -28,7 +28,7 @@ def quick_turn(mesh: Mesh, count: int) -> Scene:
     return replace(scene, bodies=[replace(body, pins=pins)], gravity=(0.0, 0.0, 0.0), h=2.5e-3, duration=0.6)
 
 
-def angle(X: Array, x: Array, slice_: Array) -> float:
+def angle(X: Array, x: Array, slice_: IntArray) -> float:
     """Mean turn [deg] of a slice about the axis of the bar."""
     A, a = X[slice_, 1:] - X[slice_, 1:].mean(axis=0), x[slice_, 1:] - x[slice_, 1:].mean(axis=0)
     return float(np.degrees(np.arctan2((A[:, 0] * a[:, 1] - A[:, 1] * a[:, 0]).sum(), (A * a).sum())))
