@@ -202,3 +202,16 @@ def view(
     from pliant.cli.view import view_runs
 
     view_runs([folder, *(compare or [])], host, port, play=play)
+
+
+@app.command()
+def play(
+    scene: SceneArgument,
+    set_: SetOption = None,
+    port: Annotated[int, typer.Option(help="port of the page")] = 8080,
+    host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
+) -> None:
+    """Run a scene live in the browser: start, step, reset, change stiffness, integrator and solver."""
+    from pliant.cli.view import play_scene
+
+    play_scene(scene, list(set_ or []), host, port)

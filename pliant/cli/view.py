@@ -1,7 +1,11 @@
-"""``pliant view``: replay runs in the browser."""
+"""``pliant view`` and ``pliant play``: runs and scenes in the browser."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pliant.view import Live, Replay
 
 
 def view_runs(folders: Sequence[Path], host: str, port: int, *, play: bool) -> None:
@@ -9,8 +13,18 @@ def view_runs(folders: Sequence[Path], host: str, port: int, *, play: bool) -> N
     from pliant.view import Replay
 
     replay = Replay([load(folder) for folder in folders], host=host, port=port, playing=play)
-    print(f"{replay.url}  (Ctrl-C stops)", flush=True)
+    _serve(replay)
+
+
+def play_scene(scene: str, settings: Sequence[str], host: str, port: int) -> None:
+    from pliant.view import Live
+
+    _serve(Live(scene, settings, host=host, port=port))
+
+
+def _serve(page: "Live | Replay") -> None:
+    print(f"http://{page.server.get_host()}:{page.server.get_port()}  (Ctrl-C stops)", flush=True)
     try:
-        replay.serve()
+        page.serve()
     except KeyboardInterrupt:
-        replay.stop()
+        page.stop()

@@ -123,22 +123,22 @@ class Clip:
         return self._skins[part].picture(self.run.frames[k], self._first, self.channels)
 
     @cached_property
-    def _skins(self) -> "dict[int, _Skin]":
+    def _skins(self) -> "dict[int, Skin]":
         return {}
 
     @cached_property
     def _first(self) -> Array:
         return self.run.frames[0].points
 
-    def _skin(self, k: int) -> "_Skin":
+    def _skin(self, k: int) -> "Skin":
         topology, n = self.run.frames.topology(k), len(self.run.frames[k].points)
         if self.surface is None:
-            return _own_skin(topology, n)
+            return own_skin(topology, n)
         return _following_skin(topology, self._first, self.surface)
 
 
 @dataclass(frozen=True, eq=False)
-class _Skin:
+class Skin:
     """The surface's vertices as weighted sums of the body's: row i has ``weights[i] @ x[vertices[i]]``."""
 
     triangles: IntArray
@@ -182,17 +182,17 @@ class _CellMean:
         return np.stack(columns, axis=1).reshape(self.n, *values.shape[1:])
 
 
-def _own_skin(topology: Topology, n: int) -> _Skin:
+def own_skin(topology: Topology, n: int) -> Skin:
     """Boundary of the tets, all triangles, all springs; the vertices that none of them uses are left out."""
     tets, triangles, lines = (_cells(topology, k) for k in (4, 3, 2))
     F = np.concatenate([boundary_facets(tets), triangles]) if len(tets) else triangles
     loose = _cells(topology, 1).ravel()
     used, numbers = np.unique(np.concatenate([F.ravel(), lines.ravel(), loose]), return_inverse=True)
     F, lines = numbers[: F.size].reshape(-1, 3), numbers[F.size : F.size + lines.size].reshape(-1, 2)
-    return _Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n))
+    return Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n))
 
 
-def _following_skin(topology: Topology, x: Array, path: Path) -> _Skin:
+def _following_skin(topology: Topology, x: Array, path: Path) -> Skin:
     """A surface file placed in the tets at x and carried along by barycentric weights."""
     raw, tets = read_raw(path), _cells(topology, 4)
     T = np.asarray(raw.T)
@@ -202,7 +202,7 @@ def _following_skin(topology: Topology, x: Array, path: Path) -> _Skin:
         raise MeshError("no triangles", where=str(path), remedy="give a triangle surface (.obj, .ply, .stl)")
     used, numbers = np.unique(tets, return_inverse=True)
     held = embed(Mesh(X=x[used], T=numbers.reshape(tets.shape)), raw.X)
-    return _Skin(T, np.zeros((0, 2), np.int64), used[held.vertices], held.weights, _CellMean(topology, len(x)))
+    return Skin(T, np.zeros((0, 2), np.int64), used[held.vertices], held.weights, _CellMean(topology, len(x)))
 
 
 def _cells(topology: Topology, size: int) -> IntArray:

@@ -1,5 +1,6 @@
-"""Looking at runs in a browser."""
+"""Looking at runs and scenes in a browser."""
 
+from pliant.view.live import Live
 from pliant.view.replay import Replay
 
-__all__ = ["Replay"]
+__all__ = ["Live", "Replay"]

@@ -10,10 +10,10 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.errors import RunError
 from pliant.export.clip import Clip, clip
-from pliant.export.film import VIEW, ranges
+from pliant.export.film import ranges
 from pliant.plots.ledger import names, parts
 from pliant.record import Run
-from pliant.view.server import LOCAL, Drawing, Style, open_server
+from pliant.view.server import LOCAL, Drawing, Style, aim_at, open_server
 
 PLAIN = "none"
 RATE = 30.0  # pictures per second that are sent while playing
@@ -35,13 +35,12 @@ class Replay:
         self._lock = RLock()
         self._clock, self._drawn = float(self._times[0]), 0.0
         low, high, *_ = ranges(self._clips[0].every(max(1, len(self._times) // 20)))
-        self._middle, self._size = 0.5 * (low + high), float(np.linalg.norm(high - low)) or 1.0
         self._limits: dict[str, tuple[float, float]] = {}
         self.server = open_server(host, port)
-        aside = np.array([1.1 * self._size, 0.0, 0.0])
+        aside = np.array([1.1 * float(np.linalg.norm(high - low)), 0.0, 0.0])
         self._drawings = [Drawing(self.server, f"/run{k}", k * aside) for k in range(len(runs))]
         self._controls(playing)
-        self.server.on_client_connect(self._aim)
+        self.server.on_client_connect(lambda client: aim_at(client, low, high + (len(runs) - 1) * aside))
         self.show(0)
 
     @property
@@ -163,11 +162,3 @@ class Replay:
             coarse = [ranges(one.every(max(1, len(one) // 20)), channel)[2:] for one in self._clips]
             self._limits[channel] = (min(low for low, _ in coarse), max(high for _, high in coarse))
         return Style(channel, self._limits[channel])
-
-    def _aim(self, client: Any) -> None:
-        """Every new browser looks at the middle of everything."""
-        middle = self._middle + np.array([0.55 * self._size * (len(self._runs) - 1), 0.0, 0.0])
-        away = VIEW / np.linalg.norm(VIEW) * self._size * (1.3 + 0.7 * (len(self._runs) - 1))
-        client.camera.up_direction = (0.0, 0.0, 1.0)
-        client.camera.position = middle + away
-        client.camera.look_at = middle

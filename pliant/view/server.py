@@ -9,7 +9,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
 from pliant.export.clip import Picture
-from pliant.export.film import magnitude
+from pliant.export.film import VIEW, magnitude
 
 BODY = (111, 155, 209)
 LOCAL = "127.0.0.1"
@@ -32,6 +32,14 @@ def open_server(host: str, port: int) -> Any:
     server = viser.ViserServer(host=host, port=port, verbose=False)
     server.scene.set_up_direction("+z")
     return server
+
+
+def aim_at(client: Any, low: Array, high: Array) -> None:
+    """Let a browser look at the middle of a box [m], from the front, left and above."""
+    middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low)) or 1.0
+    client.camera.up_direction = (0.0, 0.0, 1.0)
+    client.camera.position = middle + 1.3 * size * VIEW / np.linalg.norm(VIEW)
+    client.camera.look_at = middle
 
 
 @dataclass(frozen=True)

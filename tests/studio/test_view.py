@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from pliant.cli.app import app
 from pliant.errors import MissingDependency, RunError
-from pliant.view import Replay
+from pliant.simulate import simulate
+from pliant.view import Live, Replay
 from pliant.view.server import palette
 
 
@@ -79,3 +80,48 @@ def test_without_viser_the_remedy_is_named(run, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingDependency, match="pip install viser"):
         Replay([run])
+
+
+@pytest.fixture
+def live(port):
+    shown = Live("cantilever", ["parameters.cells=1"], port=port)
+    yield shown
+    shown.stop()
+
+
+def test_a_live_scene_does_what_simulate_does(live):
+    expected = [step.state for _, step in zip(range(3), simulate(live.scene))]
+    live.advance()
+    assert live.state.t == 0.0  # paused
+    live._asked = True  # the step button
+    live.advance()
+    assert np.array_equal(live.state.q, expected[0].q)
+    live._play.value = True
+    live.advance()
+    live.advance()
+    assert np.array_equal(live.state.q, expected[2].q)
+    live._play.value, live._again = False, True  # the reset button
+    live.advance()
+    assert live.state.t == 0.0
+
+
+def test_controls_change_the_simulation_and_keep_the_state(live):
+    live._play.value = True
+    live.advance()
+    before = live.state.t
+    live._E.value = live._E.value + 1.0
+    live._h.value = 0.005
+    live._integrator.value = "bdf1"
+    live._changed = True  # set by the callbacks, which run in threads of the server
+    live.advance()
+    material = live.scene.bodies[0].material
+    assert abs(material.E / 2e6 - 1) < 0.03 and material.nu == 0.4
+    assert type(live.scene.integrator).__name__ == "BDF1"
+    assert live.state.t == pytest.approx(before + 0.005)
+
+
+def test_a_wrong_choice_is_told_on_the_page(live):
+    live._h.value = -1.0
+    live._changed = True
+    live.advance()
+    assert "h is -1.0" in live._text.content
