@@ -130,7 +130,7 @@ def stack(
         z += s + gap
         material = StableNeoHookean(E, 0.3)
         bodies.append(Solid(mesh, material, density=1000, name=f"cube {k}"))
-    choice = contact or PenaltyContact(mu=0.5, mu_bodies=0.5, creep=1e-4, lagged=True, self_contact=False)
+    choice = contact or PenaltyContact(mu=0.5, mu_bodies=0.5, self_contact=False)
     return Scene(
         bodies, contact=choice, obstacles=[Plane()], integrator=BDF1(), h=0.01, duration=duration, name="stack"
     )
@@ -176,7 +176,8 @@ def cloth_on_sphere(cells: int = 16) -> Scene:
 def rope_knot(layers: int = 60) -> Scene:
     """A rope is wound around a post and pulled tight by its two ends; nothing may pass through anything."""
     mesh = rope(length=0.9, radius=0.012, rings=1, layers=layers, turns=1.25, coil=0.075)
-    ends = [mesh.where(lambda X, m=m: _near_end(X, mesh, m)) for m in (0, 1)]
+    section = len(mesh.X) // (layers + 1)  # vertices come section by section
+    ends = [np.arange(section), np.arange(len(mesh.X) - section, len(mesh.X))]
     low, high = (mesh.X[e].mean(axis=0) for e in ends)
     pull = (high - low) / np.linalg.norm(high - low)
     pins = [
@@ -197,13 +198,6 @@ def rope_knot(layers: int = 60) -> Scene:
         on_failure="substep",
         name="rope-knot",
     )
-
-
-def _near_end(X: Array, mesh: Mesh, which: int) -> Any:
-    """The vertices of the first or last cross-section of a swept rope, which come in order."""
-    per = len(np.unique(mesh.T)) // 61
-    index = np.arange(len(X))
-    return index < max(per, 1) if which == 0 else index >= len(X) - max(per, 1)
 
 
 SCENES = (bunny, ducks, bouncing_ball, stack, cloth_on_sphere, rope_knot)

@@ -12,10 +12,10 @@ SIZE = 0.1  # m
 
 
 def run(*, quick: bool = False) -> Table:
-    count, duration = (4, 2.0) if quick else (10, 5.0)
+    count, duration = (4, 3.0) if quick else (10, 5.0)
     settle = 0.5 * duration
     choices = {
-        "penalty": (PenaltyContact(mu=0.5, mu_bodies=0.5, creep=1e-4, lagged=True, self_contact=False), 1e-5),
+        "penalty": (PenaltyContact(mu=0.5, mu_bodies=0.5, self_contact=False), 1e-5),
         "barrier": (BarrierContact(dhat=1e-3, mu=0.5), 7e-4),
     }
     rows, claims = [], []
