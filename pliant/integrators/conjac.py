@@ -56,7 +56,7 @@ class ConJac:
     ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised. ``inertial``
     subtracts the inertia of the following nodes from the residual: always on in pieces that nothing holds, where
     gravity would otherwise sag a body in free flight. ``cap`` limits a correction to a part of the local edge length,
-    ``friction`` is the coefficient against obstacles, ``settle`` starts the following nodes in equilibrium.
+    ``friction`` is the coefficient against obstacles, ``settle`` puts the following nodes in equilibrium at t = 0.
     """
 
     nodes: IntArray | None = None
@@ -83,7 +83,7 @@ class ConJac:
         plan, analysis = memory if memory is not None else (None, None)
         if plan is None or len(plan.edge) != len(system.X):
             plan, analysis = self.plan(system), None
-            if self.settle and memory is None:
+            if self.settle and state.t == 0.0:
                 state = self.settled(Moment(system.at(state, state.t), state, h, plan, plan.nodes))
         state, report, analysis = self.advance(system, state, h, plan, plan.nodes, analysis)
         return Step(state, (plan, analysis), (report,))
@@ -105,7 +105,7 @@ class ConJac:
                 analysis = local.condensed.factor.memory
                 v = self._velocities(now, local, clock)
                 shift = shift + self._correction(now, local, v, clock)
-                counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, _columns(local))
+                counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, self._columns(now, local))
             q, extra = self._corrected(now, local, v, shift, clock)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
@@ -141,6 +141,11 @@ class ConJac:
     def _early(self, now: Moment) -> bool:
         """Whether the first correction needs no velocities, and can share the solve for J."""
         return self._fixed and not self.inertial and bool(now.plan.pieces.held.all())
+
+    def _columns(self, now: Moment, local: Linearised) -> int:
+        """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""
+        together = local.condensed.J.shape[1] + local.condensed.others.shape[1]
+        return together + int(self._fixed and not self._early(now))
 
     @property
     def _fixed(self) -> bool:
@@ -261,7 +266,3 @@ def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Arr
             return s
         s *= 0.5
     return s
-
-
-def _columns(local: Linearised) -> int:
-    return local.condensed.J.shape[1] + local.condensed.others.shape[1]

@@ -201,3 +201,42 @@ def test_scene_nodes_and_fibres():
 
     body = figure(cells=12)
     assert len(np.unique(limbs(body))) == 5
+
+
+def test_null_modes_of_the_followers():
+    """[PT-J5] a free body with 0, 1, 2, 3 held nodes can still move rigidly in 6, 3, 1, 0 ways."""
+    mesh = bar(size=(0.15, 0.05, 0.05), cells=(3, 1, 1))
+    system = Scene([Solid(mesh, StableNeoHookean(1e4, 0.4))]).system()
+    q = system.X.ravel()
+    K = system.stiffness(q, 0 * q, 0.0, psd=True).toarray()
+    for held, modes in (([], 6), ([0], 3), ([0, 15], 1), ([0, 15, 5], 0)):
+        rest = np.setdiff1d(np.arange(len(q)), [3 * v + a for v in held for a in range(3)])
+        w = np.linalg.eigvalsh(-K[np.ix_(rest, rest)])
+        assert int((w < 1e-9 * w.max()).sum()) == modes
+
+
+def test_adaptive_run_restarts_bit_for_bit(tmp_path):
+    from pliant import checkpoint
+    from pliant.integrators import AdaptiveConJac
+    from pliant.simulate import simulate
+
+    scene, system = cantilever(
+        integrator=AdaptiveConJac(ConJac(count=3), threshold=0.05, window=4), h=5e-3, duration=0.2
+    )
+    whole = list(simulate(scene))
+    active = [s.memory.active.sum() for s in whole]
+    assert min(active) == 0 and max(active) == 3
+    assert sum(s.report.counts.analyses for s in whole) == 1
+    checkpoint.save(tmp_path / "half.h5", whole[15].checkpoint())
+    again = list(simulate(scene, start=checkpoint.load(tmp_path / "half.h5")))
+    assert np.array_equal(again[-1].state.q, whole[-1].state.q)
+
+
+def test_adaptive_nodes_of_free_pieces_never_sleep():
+    from pliant.integrators import AdaptiveConJac
+
+    scene = Scene([Solid(bar(size=(0.15, 0.05, 0.05), cells=(6, 2, 2)), StableNeoHookean(1e4, 0.4))])
+    system = scene.system()
+    integrator = AdaptiveConJac(ConJac(count=3), threshold=1e9)
+    state = run(integrator, system, scene.initial(system), 5e-3, 10)
+    assert np.allclose(state.v.reshape(-1, 3)[:, 2], -9.81 * 0.05, rtol=1e-6)

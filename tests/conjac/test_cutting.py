@@ -138,3 +138,9 @@ def test_impossible_cuts_are_refused():
     net = Scene([SpringNet(spring_net(2, 2), k=1.0, mass=1.0)])
     with pytest.raises(SceneError, match="springs"):
         CutScene(net, [PlaneCut(0.0, (0, 0, 0), (1, 0, 0))])
+
+
+def test_a_cut_run_is_recorded(tmp_path):
+    scene = stretched(ConJac(count=2), steps=7)
+    run = scene.run(tmp_path / "run")
+    assert len(run.ledger) >= 7
