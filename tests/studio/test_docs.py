@@ -12,6 +12,7 @@ from pliant.scenes import find
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BENCHES = benches()
 COMMANDS = {c.name or c.callback.__name__ for c in app.registered_commands}
 
 
@@ -24,7 +25,7 @@ def test_the_page_is_true(page):
         assert find(scene) is not None, scene
     papers = "qlb|ldot|conjac|eol|redmax|chen|ledwon|contact|core"
     for bench in re.findall(rf"(?:`|pliant bench )((?:{papers})/\w+|(?<=pliant bench )[a-z]+/\w+)", text):
-        assert bench in benches(), bench
+        assert bench in BENCHES, bench
     for target in re.findall(r"\]\(([\w/.-]+)\)", text):
         assert (page.parent / target).exists(), target
     for name in re.findall(r"`([A-Z]\w+)\(", text):
