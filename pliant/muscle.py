@@ -8,6 +8,7 @@ Bones feel the flesh and its weight through G^T, and the flesh the bones. As in 
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -68,8 +69,9 @@ class FleshAndBones:
 
     def at(self, t: float) -> Elastodynamics:
         """The flesh with its material of time t."""
-        energies = (self._elastic.with_material(self.material(t)), *self._others)
-        return Elastodynamics(self.flesh.X, self.flesh.nodal_mass[::2], energies, self.flesh.force_terms)
+        flesh = copy(self.flesh)  # shares patterns and slots; only the material differs
+        flesh.energy_terms = (self._elastic.with_material(self.material(t)), *self._others)
+        return flesh
 
     def split(self, q: Array) -> tuple[Array, Array]:
         """Joint part and flesh part of coordinates or rates."""

@@ -65,7 +65,7 @@ def test_attachments_stay_and_activation_bends_the_elbow():
 def test_rest_is_the_equilibrium_of_the_full_model():
     """Held activation, damped until it stands: free flesh and joints are in balance, whatever was condensed."""
     node = muscle().integrator.nodes
-    scene = muscle(lambda t: 0.5, integrator=ConJacMuscle(node, beta=3.0), duration=5.0)
+    scene = muscle(lambda t: 0.5, integrator=ConJacMuscle(node, beta=3.0), duration=4.0)
     last = list(simulate(scene))[-1]
     assert abs(last.state.v).max() < 1e-6
     assert imbalance(scene.arm, last.state) < 1e-6
