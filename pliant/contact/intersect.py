@@ -31,9 +31,15 @@ def _volume(a, b, c, d):
 
 @njit(cache=True, error_model="numpy")
 def _crosses(p, q, a, b, c):
-    """Whether segment pq passes through triangle abc: p and q on different sides, and pq inside all three edges."""
+    """Whether segment pq passes through triangle abc: p and q on different sides, and pq inside all three edges.
+
+    Ends that lie in the triangle's plane up to round-off are on neither side: neighbours on a flat face do not cross.
+    """
     s, t = _volume(a, b, c, p), _volume(a, b, c, q)
-    if (s > 0.0) == (t > 0.0):
+    size = 0.0
+    for m in range(3):
+        size += abs(b[m] - a[m]) + abs(c[m] - a[m]) + abs(q[m] - p[m]) + abs(p[m] - a[m])
+    if abs(s) < 1e-13 * size**3 or abs(t) < 1e-13 * size**3 or (s > 0.0) == (t > 0.0):
         return False
     u, v, w = _volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)
     return (u >= 0.0 and v >= 0.0 and w >= 0.0) or (u <= 0.0 and v <= 0.0 and w <= 0.0)

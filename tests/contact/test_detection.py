@@ -157,3 +157,14 @@ def test_bad_contact_input_is_refused_by_name():
     inside = Scene([body], contact=PenaltyContact(), obstacles=[Sphere(radius=0.02, name="pill")])
     with pytest.raises(SceneError, match="'pill' lies inside body 'ball'"):
         inside.initial(inside.system())
+
+
+def test_a_turned_flat_sided_body_does_not_cross_itself():
+    from pliant.maps.motions import rotation
+
+    mesh = box(size=(0.12, 0.04, 0.04), cells=(3, 2, 2))
+    F = mesh.surface()
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        x = mesh.X @ rotation(rng.normal(size=3)).T + rng.normal(size=3)
+        assert len(intersections(x, edges(F), F)) == 0
