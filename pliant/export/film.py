@@ -11,8 +11,9 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
 from pliant.export.clip import Clip, Picture
+from pliant.export.obstacles import drawn, obstacles_of
 
-BODY, EDGES, BACKGROUND = "#6f9bd1", "#27405e", "white"
+BODY, EDGES, STONE, BACKGROUND = "#6f9bd1", "#27405e", "#c9c4b8", "white"
 FINE = 6000  # triangles; finer surfaces are drawn without their edges
 VIEW = np.array([-0.55, -1.0, 0.5])  # from the body towards the camera; z is up
 
@@ -66,8 +67,12 @@ def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
     plotter.background_color = BACKGROUND
     plotter.enable_anti_aliasing(smoothing)
     _aim(plotter, low, high)
+    obstacles = [drawn(pv, one, low, high) for one in obstacles_of(clip.run)]
 
     def draw(picture: Picture) -> Array:
+        for k, obstacle in enumerate(obstacles):
+            if (surface := obstacle(picture.t)).n_points:
+                plotter.add_mesh(surface, name=f"obstacle{k}", color=STONE, reset_camera=False, opacity=0.6)
         _place(plotter, _grid(pv, picture), picture, look.channel, (least, most))
         return plotter.screenshot(return_img=True)
 

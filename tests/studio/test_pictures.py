@@ -1,15 +1,20 @@
 """Pictures drawn without a screen: pixels are looked at, films are read back."""
 
 import builtins
+from pathlib import Path
 
 import imageio.v2 as imageio
 import numpy as np
 import pytest
+import pyvista
 from typer.testing import CliRunner
 
 from pliant.cli.app import app
 from pliant.errors import MissingDependency, RunError
 from pliant.export import Look, clip, write_film, write_png
+from pliant.export.obstacles import drawn, obstacles_of
+from pliant.record import record
+from pliant.scene_file import load_scene
 
 
 def test_the_body_is_in_the_middle_and_not_cut_off(run, tmp_path):
@@ -64,3 +69,15 @@ def test_a_missing_package_is_named_with_its_remedy(run, tmp_path, monkeypatch):
     for to, remedy in (("png", "pip install pyvista"), ("usd", "pip install usd-core")):
         failed = CliRunner().invoke(app, ["export", str(run.folder), "--to", to, "--out", str(tmp_path / "x")])
         assert isinstance(failed.exception, MissingDependency) and remedy in str(failed.exception)
+
+
+def test_the_floor_is_drawn_where_its_distance_vanishes(tmp_path):
+    scenes = Path(__file__).parents[2] / "examples" / "scenes"
+    loaded = load_scene(scenes / "shaken_bar.toml", ["duration=0.02", "obstacles.0.point=[0.0, 0.0, -0.03]"])
+    run = record(loaded.scene, tmp_path / "run", output=loaded.output, origin=loaded.origin)
+    (floor,) = obstacles_of(run)
+    surface = drawn(pyvista, floor, np.array([0.0, 0.0, -0.1]), np.array([0.4, 0.1, 0.1]))(0.0)
+    assert surface.n_points > 0 and np.allclose(surface.points[:, 2], -0.03, atol=1e-6)
+    image = imageio.imread(write_png(clip(run), tmp_path / "a.png", Look(size=(160, 90)))).astype(int)
+    sandy = (image[..., 0] > image[..., 2]) & (image[..., 0] < 250)  # the body is blue
+    assert sandy.mean() > 0.02
