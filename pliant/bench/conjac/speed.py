@@ -29,7 +29,7 @@ def race(name: str, integrator: Any, h: float, mesh: Any, duration: float) -> di
 
 def run(*, quick: bool = False) -> Table:
     mesh = serpent(length=DRAGON, cells=40 if quick else 83)
-    duration = 0.4 if quick else 0.5
+    duration = 0.4 if quick else 1.0
     rows: list[dict[str, Any]] = []
     for beta in BETAS:
         rows = [race(f"VANILLA, beta {beta}", LinearlyImplicit(beta=beta), 2e-3, mesh, duration)]
