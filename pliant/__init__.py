@@ -5,6 +5,8 @@ Everything a scene needs is here by name; modules are imported when a name is fi
 
 # ruff: noqa: F401, F403  (the imports for type checkers are re-exports)
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -75,3 +77,20 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     public = [n for home in _CHOICES for n in vars(importlib.import_module(home)) if n[0].isupper()]
     return sorted({*globals(), *_HOME, *_FOLDERS, *public})
+
+
+class _Package(ModuleType):
+    """``pliant.simulate`` is the function, also after its module of the same name has been imported.
+
+    Importing a submodule sets it as an attribute of the package; for the names that are functions as well, a property
+    stands in the way.
+    """
+
+    def _function(name: str) -> property:  # type: ignore[misc]
+        return property(lambda self: __getattr__(name), lambda self, module: None)
+
+    simulate, record, advise = map(_function, ("simulate", "record", "advise"))
+    del _function
+
+
+sys.modules[__name__].__class__ = _Package

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
@@ -21,9 +22,13 @@ Surface = tuple[Array, IntArray]
 class Obstacle(Protocol):
     """What contact asks of an obstacle; points are in its own frame."""
 
-    motion: Motion | None
-    container: bool
-    name: str
+    container: ClassVar[bool]
+
+    @property
+    def motion(self) -> Motion | None: ...
+
+    @property
+    def name(self) -> str: ...
 
     def distance(self, x: Array) -> tuple[Array, Array]:
         """Signed distance (p,) [m] and outward unit normal (p, 3)."""
@@ -120,7 +125,7 @@ class Bowl:
     def __post_init__(self) -> None:
         _positive(self.radius, f"{self.name}.radius")
 
-    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+    def _split(self, x: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
         y = x - self.center
         above = y[:, 2] > 0.0
         y[above, 2] = 0.0

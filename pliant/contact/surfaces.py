@@ -35,7 +35,8 @@ class Surfaces:
         self.setting, self.skin, self.n = setting, setting.skin, setting.n
         number = np.full(self.n, -1, dtype=np.int64)
         number[self.skin] = np.arange(len(self.skin))
-        faces, wires = [], []
+        faces: list[IntArray] = []
+        wires: list[IntArray] = []
         for mesh, first in zip(setting.meshes, setting.offsets, strict=False):
             (wires if mesh.kind == "springs" else faces).append(
                 number[first + (mesh.T if mesh.kind == "springs" else mesh.surface())]

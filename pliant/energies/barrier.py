@@ -131,12 +131,16 @@ class SurfaceBarrier:
         V = self._vertices(x)
         return self._surfaces.collisions(V, self._dhat), V
 
+    def _touching(self, x: Array) -> tuple[Contacts, Array]:
+        collisions, V = self._collisions(x)
+        return self._surfaces.contacts(collisions, V, self._passages)
+
     def contacts(self, x: Array) -> Contacts:
-        return self._surfaces.contacts(*self._collisions(x), self._passages)[0]
+        return self._touching(x)[0]
 
     def loads(self, x: Array) -> tuple[Contacts, Array]:
         """Contacts and their normal forces (c,) [N]."""
-        contacts, factor = self._surfaces.contacts(*self._collisions(x), self._passages)
+        contacts, factor = self._touching(x)
         return contacts, -self._kappa * factor * barrier(contacts.gaps, self._dhat)[1]
 
     def value(self, x: Array) -> float:
@@ -159,7 +163,7 @@ class SurfaceBarrier:
 
     def persistent_hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         """Gauss-Newton, without the blocks that couple the two sides of a contact."""
-        contacts, factor = self._surfaces.contacts(*self._collisions(x), self._passages)
+        contacts, factor = self._touching(x)
         n = contacts.normals
         stiff = self._kappa * factor * barrier(contacts.gaps, self._dhat)[2]
         return contacts.assemble(stiff[:, None, None] * n[:, :, None] * n[:, None, :], len(x) // 3, coupled=False)

@@ -15,7 +15,7 @@ from pliant.energies.penalty import AnchoredPenalty, Penalty
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.contact_damping import ContactDamping
-from pliant.forces.friction import Friction, StickSlip
+from pliant.forces.friction import Friction, Load, StickSlip
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
 
@@ -122,8 +122,8 @@ class PenaltyModel:
         forces: list[Force] = []
         if self.choice.mu or self.choice.mu_bodies:
             lagged = self.choice.lagged
-            before = penalty.loads(start.q) if lagged else None
-            load = (lambda x: before) if lagged else penalty.loads
+            before = penalty.loads(start.q)
+            load: Load = (lambda x: before) if lagged else penalty.loads
             forces.append(Friction(load, self._mu, self._law, self.setting.n, lagged=lagged))
         if self.choice.damping:
             forces.append(ContactDamping(penalty.loads, self._k_d, 0.5 * self._smoothing * self._k))

@@ -1,6 +1,7 @@
 """contact/bounce: a ball falls on a floor; no step may gain energy. [Chen2019, E6.5]"""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,12 @@ from pliant.systems.penalty_contact import PenaltyContact
 
 def run(*, quick: bool = False) -> Table:
     cells, duration = (5, 0.4) if quick else (8, 1.0)
-    cases = {
+    cases: dict[str, tuple[Any, Any]] = {
         "penalty, BDF1": (PenaltyContact(mu=0.3), BDF1()),
         "barrier, BDF1": (BarrierContact(dhat=2e-3, mu=0.3), BDF1()),
         "penalty, SDIRK2 + QLB": (PenaltyContact(mu=0.3), SDIRK2(QLB(at="guess"))),
     }
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, (contact, integrator) in cases.items():
         scene = replace(bouncing_ball(cells=cells, contact=contact, integrator=integrator), duration=duration)
         steps = list(simulate(scene))

@@ -34,7 +34,7 @@ def duel(scenes: dict[str, Scene], steps: int) -> Duel:
     system, state = runners[0].system, runners[0].state
     notes = [
         f"{len(system.X)} vertices, {steps} steps of {float(runners[0].scene.h):g} s; "
-        f"{len(system.contacts(state.q, state.v, state.t))} contacts at the end; CPU seconds of one thread"
+        f"{len(system.contacts(state.q, state.v, state.t) or ())} contacts at the end; CPU seconds of one thread"
     ]
     return Duel(runners, {name: clock.seconds for name, clock in spent.items()}, notes)
 

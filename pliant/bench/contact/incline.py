@@ -18,7 +18,8 @@ def run(*, quick: bool = False) -> Table:
     rows, claims = [], []
     frictions = (0.3,) if quick else (0.1, 0.3, 0.6)
     for name, choice in (("penalty", PenaltyContact), ("barrier", BarrierContact)):
-        errors, stuck = [], []
+        errors: list[float] = []
+        stuck: list[bool] = []
         for mu in frictions:
             for offset in (-0.05, 0.05, 0.2):
                 contact = choice(mu=mu, creep=CREEP)

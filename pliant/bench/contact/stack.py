@@ -1,5 +1,7 @@
 """contact/stack: ten cubes on top of each other rest for five seconds."""
 
+from typing import Any
+
 import numpy as np
 
 from pliant.bench.table import Claim, Table
@@ -14,7 +16,7 @@ SIZE = 0.1  # m
 def run(*, quick: bool = False) -> Table:
     count, duration = (4, 3.0) if quick else (10, 5.0)
     settle = 0.5 * duration
-    choices = {
+    choices: dict[str, tuple[Any, float]] = {
         "penalty": (PenaltyContact(mu=0.5, mu_bodies=0.5, self_contact=False), 1e-5),
         "barrier": (BarrierContact(dhat=1e-3, mu=0.5), 7e-4),
     }

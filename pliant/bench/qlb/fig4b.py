@@ -15,7 +15,12 @@ from pliant.solvers import QLB, QLF, Newton
 
 def run(*, quick: bool = False) -> Table:
     options: dict[str, Any] = {"mesh": long_eared(cells=8)} if quick else {}
-    solvers = {"ND": Newton(), "QLF": QLF(at="guess"), "QLB": QLB(at="guess"), "QLB at the start": QLB()}
+    solvers: dict[str, Any] = {
+        "ND": Newton(),
+        "QLF": QLF(at="guess"),
+        "QLB": QLB(at="guess"),
+        "QLB at the start": QLB(),
+    }
     result = duel({name: bunny(integrator=SDIRK2(s), **options) for name, s in solvers.items()}, 40 if quick else 600)
     qlb, nd = result.runner("QLB"), result.runner("ND")
     speedup = nd.seconds / qlb.seconds

@@ -1,5 +1,7 @@
 """qlb/fig4c: DUCKS, soft ducks falling into a bowl, with and without the transient blocks. [QLB2021, Fig. 4c]"""
 
+from typing import Any
+
 from pliant.bench.contact.duel import duel
 from pliant.bench.table import Claim, Table
 from pliant.integrators import SDIRK2
@@ -8,7 +10,7 @@ from pliant.solvers import QLB, QLF, Newton
 
 
 def run(*, quick: bool = False) -> Table:
-    solvers = {
+    solvers: dict[str, Any] = {
         "ND": Newton(),
         "QLF": QLF(at="guess"),
         "QLB": QLB(at="guess"),
