@@ -120,6 +120,19 @@ def doctor(
 
 
 @app.command()
+def coarsen(
+    mesh: Annotated[Path, typer.Argument(help="a file with tetrahedra")],
+    target: Annotated[int, typer.Option(help="about how many vertices the coarse mesh shall have")] = 500,
+    out: Annotated[Path | None, typer.Option(help="where to write it; default MESH-coarse.vtu")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a coarse mesh of a body, and show how wrong its frequencies are with and without EigenFit and DAC."""
+    from pliant.cli.coarsen import coarsen_mesh
+
+    coarsen_mesh(mesh, target, out, json=json)
+
+
+@app.command()
 def advise(scene: SceneArgument, set_: SetOption = None, h: StepOption = None, json: JsonOption = False) -> None:
     """Frequencies, time-step limits and numerical damping of a scene, and what to change."""
     from pliant.cli.advise import show_advice
