@@ -27,7 +27,7 @@ def families() -> dict[str, tuple[Callable[..., Any], ...]]:
     """What can be named in a scene file, by the kind of thing it is."""
     from pliant import bodies
     from pliant.contact import obstacles
-    from pliant.integrators import INTEGRATORS
+    from pliant.integrators import INTEGRATORS, REDUCED
     from pliant.linear import LINEAR
     from pliant.maps import motions
     from pliant.materials import MATERIALS
@@ -36,7 +36,7 @@ def families() -> dict[str, tuple[Callable[..., Any], ...]]:
     from pliant.systems.penalty_contact import PenaltyContact
 
     return {
-        "integrator": INTEGRATORS,
+        "integrator": (*INTEGRATORS, *REDUCED),
         "solver": SOLVERS,
         "linear": tuple(dict.fromkeys(type(solver) for solver in LINEAR)),
         "material": MATERIALS,
