@@ -2,19 +2,29 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
+
+_limited: ContextVar[bool] = ContextVar("limited", default=False)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run the BLAS on the calling thread: the same sums, whatever thread count the user has set."""
-    pools = _pools()
+    """Run the BLAS on the calling thread: the same sums, whatever thread count the user has set.
+
+    Limiting the pools takes some 40 us, more than a small solve; within another `one_thread` it is not repeated.
+    """
+    pools = None if _limited.get() else _pools()
     if pools is None:
         yield
         return
-    with pools.limit(limits=1, user_api="blas"):
-        yield
+    token = _limited.set(True)
+    try:
+        with pools.limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _limited.reset(token)
 
 
 @cache

@@ -28,6 +28,7 @@ from pliant.integrators import (
     SymplecticEuler,
     Verlet,
 )
+from pliant.linear.threads import one_thread
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar
@@ -85,7 +86,8 @@ def track(scene: Scene, integrator: Any, per_frame: float) -> tuple[Array, float
     path = []
     start, wall = process_time(), perf_counter()
     for k in range(round(FRAMES * per_frame)):
-        step = integrator.step(system, state, h, memory)
+        with one_thread():  # as `simulate` does
+            step = integrator.step(system, state, h, memory)
         state, memory = step.state, step.memory
         if not all(r.converged for r in step.reports):
             return np.full((FRAMES // 2, 3), np.nan), process_time() - start, perf_counter() - wall
