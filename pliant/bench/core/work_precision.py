@@ -61,7 +61,7 @@ BAR = Case("BAR", (44, 14, 14), 1e5, 68)
 def choices(case: Case) -> list[tuple[str, Any, float]]:
     """(label, integrator, steps per frame) to compare; steps per frame below one means longer steps than a frame."""
     n = case.explicit
-    kept = QLB(reuse="steps", tolerance=Tolerance(relative=1e-3))
+    kept = QLB(reuse="steps", tolerance=Tolerance(relative=1e-2))  # far below the error of these steps in time
     rows: list[tuple[str, Any, float]] = [("Verlet", Verlet(substeps=k), 1) for k in (n, 2 * n)]
     rows += [("SymplecticEuler", SymplecticEuler(substeps=k), 1) for k in (n, 2 * n)]
     if case.E < 1e6:
@@ -165,7 +165,7 @@ def run(*, quick: bool = False) -> Table:
     notes = [
         "Best CPU peers on BAR-SMALL: explicit 1.6 s for 0.2 % (Newton), 2.1 s for 0.4 % (MuJoCo); "
         "implicit 18 s for 4 % (simkit), 39 s for 0.9 % (Newton VBD).",
-        "QLB kept = QLB(reuse='steps') with relative tolerance 1e-3.",
+        "QLB kept = QLB(reuse='steps') with relative tolerance 1e-2; at 1e-3 the errors of midpoint and TR-BDF2 stay the same to two digits.",
     ]
     folder = Path(os.environ.get("PLIANT_FIGURES", tempfile.gettempdir()))
     return Table("core/work_precision", "Error against CPU time", rows, claims, notes, [plot(rows, folder)])
