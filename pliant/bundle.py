@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant import checkpoint
+from pliant import checkpoint, ledger
 from pliant.arrays import Array, IntArray
 from pliant.certificate import plain
 from pliant.errors import RunError
 from pliant.ledger import prescribed
 from pliant.origin import Origin
-from pliant.simulate import Failure, attempt, beginning
+from pliant.simulate import Failure, attempt, beginning, booked, gain_of
 from pliant.state import SolveReport, State
 
 SHOWN = 20  # vertices that are shown when none is plainly wrong
@@ -75,6 +75,9 @@ def replay(folder: str | Path, scene: Any = None) -> Replay:
     scene = load_scene(folder / "scene.toml").scene if scene is None else scene
     system, point = beginning(scene, checkpoint.load(folder / "checkpoint.h5"))
     made, reason = attempt(scene, system, point, h)
+    if made is not None and not reason:
+        row = ledger.opening(point.step, system, point.state)
+        reason = gain_of(scene, booked(row, system, point.state, [made], scene.integrator.order))
     solves = () if made is None else made.reports
     tables = [[dict(line) for line in solve.history] for solve in solves]
     before = [solve["history"] for solve in told["solves"]]

@@ -109,15 +109,16 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         taken, trouble = _take(scene, system, point, index)
         seconds = perf_counter() - begun
         last = taken[-1]
-        row = _booked(row, system, point.state, taken, scene.integrator.order)
+        row = booked(row, system, point.state, taken, scene.integrator.order)
         changed = changed or any(part.system is not None for part in taken)
         system = next((part.system for part in reversed(taken) if part.system is not None), system)
         report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
             warned = _warn_once(warned, index, trouble)
-        if row.numerical < -GAIN * row.scale and scene.on_energy_gain != "ignore":
-            failure = Failure(index, float(scene.h), point, last.state, report, last.reports, _gain(row), system)
+        gain = gain_of(scene, row)
+        if gain:
+            failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system)
             warned = _gained(scene, failure, warned)
         step = TimeStep(index, last.state, report, row, system, last.memory, changed)
         yield step
@@ -239,7 +240,7 @@ def _remedy(scene: SceneLike) -> str:
     return f'reduce h (now {float(scene.h):g} s), or set on_failure = "substep"'
 
 
-def _booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], order: int) -> ledger.Row:
+def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], order: int) -> ledger.Row:
     """The next line of the ledger, substep by substep."""
     rows = []
     with np.errstate(all="ignore"):
@@ -251,7 +252,10 @@ def _booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], 
     return ledger.combined(rows)
 
 
-def _gain(row: ledger.Row) -> str:
+def gain_of(scene: SceneLike, row: ledger.Row) -> str:
+    """The energy that came from nowhere in a step, where the scene minds it; "" if none did."""
+    if scene.on_energy_gain == "ignore" or row.numerical >= -GAIN * row.scale:
+        return ""
     return f"energy gained: {-row.numerical:.3g} J out of {row.scale:.3g} J"
 
 
