@@ -1,4 +1,14 @@
-"""A benchmark returns a Table: rows, and the claims it exists for. A claim that fails stays in the table."""
+"""A benchmark returns a Table: rows, and the claims it exists for. A claim that fails stays in the table.
+
+``pliant bench paper/figure --out FOLDER`` writes the table as CSV, JSON and Markdown and its figure as PNG
+(``paper_figure.png``; `pliant.bench.output`). Every table has a figure, from the first of these that there is:
+
+1. the module's own ``def figure(table: Table) -> matplotlib.figure.Figure`` (axes from `pliant.plots.sheet`, drawn by
+   ``wall_clock``, ``work_precision``, ``iterations_per_step``, ``liveliness``, ``bars`` or ``curves``);
+2. pictures that ``run`` has drawn already, into the folder $PLIANT_FIGURES, and named in ``Table.figures``;
+3. ``Table(..., plot=Plot(x, y, by))``: the column y over the column x, a series for each value of the column by;
+4. columns chosen from the rows: a time, if there is one, over the names in the first column.
+"""
 
 import os
 import platform
@@ -20,6 +30,19 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Plot:
+    """Columns to draw: bars where ``x`` is text, curves where it is a number; ``log`` is "", "x", "y" or "xy".
+
+    ``by`` names the column with the series. Of bars, "y" is the axis of the numbers.
+    """
+
+    x: str
+    y: str
+    by: str | None = None
+    log: str = ""
+
+
+@dataclass(frozen=True)
 class Table:
     """The result of ``run(quick)`` in a benchmark module; ``id`` is paper/figure, rows are flat dicts of one shape."""
 
@@ -29,6 +52,12 @@ class Table:
     claims: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
+    plot: Plot | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """All keys of the rows, in the order of their first appearance."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -144,6 +144,9 @@ def advise(scene: SceneArgument, set_: SetOption = None, h: StepOption = None, j
 def bench(
     id: Annotated[str | None, typer.Argument(help="paper/figure; without it, the list of all")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="a smaller version of it")] = False,
+    out: Annotated[Path, typer.Option(help="folder for the figure (PNG) and the table (CSV, JSON, Markdown)")] = Path(
+        "runs/bench"
+    ),
     json: JsonOption = False,
 ) -> None:
     """Reproduce a table or figure of a paper beside our numbers: paper, ours, does the claim hold?"""
@@ -152,7 +155,7 @@ def bench(
     if id is None:
         list_benches(json=json)
     else:
-        run_bench(id, quick=quick, json=json)
+        run_bench(id, out, quick=quick, json=json)
 
 
 @app.command()

@@ -3,9 +3,10 @@
 import ast
 import importlib
 import json as js
+import os
 import pkgutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table as Grid
@@ -43,30 +44,36 @@ def list_benches(*, json: bool) -> None:
     console().print(grid)
 
 
-def run_bench(id: str, *, quick: bool, json: bool) -> None:
+def run_bench(id: str, out: Path, *, quick: bool, json: bool) -> None:
+    from pliant.bench.output import write
     from pliant.errors import SceneError
     from pliant.scene_file.choices import nearest
 
     known = benches()
     if id not in known:
         raise SceneError(f"no benchmark is called {id!r}", where="bench", remedy=nearest(id, known))
-    table = importlib.import_module("pliant.bench." + id.replace("/", ".")).run(quick=quick)
+    os.environ.setdefault("PLIANT_FIGURES", str(out))
+    module = importlib.import_module("pliant.bench." + id.replace("/", "."))
+    table = module.run(quick=quick)
+    files = write(table, out, getattr(module, "figure", None))
     if json:
         print(js.dumps(table.as_json(), default=float))
     else:
         show(table)
+        print(*files, sep="\n")
 
 
 def show(table: "Table") -> None:
     """Print rows, claims and notes."""
+    from pliant.bench.output import cell
+
     out = console()
     if table.rows:
         grid = Grid(title=escape(f"{table.id}: {table.title}"), title_justify="left")
-        columns = list(dict.fromkeys(name for row in table.rows for name in row))
-        for name in columns:
+        for name in table.columns:
             grid.add_column(escape(name), justify="right")
         for row in table.rows:
-            grid.add_row(*(escape(_cell(row.get(name, ""))) for name in columns))
+            grid.add_row(*(escape(cell(row.get(name))) for name in table.columns))
         out.print(grid)
     if table.claims:
         grid = Grid("claim", "paper", "ours", "holds?")
@@ -74,11 +81,5 @@ def show(table: "Table") -> None:
             texts = (claim.name, claim.paper, claim.measured, "yes" if claim.holds else "NO")
             grid.add_row(*map(escape, texts))
         out.print(grid)
-    for line in (*table.notes, *(f"figure: {figure}" for figure in table.figures)):
+    for line in table.notes:
         out.print(escape(line))
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from pliant.arrays import Array
 from pliant.errors import RunError
+from pliant.plots.papers import iterations_per_step
+from pliant.plots.sheet import save, sheet
 from pliant.record import Run
 
 Ledger = dict[str, Array]
@@ -39,10 +39,7 @@ def dissipation(axes: Any, ledgers: dict[str, Ledger]) -> None:
 
 def iterations(axes: Any, ledgers: dict[str, Ledger]) -> None:
     """Iterations of the nonlinear solver per step, as in [Weidner2022, Fig. 5.7 and 5.10]."""
-    for name, ledger in ledgers.items():
-        axes.step(ledger["t"][1:], ledger["iterations"][1:], where="mid", lw=1, label=name)
-    axes.set_ylabel("iterations per step")
-    axes.set_ylim(bottom=0)
+    iterations_per_step(axes, {name: (ledger["t"][1:], ledger["iterations"][1:]) for name, ledger in ledgers.items()})
 
 
 PANELS: dict[str, Callable[[Any, dict[str, Ledger]], None]] = {
@@ -63,22 +60,15 @@ def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tup
     for panel in panels:
         if panel not in PANELS:
             raise RunError(f"unknown plot {panel!r}", where="plot", remedy=f"use {', '.join(PANELS)}")
-    path = Path(path)
     ledgers = dict(zip(names(runs), map(_ledger, runs)))
-    figure = Figure(figsize=(8.0, 2.4 * len(panels) + 0.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, panel in zip(grid, panels):
+    figure, grid = sheet(len(panels), 1, (8.0, 2.4 * len(panels) + 0.6), sharex=True)
+    for axes, panel in zip(grid[:, 0], panels):
         PANELS[panel](axes, ledgers)
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small", loc="best")
-    grid[-1].set_xlabel("time [s]")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot write {path}: {error}", where="plot", remedy="use a .png, .svg or .pdf file") from error
-    return path
+        axes.set_xlabel("")
+    grid[-1, 0].set_xlabel("time [s]")
+    return save(figure, path)
 
 
 def names(runs: Sequence[Run]) -> list[str]:
