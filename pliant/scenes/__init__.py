@@ -1,6 +1,7 @@
 """Built-in scenes: every public function below this package that returns a scene and needs no argument.
 
-Its name with dashes is the scene's name, with the module or folder in front: ``qlb/bar``; those of `basic` have none.
+Its name with dashes is the scene's name, with its family in front: ``qlb/bar``; those of `basic` have none. The family
+is the module or folder up to an underscore: `chen_springs` and `chen_structures` both hold ``chen/...``.
 """
 
 import importlib
@@ -12,23 +13,23 @@ from typing import Any
 
 
 def find(name: str) -> Callable[..., Any] | None:
-    """The scene of that name, importing no more than its own module or folder."""
+    """The scene of that name, importing no more than its own family."""
     family = name.split("/")[0] if "/" in name else "basic"
     return built_in(family).get(name)
 
 
 def built_in(only: str | None = None) -> dict[str, Callable[..., Any]]:
-    """All built-in scenes by name, or those of one module or folder."""
+    """All built-in scenes by name, or those of one family."""
     found: dict[str, Callable[..., Any]] = {}
     for info in pkgutil.iter_modules(__path__):
-        if only in (None, info.name):
-            found |= _family(info.name)
+        family = info.name.split("_")[0]
+        if only in (None, family):
+            found |= _scenes(info.name, "" if family == "basic" else family + "/")
     return dict(sorted(found.items()))
 
 
-def _family(family: str) -> dict[str, Callable[..., Any]]:
-    top = importlib.import_module(f"{__name__}.{family}")
-    prefix = "" if family == "basic" else family + "/"
+def _scenes(module: str, prefix: str) -> dict[str, Callable[..., Any]]:
+    top = importlib.import_module(f"{__name__}.{module}")
     inside = pkgutil.walk_packages(top.__path__, top.__name__ + ".") if hasattr(top, "__path__") else ()
     found = {}
     for name in (top.__name__, *(info.name for info in inside)):
