@@ -75,7 +75,12 @@ def picture(name: str) -> None:
 
 def page(names: list[str]) -> str:
     """``gallery.md``: the scenes that have a picture, by family."""
-    lines = ["# Gallery", "", "Every picture is made by the command below it; `python docs/gallery.py` makes them all.", ""]
+    lines = [
+        "# Gallery",
+        "",
+        "Every picture is made by the command below it; `python docs/gallery.py` makes them all.",
+        "",
+    ]
     for family, title in FAMILIES.items():
         members = [name for name in names if (name.split("/")[0] if "/" in name else "") == family]
         shown = [name for name in members if (DOCS / "images" / "gallery" / f"{slug(name)}.png").exists()]

@@ -1,4 +1,4 @@
-"""What the pages say exists: commands, scenes, tables, classes, pictures, links."""
+"""What the pages say exists: commands, scenes, tables, classes, pictures, links; and their Python runs."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,8 @@ from pliant.cli.bench import benches
 from pliant.scenes import find
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if p.parent.name != "tables")]
 BENCHES = benches()
 COMMANDS = {c.name or c.callback.__name__ for c in app.registered_commands}
 
@@ -28,10 +29,18 @@ def test_the_page_is_true(page):
         assert bench in BENCHES, bench
     for target in re.findall(r"\]\(([\w/.-]+)\)", text):
         assert (page.parent / target).exists(), target
+    for target in re.findall(r'--8<-- "([^"]+)"', text):
+        assert (ROOT / target).exists(), target
     for name in re.findall(r"`([A-Z]\w+)\(", text):
         assert hasattr(pliant, name), name
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "methods").glob("*.md")), ids=lambda p: p.name)
+def test_the_python_of_a_page_runs(page):
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
+        exec(compile(block, page.name, "exec"), {})
+
+
 def test_every_page_is_in_the_menu():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert {page.name for page in PAGES[1:]} == set(re.findall(r"(\w+\.md)", menu))
+    assert {p.relative_to(DOCS).as_posix() for p in PAGES[1:]} == set(re.findall(r"([\w/]+\.md)", menu))
