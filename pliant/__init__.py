@@ -21,6 +21,7 @@ _HOMES = {
     "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
     "pliant.systems.penalty_contact": ("PenaltyContact",),
     "pliant.systems.barrier_contact": ("BarrierContact",),
+    "pliant.systems.eigenfit": ("EigenFit",),
     "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
     "pliant.checkpoint": ("Checkpoint",),
     "pliant.bundle": ("replay",),
@@ -33,7 +34,10 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _CHOICES = ("pliant.integrators", "pliant.solvers", "pliant.materials", "pliant.errors")  # all their public names
-_FOLDERS = ("mesh", "scenes", "materials", "integrators", "solvers", "linear", "export", "plots", "view", "bench")
+_FOLDERS = (
+    *("mesh", "scenes", "materials", "integrators", "solvers", "linear", "contact", "articulated", "cloth", "coarsen"),
+    *("export", "plots", "view", "bench"),
+)
 
 if TYPE_CHECKING:
     from pliant import mesh, scenes
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
     from pliant.solvers import *
     from pliant.state import State
     from pliant.systems.barrier_contact import BarrierContact
+    from pliant.systems.eigenfit import EigenFit
     from pliant.systems.penalty_contact import PenaltyContact
     from pliant.units import quantity
 
