@@ -6,6 +6,7 @@ Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity a
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from pliant.articulated.blocks import BlockMatrix, BlockSum
 from pliant.articulated.constraints.rows import Constraint, Rows
 from pliant.articulated.forces.base import ArticulatedForce
 from pliant.articulated.forces.forms import settled
+from pliant.articulated.forces.springs import PointSprings
 from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
@@ -92,6 +94,16 @@ class ArticulatedSystem:
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         _check_inertia(kin)
         _check_closures(self, kin)
+
+    def pulled(self, vertex: int, target: Array, k: float) -> "ArticulatedSystem":
+        """The same system with a spring ``k`` [N/m] of zero length from a row of `positions` to a point (3,)."""
+        counts = [max(len(link.body.points), 1) for link in self.tree.links]
+        link = int(np.searchsorted(np.cumsum(counts), vertex, side="right"))
+        points = self.tree.links[link].body.points
+        x = points[vertex - sum(counts[:link])] if len(points) else np.zeros(3)
+        held = copy(self)
+        held.forces = (*self.forces, PointSprings([link], x, [None], target, k).bind(self.tree))
+        return held
 
     # ------------------------------------------------------------------------------------------------ physics
 

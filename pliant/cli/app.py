@@ -224,10 +224,14 @@ def view(
 def play(
     scene: SceneArgument,
     set_: SetOption = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(help="another run beside it with one clock, e.g. integrator=siere", metavar="PATH=VALUE"),
+    ] = None,
     port: Annotated[int, typer.Option(help="port of the page")] = 8080,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
 ) -> None:
-    """Run a scene live in the browser: start, step, reset, change stiffness, integrator and solver."""
+    """Run a scene live in the browser: start, step, reset, pull with the mouse, change stiffness and integrator."""
     from pliant.cli.view import play_scene
 
-    play_scene(scene, list(set_ or []), host, port)
+    play_scene(scene, list(set_ or []), compare or [], host, port)

@@ -16,14 +16,14 @@ def view_runs(folders: Sequence[Path], host: str, port: int, *, play: bool) -> N
     _serve(replay)
 
 
-def play_scene(scene: str, settings: Sequence[str], host: str, port: int) -> None:
+def play_scene(scene: str, settings: Sequence[str], compare: Sequence[str], host: str, port: int) -> None:
     from pliant.view import Live
 
-    _serve(Live(scene, settings, host=host, port=port))
+    _serve(Live(scene, settings, compare=compare, host=host, port=port))
 
 
 def _serve(page: "Live | Replay") -> None:
-    print(f"http://{page.server.get_host()}:{page.server.get_port()}  (Ctrl-C stops)", flush=True)
+    print(f"{page.url}  (Ctrl-C stops)", flush=True)
     try:
         page.serve()
     except KeyboardInterrupt:

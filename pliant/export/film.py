@@ -11,7 +11,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
 from pliant.export.clip import Clip, Picture
-from pliant.export.obstacles import drawn, obstacles_of
+from pliant.export.obstacles import Shape, scene_of, shapes_of
 
 BODY, EDGES, STONE, BACKGROUND = "#6f9bd1", "#27405e", "#c9c4b8", "white"
 FINE = 6000  # triangles; finer surfaces are drawn without their edges
@@ -67,13 +67,12 @@ def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
     plotter.background_color = BACKGROUND
     plotter.enable_anti_aliasing(smoothing)
     _aim(plotter, low, high)
-    obstacles = [drawn(pv, one, low, high) for one in obstacles_of(clip.run)]
+    obstacles = shapes_of(scene_of(clip.run), low, high)
 
     def draw(picture: Picture) -> Array:
-        for k, obstacle in enumerate(obstacles):
-            if (surface := obstacle(picture.t)).n_points:
-                plotter.add_mesh(surface, name=f"obstacle{k}", color=STONE, reset_camera=False, opacity=0.6)
-        _place(plotter, _grid(pv, picture), picture, look.channel, (least, most))
+        for k, shape in enumerate(obstacles):
+            _place_obstacle(plotter, f"obstacle{k}", _grid(pv, shape.at(picture.t), shape), shape)
+        _place(plotter, _grid(pv, picture.points, picture), picture, look.channel, (least, most))
         return plotter.screenshot(return_img=True)
 
     try:
@@ -109,13 +108,19 @@ def _aim(plotter: Any, low: Array, high: Array) -> None:
     plotter.camera.clipping_range = (0.01 * distance, 100.0 * distance)
 
 
-def _grid(pv: Any, picture: Picture) -> Any:
+def _grid(pv: Any, points: Array, shape: Picture | Shape) -> Any:
     cells = {}
-    if len(picture.triangles):
-        cells["faces"] = np.column_stack([np.full(len(picture.triangles), 3), picture.triangles]).ravel()
-    if len(picture.lines):
-        cells["lines"] = np.column_stack([np.full(len(picture.lines), 2), picture.lines]).ravel()
-    return pv.PolyData(picture.points, **cells)  # without cells every vertex is a dot
+    if len(shape.triangles):
+        cells["faces"] = np.column_stack([np.full(len(shape.triangles), 3), shape.triangles]).ravel()
+    if len(shape.lines):
+        cells["lines"] = np.column_stack([np.full(len(shape.lines), 2), shape.lines]).ravel()
+    return pv.PolyData(points, **cells)  # without cells every vertex is a dot
+
+
+def _place_obstacle(plotter: Any, name: str, grid: Any, shape: Shape) -> None:
+    if name not in plotter.actors or shape.moves:
+        options = {"color": STONE, "opacity": 0.6, "line_width": 4, "point_size": 10}
+        plotter.add_mesh(grid, name=name, reset_camera=False, render_points_as_spheres=True, **options)
 
 
 def _place(plotter: Any, grid: Any, picture: Picture, channel: str | None, limits: tuple[float, float]) -> None:

@@ -60,7 +60,7 @@ def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tup
     for panel in panels:
         if panel not in PANELS:
             raise RunError(f"unknown plot {panel!r}", where="plot", remedy=f"use {', '.join(PANELS)}")
-    ledgers = dict(zip(names(runs), map(_ledger, runs)))
+    ledgers = dict(zip(names(runs), map(complete, runs)))
     figure, grid = sheet(len(panels), 1, (8.0, 2.4 * len(panels) + 0.6), sharex=True)
     for axes, panel in zip(grid[:, 0], panels):
         PANELS[panel](axes, ledgers)
@@ -79,7 +79,8 @@ def names(runs: Sequence[Run]) -> list[str]:
     return [f"{run.folder} ({k + 1})" for k, run in enumerate(runs)]
 
 
-def _ledger(run: Run) -> Ledger:
+def complete(run: Run) -> Ledger:
+    """The ledger of a run that has taken a step; what is missing is named."""
     try:
         ledger = run.ledger
     except (OSError, ValueError, IndexError) as error:

@@ -44,22 +44,28 @@ def choose(rows: Rows) -> tuple[str, str, str | None] | None:
     """Columns (x, y, by) worth drawing when nobody named them: times if there are any, over names if there are any."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     texts = [c for c in columns if all(isinstance(row.get(c, ""), str) for row in rows)]
-    names = [c for c in texts if len({row.get(c) for row in rows}) > 1]
+    values = {c: len({row.get(c) for row in rows}) for c in texts}
+    names = sorted((c for c in texts if values[c] > 1), key=lambda c: -values[c])  # the most values become groups
     numbers = [c for c in columns if c not in texts and any(is_number(row.get(c)) for row in rows)]
     times = [c for c in numbers if TIMES.search(c)]
     if not numbers:
         return None
-    y = (times or numbers)[0]
-    if names and len({row.get(names[0]) for row in rows}) == len(rows):
+    y = (times or [c for c in numbers if not _counts(rows, c)] or numbers)[0]
+    if names and values[names[0]] == len(rows):
         return names[0], y, None
     if len(names) > 1:
         return names[0], y, names[1]
     x = next((c for c in numbers if c != y), None)
     if x is None:
         return (names[0], y, None) if names else None
-    if not times:
+    if not times and numbers.index(x) > numbers.index(y):
         x, y = y, x  # the first number is what was varied
     return x, y, names[0] if names else None
+
+
+def _counts(rows: Rows, column: str) -> bool:
+    """Whether a column holds whole numbers only: sizes and counts, less telling than measurements."""
+    return all(float(row[column]).is_integer() for row in rows if is_number(row.get(column)))
 
 
 def wide(rows: Rows, column: str) -> bool:

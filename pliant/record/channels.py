@@ -48,7 +48,9 @@ def check(channels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _spatial(values: Array, n: int) -> Array:
-    """(n d,) -> (n, 3); coordinates that are not positions give zeros."""
+    """(n d,) -> (n, 3); coordinates that are not positions give zeros; a table with n rows is what it is."""
+    if values.ndim == 2:
+        return values
     if len(values) not in (2 * n, 3 * n):
         return np.zeros((n, 3))
     rows = values.reshape(n, -1)
@@ -79,6 +81,13 @@ def _friction(system: Any, state: State) -> Array:
         if "friction" in force.name:
             total += force.force(state.q, state.v, state.t)
     return total
+
+
+def _eulerian(system: Any, state: State) -> Array:
+    """(n, 1): 1 at vertices that also move in the material (EOL cloth), 0 elsewhere."""
+    mask = np.zeros((len(system.positions(state.q)), 1))
+    mask[getattr(system, "eol", [])] = 1.0
+    return mask
 
 
 def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
@@ -118,6 +127,7 @@ POINT_CHANNELS: dict[str, Callable[[Any, State], Array]] = {
     "elastic_force": _elastic,
     "contact_force": _contact,
     "friction_force": _friction,
+    "eulerian": _eulerian,
 }
 CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
     "stress": lambda energy, q: energy.stress(q).reshape(-1, 9),

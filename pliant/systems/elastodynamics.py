@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IndexArray, IntArray
+from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Marching
 from pliant.errors import SceneError
 from pliant.forces.base import Force, Lagged
@@ -99,6 +100,15 @@ class Elastodynamics:
             if hasattr(energy, "begin"):
                 guess = energy.begin(q, guess, self.free)
         return guess
+
+    def pulled(self, vertex: int, target: Array, k: float) -> "Elastodynamics":
+        """The same system with a spring ``k`` [N/m] of zero length from a vertex to a point (3,) [m]: a hand."""
+        n, d = self.X.shape
+        spring = Attachment(n, np.array([vertex]), np.asarray(target)[:d], k)
+        held = copy(self)  # a spring fills diagonal entries only, which every pattern has
+        held._energies = (*self._energies, spring)
+        held.energy_terms = held._energies
+        return held
 
     # ------------------------------------------------------------------------------------------------ physics
 

@@ -1,133 +1,264 @@
-"""A scene that runs while one looks: start, pause, step, reset; stiffness, h, integrator and solver may be changed."""
+"""Scenes that run while one looks: start, step, reset; change stiffness, h, integrator and solver; pull at them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import log10
+from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 
-from pliant.checkpoint import Checkpoint
 from pliant.errors import PliantError
-from pliant.export.clip import own_skin
-from pliant.integrators import IMPLICIT
-from pliant.record.channels import frame_of, topology_of
-from pliant.scene_file import load_scene
+from pliant.export.film import magnitude
+from pliant.integrators import INTEGRATORS
 from pliant.scene_file.choices import kebab
-from pliant.simulate import TimeStep, beginning, simulate
 from pliant.solvers import SOLVERS
-from pliant.view.server import LOCAL, Drawing, Style, aim_at, open_server
+from pliant.view.charts import Chart
+from pliant.view.drawing import Drawing, Style, legend
+from pliant.view.marks import NO_MARKS, Scenery, marks_of
+from pliant.view.player import Player
+from pliant.view.server import LOCAL, Room
 
-GIVEN = "as given"
+GIVEN, PLAIN = "as given", "none"
+HAND = (210, 120, 20)
+PLOT_EVERY = 0.25  # seconds between drawings of the curves
 
 
 class Live:
-    """A page that runs a scene. A changed control makes a new scene that goes on from the present state."""
+    """A page that runs a scene, and for each of ``compare`` (settings such as integrator=siere) another beside it.
 
-    def __init__(self, source: str, settings: Sequence[str] = (), *, host: str = LOCAL, port: int = 8080) -> None:
-        self._source, self._given = source, list(settings)
-        self.scene = load_scene(source, self._given).scene
-        self.server = open_server(host, port)
-        self._drawing = Drawing(self.server, "/scene", np.zeros(3))
-        self._changed = self._asked = self._again = False  # wishes of the page, whose callbacks run in other threads
+    All runs share the clock, the material and h. What the page asks for is done between two steps.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        settings: Sequence[str] = (),
+        *,
+        compare: Sequence[str] = (),
+        host: str = LOCAL,
+        port: int = 8080,
+    ) -> None:
+        self._given = [[*settings, *more] for more in ([], *([one] for one in compare))]
+        self.players = [Player(source, given) for given in self._given]
+        self.names = ["", *compare]
+        x = self.players[0].points
+        low, high = x.min(axis=0), x.max(axis=0)
+        aside = np.array([1.1 * float(np.linalg.norm(high - low)), 0.0, 0.0])
+        self._room = Room(host, port, low, high + (len(self.players) - 1) * aside)
+        self.server = self._room.server
+        self._wishes: SimpleQueue[Callable[[], None]] = SimpleQueue()  # callbacks of the page run in other threads
+        self._failed: dict[int, str] = {}
+        self._limits: dict[str, tuple[float, float]] = {}
+        self._plotted = 0.0
         self._controls()
-        self.reset()
-        low, high = self._points.min(axis=0), self._points.max(axis=0)
-        self.server.on_client_connect(lambda client: aim_at(client, low, high))
+        places = [(f"/run{k}", k * aside) for k in range(len(self.players))]
+        self._drawings = [Drawing(self.server, *place, self._grabbing(k)) for k, place in enumerate(places)]
+        self._sceneries = [
+            Scenery(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
+        ]
+        self.show()
 
-    def reset(self) -> None:
-        """Back to the beginning."""
-        self._begin(None)
+    @property
+    def url(self) -> str:
+        return self._room.url
 
     def advance(self) -> None:
-        """Take what was changed, then one step if it is playing or a step was asked for."""
-        try:
-            if self._changed:
-                self._changed = False
-                self.scene = load_scene(self._source, self._settings()).scene
-                self._begin(Checkpoint(0, self.state, None))
-            if self._again:
-                self._again = False
-                self.reset()
-            if self._play.value or self._asked:
-                self._asked = False
-                self._take()
-        except PliantError as error:
+        """Do what the page asked for, then one step if it is playing."""
+        asked = not self._wishes.empty()
+        while not self._wishes.empty():
+            wish = self._wishes.get()
+            try:
+                wish()
+            except PliantError as error:
+                self._play.value = False
+                self._tell("**" + " ".join(str(error).split()) + "**")
+                return
+        if self._play.value:
+            self.step()
+        elif asked:
+            self.show()
+
+    def step(self) -> None:
+        """One step of every run that is not ahead of the others; a run that fails stays where it is."""
+        going = [k for k in range(len(self.players)) if k not in self._failed]
+        if not going:
             self._play.value = False
-            self._text.content = "**" + " ".join(str(error).split()) + "**"
+            return
+        slowest = min(self.players[k].state.t for k in going)
+        for k in going:
+            if self.players[k].state.t > slowest + 0.5 * float(self.players[k].scene.h):
+                continue
+            try:
+                self.players[k].take()
+            except PliantError as error:
+                self._failed[k] = " ".join(str(error).split())
+        self.show()
 
     def serve(self) -> None:
         """Run, never faster than real time, until the process is interrupted."""
         while True:
             start = monotonic()
             self.advance()
-            pause = float(self.scene.h) if self._play.value else 0.05
+            pause = float(self.players[0].scene.h) if self._play.value else 0.05
             sleep(max(pause - (monotonic() - start), 0.001))
 
     def stop(self) -> None:
         self.server.stop()
 
-    # ------------------------------------------------------------------------------------------------ the run
+    # ------------------------------------------------------------------------------------------------ what is seen
 
-    def _begin(self, start: Checkpoint | None) -> None:
-        system, point = beginning(self.scene, start)
-        self.state = point.state
-        self._steps: Iterator[TimeStep] = simulate(self.scene, start=point, system=system)
-        self._show(system)
+    def show(self) -> None:
+        """Draw every run, the spring of the hand, the texts and the curves."""
+        style = self._style()
+        for player, drawing, scenery in zip(self.players, self._drawings, self._sceneries, strict=True):
+            drawing.show(player.picture((style.channel,) if style.channel else ()), style)
+            t = player.state.t
+            scenery.show(marks_of(player.system, player.points, t) if self._marks.value else NO_MARKS, t)
+        self._legend.content = legend(style)
+        self._show_hands()
+        self._tell(self._failure())
+        if monotonic() - self._plotted > PLOT_EVERY or not self._play.value:
+            self._plotted = monotonic()
+            self._plot()
 
-    def _take(self) -> None:
-        step = next(self._steps, None)
-        if step is None:  # the end of the scene: go on from here
-            self._begin(Checkpoint(0, self.state, None))
+    def _style(self) -> Style:
+        channel = self._channel.value
+        if channel == PLAIN:
+            return Style(wireframe=bool(self._wireframe.value))
+        seen = [magnitude(player.picture((channel,)).values[channel]) for player in self.players]
+        low, high = self._limits.get(channel, (np.inf, -np.inf))  # what was ever seen: colours keep their meaning
+        self._limits[channel] = (min(low, *map(np.min, seen)), max(high, *map(np.max, seen)))
+        return Style(channel, self._limits[channel])
+
+    def _show_hands(self) -> None:
+        for k, (player, drawing) in enumerate(zip(self.players, self._drawings, strict=True)):
+            ends = player.hand
+            if ends is not None:
+                look = {"thickness": 3.0, "thickness_units": "screen"}
+                self.server.scene.add_line_segments(f"/hand{k}", (ends + drawing.offset)[None], HAND, **look)
+            else:
+                self.server.scene.remove_by_name(f"/hand{k}")
+
+    def _tell(self, more: str) -> None:
+        """Time, energy, iterations and certificate of every run, and what else there is to say."""
+        lines = []
+        for name, player in zip(self.names, self.players, strict=True):
+            line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} J"
+            if player.last is not None:
+                verdict = "converged" if player.last.report.converged else "NOT converged"
+                line += f", {player.last.report.iterations} iterations, {verdict}"
+            if player.worked:
+                line += f"; the hand did {player.worked:.4g} J"
+            lines.append(f"**{name or 'run'}**: {line}")
+        self._text.content = "\n\n".join([*lines, *([more] if more else [])])
+
+    def _failure(self) -> str:
+        return "\n\n".join(f"**{self.names[k] or 'run'} stopped: {text}**" for k, text in self._failed.items())
+
+    def _plot(self) -> None:
+        t, *_ = zip(*self.players[0].history, strict=True)
+        if len(t) < 2:
             return
-        self.state = step.state
-        self._show(step.system)
-        verdict = "converged" if step.report.converged else "NOT converged"
-        energy, count = step.ledger.total, step.report.iterations
-        self._text.content = f"t = {step.state.t:.4g} s, energy {energy:.6g} J, {count} iterations, {verdict}"
-
-    def _show(self, system: Any) -> None:
-        self._points = np.asarray(system.positions(self.state.q))
-        if getattr(self, "_drawn", None) is not system:
-            self._drawn = system
-            topology, self._blocks = topology_of(self.scene, system, self._points)
-            self._skin = own_skin(topology, len(self._points))
-        frame = frame_of(system, self.state, self._blocks)
-        self._drawing.show(self._skin.picture(frame, frame.points, ()), Style(wireframe=bool(self._wireframe.value)))
+        columns = [np.array(player.history).T for player in self.players]
+        for chart, row in ((self._energy, 1), (self._iterations, 2)):
+            curves = [np.interp(t, own[0], own[row], right=np.nan) for own in columns]
+            chart.show(np.array(t), curves, len(t) - 1)
 
     # ------------------------------------------------------------------------------------------------ the page
 
     def _controls(self) -> None:
         gui = self.server.gui
-        gui.configure_theme(show_logo=False, show_share_button=False)
+        first = self.players[0]
         self._play = gui.add_checkbox("play", False)
-        gui.add_button("step").on_click(lambda _: setattr(self, "_asked", True))
-        gui.add_button("reset").on_click(lambda _: setattr(self, "_again", True))
+        gui.add_button("step").on_click(lambda _: self._wishes.put(self.step))
+        gui.add_button("reset").on_click(lambda _: self._wishes.put(self._reset))
+        self._room.controls()
+        self._channel = gui.add_dropdown("colours", (PLAIN, *first.channels()), initial_value=PLAIN)
+        self._legend = gui.add_html("")
         self._wireframe = gui.add_checkbox("wireframe", False)
-        self._h = gui.add_number("h [s]", float(self.scene.h), min=1e-5, max=1.0, step=1e-4)
-        self._integrator = gui.add_dropdown("integrator", (GIVEN, *(kebab(i.__name__) for i in IMPLICIT)))
-        self._solver = gui.add_dropdown("solver", (GIVEN, *(kebab(s.__name__) for s in SOLVERS)))
-        self._E = self._nu = None
-        material: Any = getattr(self.scene.bodies[0], "material", None) if hasattr(self.scene, "bodies") else None
-        if isinstance(getattr(material, "E", None), float) and hasattr(material, "nu"):
-            middle = round(log10(material.E), 2)
-            self._E = gui.add_slider("log10 E [Pa]", middle - 2, middle + 2, 0.05, middle)
-            self._nu = gui.add_slider("nu", 0.0, 0.49, 0.01, round(float(material.nu), 2))
+        self._marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
+        for control in (self._channel, self._wireframe, self._marks):
+            control.on_update(lambda _: self._wishes.put(lambda: None))
+        self._h_before = float(first.scene.h)
+        self._h = gui.add_number("h [s]", self._h_before, min=1e-5, max=1.0, step=1e-4)
+        changing = [self._h, *self._material(gui), *self._choices(gui)]
+        for control in changing:
+            control.on_update(lambda _: self._wishes.put(self._change))
+        self._strength: Any = None
+        if first.holdable:
+            middle = round(log10(first.grip), 1)
+            self._strength = gui.add_slider("pull, log10 [N/m]", middle - 2, middle + 3, 0.1, middle)
         self._text = gui.add_markdown("")
-        sliders = [] if self._E is None else [self._E, self._nu]
-        self._before = [slider.value for slider in sliders]
-        for control in (self._h, self._integrator, self._solver, *sliders):
-            control.on_update(lambda _: setattr(self, "_changed", True))
+        names = [name or "run" for name in self.names]
+        self._energy = Chart(gui, "energy [J]", names)
+        self._iterations = Chart(gui, "iterations per step", names)
 
-    def _settings(self) -> list[str]:
-        """The scene's settings with those of the page."""
-        made = [*self._given, f"h={self._h.value!r}"]
-        if self._integrator.value != GIVEN:
-            made.append(f"integrator={self._integrator.value}")
-        if self._solver.value != GIVEN:
-            made.append(f"integrator.solver={self._solver.value}")
-        if self._E is not None and self._E.value != self._before[0]:  # the slider shows a rounded value
+    def _material(self, gui: Any) -> list[Any]:
+        """Sliders for E and nu where the first body has them; they show rounded values."""
+        bodies = getattr(self.players[0].scene, "bodies", ())
+        material: Any = getattr(bodies[0], "material", None) if bodies else None
+        self._E = self._nu = None
+        if not isinstance(getattr(material, "E", None), float) or not hasattr(material, "nu"):
+            return []
+        middle = round(log10(material.E), 2)
+        self._E = gui.add_slider("log10 E [Pa]", middle - 2, middle + 2, 0.05, middle)
+        self._nu = gui.add_slider("nu", 0.0, 0.49, 0.01, round(float(material.nu), 2))
+        self._before = (self._E.value, self._nu.value)
+        return [self._E, self._nu]
+
+    def _choices(self, gui: Any) -> list[Any]:
+        """For every run a drop-down for the integrator and one for the solver, where the scene has bodies to step."""
+        self._chosen: list[tuple[Any, Any]] = []
+        if not hasattr(self.players[0].scene, "bodies"):
+            return []
+        for k in range(len(self.players)):
+            number = f" {k + 1}" if k else ""
+            integrator = gui.add_dropdown(f"integrator{number}", (GIVEN, *(kebab(i.__name__) for i in INTEGRATORS)))
+            solver = gui.add_dropdown(f"solver{number}", (GIVEN, *(kebab(s.__name__) for s in SOLVERS)))
+            self._chosen.append((integrator, solver))
+        return [control for pair in self._chosen for control in pair]
+
+    def _settings(self, k: int) -> list[str]:
+        """The settings that run k was started with, and those of the page."""
+        made = list(self._given[k])
+        integrator, solver = (c.value for c in self._chosen[k]) if self._chosen else (GIVEN, GIVEN)
+        made += [f"integrator={integrator}"] if integrator != GIVEN else []
+        made += [f"integrator.solver={solver}"] if solver != GIVEN else []
+        if self._h.value != self._h_before:
+            made.append(f"h={self._h.value!r}")
+        if self._E is not None and self._E.value != self._before[0]:
             made.append(f"material.E={10.0**self._E.value!r}")
         if self._nu is not None and self._nu.value != self._before[1]:
             made.append(f"material.nu={self._nu.value!r}")
         return made
+
+    def _change(self) -> None:
+        self._failed.clear()
+        for k, player in enumerate(self.players):
+            player.change(self._settings(k))
+
+    def _reset(self) -> None:
+        self._failed.clear()
+        for player in self.players:
+            player.reset()
+
+    def _grabbing(self, k: int) -> Callable[[Any], Any]:
+        """What a drag of run k's surface does."""
+
+        async def grabbed(event: Any) -> None:  # a coroutine, so that the phases of a drag come in order
+            self._wishes.put(lambda: self.drag(k, event.phase, event.start_position, event.end_position))
+
+        return grabbed
+
+    def drag(self, k: int, phase: str, start: Sequence[float], end: Sequence[float]) -> None:
+        """Pull at the vertex nearest to ``start`` towards ``end`` [m] while the mouse button is down."""
+        player, offset = self.players[k], self._drawings[k].offset
+        if phase == "start" and player.holdable:
+            surface = player.skin.vertices[:, 0]
+            near = np.linalg.norm(player.points[surface] - (np.asarray(start) - offset), axis=1)
+            self._vertex = int(surface[np.argmin(near)])
+        if phase == "end" or not player.holdable:
+            player.pull(None)
+        else:
+            player.pull((self._vertex, np.asarray(end) - offset, 10.0**self._strength.value))

@@ -11,13 +11,17 @@ from pliant.arrays import Array
 from pliant.errors import RunError
 from pliant.export.clip import Clip, clip
 from pliant.export.film import ranges
-from pliant.plots.ledger import names, parts
+from pliant.export.obstacles import scene_of
+from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
-from pliant.view.server import LOCAL, Drawing, Style, aim_at, open_server
+from pliant.view.charts import Chart
+from pliant.view.drawing import Drawing, Style, legend
+from pliant.view.marks import NO_MARKS, Marks, Scenery, marks_of
+from pliant.view.server import LOCAL, Room
 
 PLAIN = "none"
 RATE = 30.0  # pictures per second that are sent while playing
-PLOT_EVERY = 0.25  # seconds between marks in the plot, which the browser draws anew each time
+PLOT_EVERY = 0.25  # seconds between marks in the plots, which the browser draws anew each time
 
 
 class Replay:
@@ -30,22 +34,27 @@ class Replay:
         if not runs:
             raise RunError("nothing to show", where="view", remedy="give the folder of a run")
         self._runs, self._clips = list(runs), [clip(run) for run in runs]
+        self._ledgers = [complete(run) for run in runs]
         self._known = sorted(set.intersection(*(set(one.recorded) for one in self._clips)))
         self._times = self._clips[0].times
         self._lock = RLock()
-        self._clock, self._drawn = float(self._times[0]), 0.0
+        self._clock, self._plotted = float(self._times[0]), 0.0
         low, high, *_ = ranges(self._clips[0].every(max(1, len(self._times) // 20)))
         self._limits: dict[str, tuple[float, float]] = {}
-        self.server = open_server(host, port)
         aside = np.array([1.1 * float(np.linalg.norm(high - low)), 0.0, 0.0])
-        self._drawings = [Drawing(self.server, f"/run{k}", k * aside) for k in range(len(runs))]
+        self._room = Room(host, port, low, high + (len(runs) - 1) * aside)
+        self.server = self._room.server
+        places = [(f"/run{k}", k * aside) for k in range(len(runs))]
+        scenes = [scene_of(run) for run in runs]
+        self._systems = [_system_with_marks(scene) for scene in scenes]
+        self._drawings = [Drawing(self.server, *place) for place in places]
+        self._sceneries = [Scenery(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)]
         self._controls(playing)
-        self.server.on_client_connect(lambda client: aim_at(client, low, high + (len(runs) - 1) * aside))
         self.show(0)
 
     @property
     def url(self) -> str:
-        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+        return self._room.url
 
     @property
     def frame(self) -> int:
@@ -57,9 +66,12 @@ class Replay:
         with self._lock:
             t = float(self._times[k])
             style = self._style()
-            for one, drawing in zip(self._clips, self._drawings):
-                near = int(np.searchsorted(one.times, t + 1e-9, side="right")) - 1
-                drawing.show(one.picture(max(near, 0)), style)
+            with self.server.atomic():  # one picture, not parts of two
+                for i, one in enumerate(self._clips):
+                    near = max(int(np.searchsorted(one.times, t + 1e-9, side="right")) - 1, 0)
+                    self._drawings[i].show(one.picture(near), style)
+                    self._sceneries[i].show(self._marked(i, near), t)
+            self._legend.content = legend(style)
             self._books(t)
 
     def advance(self, seconds: float) -> None:
@@ -95,61 +107,43 @@ class Replay:
         self._play = gui.add_checkbox("play", playing)
         self._loop = gui.add_checkbox("loop", True)
         self._speed = gui.add_dropdown("speed", ("0.1", "0.25", "0.5", "1", "2", "4"), initial_value="1")
+        self._room.controls()
         self._channel = gui.add_dropdown("colours", (PLAIN, *self._known), initial_value=PLAIN)
+        self._legend = gui.add_html("")
         self._wireframe = gui.add_checkbox("wireframe", False)
-        dark = gui.add_checkbox("dark", False)
+        self._marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
         self._text = gui.add_markdown("")
-        self._plot = self._energy_plot(gui)
+        self._energy = Chart(gui, "energy [J]", list(self._curves("total")))
+        self._iterations = Chart(gui, "iterations per step", list(self._curves("iterations")))
         redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
-        for control in (self._slider, self._channel, self._wireframe):
+        for control in (self._slider, self._channel, self._wireframe, self._marks):
             control.on_update(redraw)
-        theme = lambda _: gui.configure_theme(dark_mode=dark.value, show_logo=False, show_share_button=False)
-        dark.on_update(theme)
-        theme(None)  # nothing on the page can open it to the world
 
-    def _energy_plot(self, gui: Any) -> Any:
-        """The total energy of every run (of one run also its parts), and a mark at the frame."""
-        from viser import uplot
-
-        ledger = self._runs[0].ledger
-        if len(self._runs) == 1:
-            curves = {name: ledger[name] for name in ("total", *parts(ledger))}
-        else:
-            totals = [np.interp(ledger["t"], run.ledger["t"], run.ledger["total"]) for run in self._runs]
-            curves = dict(zip(names(self._runs), totals))
-        self._curves = (ledger["t"], *curves.values())
-        hues = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
-        series = [uplot.Series(label="t [s]")]
-        series += [uplot.Series(label=name, stroke=hues[k % len(hues)]) for k, name in enumerate(curves)]
-        series += [uplot.Series(label="now", stroke="black", points={"show": True, "size": 9})]
-        low, high = (float(f(self._curves[1:])) for f in (np.min, np.max))
-        margin = 0.05 * (high - low) or 1.0
-        scales = {"x": uplot.Scale(time=False), "y": uplot.Scale(range=(low - margin, high + margin))}
-        return gui.add_uplot(self._marked(0), tuple(series), title="energy [J]", scales=scales, aspect=1.4)
-
-    def _marked(self, row: int) -> tuple[Array, ...]:
-        mark = np.full(len(self._curves[0]), np.nan)
-        mark[row] = self._curves[1][row]
-        return (*self._curves, mark)
+    def _curves(self, column: str) -> dict[str, Array]:
+        """A column of every ledger over the times of the first; of a single run the total energy with its parts."""
+        first = self._ledgers[0]
+        if len(self._ledgers) == 1:
+            return {name: first[name] for name in (column, *(parts(first) if column == "total" else ()))}
+        rows = [np.interp(first["t"], ledger["t"], ledger[column]) for ledger in self._ledgers]
+        return dict(zip(names(self._runs), rows, strict=True))
 
     def _books(self, t: float) -> None:
         """Ledger and certificate at the time of the frame."""
         lines = []
-        for name, run in zip(names(self._runs), self._runs):
-            ledger = run.ledger
+        for name, ledger in zip(names(self._runs), self._ledgers, strict=True):
             row = max(int(np.searchsorted(ledger["t"], t + 1e-9, side="right")) - 1, 0)
             line = f"t = {ledger['t'][row]:.4g} s, energy {ledger['total'][row]:.6g} J"
             if row:
                 verdict = "converged" if ledger["converged"][row] else "NOT converged"
                 line += f", {int(ledger['iterations'][row])} iterations, {verdict}"
             lines.append(f"**{name}**: {line}")
-        if (channel := self._channel.value) != PLAIN:
-            least, most = self._limits[channel]
-            lines.append(f"{channel}: {least:.3g} (dark) to {most:.3g} (yellow)")
         self._text.content = "\n\n".join(lines)
-        if monotonic() - self._drawn > PLOT_EVERY or not self._play.value:
-            self._plot.data = self._marked(int(np.searchsorted(self._curves[0], t + 1e-9, side="right")) - 1)
-            self._drawn = monotonic()
+        if monotonic() - self._plotted > PLOT_EVERY or not self._play.value:
+            self._plotted = monotonic()
+            times = self._ledgers[0]["t"]
+            now = max(int(np.searchsorted(times, t + 1e-9, side="right")) - 1, 0)
+            self._energy.show(times, list(self._curves("total").values()), now)
+            self._iterations.show(times, list(self._curves("iterations").values()), now)
 
     def _style(self) -> Style:
         channel = self._channel.value
@@ -162,3 +156,17 @@ class Replay:
             coarse = [ranges(one.every(max(1, len(one) // 20)), channel)[2:] for one in self._clips]
             self._limits[channel] = (min(low for low, _ in coarse), max(high for _, high in coarse))
         return Style(channel, self._limits[channel])
+
+    def _marked(self, i: int, k: int) -> Marks:
+        """The marks of run i in frame k: what its system finds, or the Eulerian vertices that were recorded."""
+        if not self._marks.value or (self._systems[i] is None and "eulerian" not in self._clips[i].recorded):
+            return NO_MARKS
+        frame = self._runs[i].frames[k]
+        if self._systems[i] is not None:
+            return marks_of(self._systems[i], frame.points, frame.t)
+        return Marks(eulerian=frame.points[frame.point_values["eulerian"].ravel() > 0.5])
+
+
+def _system_with_marks(scene: Any) -> Any:
+    """The system of a scene that has contacts or joints; None otherwise: building one takes time."""
+    return scene.system() if getattr(scene, "contact", None) is not None or hasattr(scene, "model") else None

@@ -1,18 +1,22 @@
-"""The browser's side: a viser server on a local port, and how a picture is drawn on it."""
+"""The browser's side: a viser server on a local port, where its cameras look from, light and dark."""
 
 import socket
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
-from pliant.export.clip import Picture
-from pliant.export.film import VIEW, magnitude
+from pliant.export.film import VIEW
 
-BODY = (111, 155, 209)
 LOCAL = "127.0.0.1"
+CAMERAS = {  # from the middle of what is shown towards the camera; z is up
+    "fit": VIEW,
+    "front": np.array([0.0, -1.0, 0.0]),
+    "side": np.array([1.0, 0.0, 0.0]),
+    "top": np.array([0.0, -1e-3, 1.0]),
+    "iso": np.array([1.0, -1.0, 1.0]),
+}
 
 
 def open_server(host: str, port: int) -> Any:
@@ -27,76 +31,41 @@ def open_server(host: str, port: int) -> Any:
             probe.bind((host, port))
         except (OSError, OverflowError) as error:
             raise RunError(
-                f"port {port} of {host} is in use or not allowed", where="view", remedy="try --port"
+                f"port {port} of {host} is in use or not allowed", where="view", remedy=f"try --port {port + 1}"
             ) from error
     server = viser.ViserServer(host=host, port=port, verbose=False)
     server.scene.set_up_direction("+z")
     return server
 
 
-def aim_at(client: Any, low: Array, high: Array) -> None:
-    """Let a browser look at the middle of a box [m], from the front, left and above."""
+def aim_at(client: Any, low: Array, high: Array, preset: str = "fit") -> None:
+    """Let a browser look at the middle of a box [m] from one of the `CAMERAS`."""
     middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low)) or 1.0
-    client.camera.up_direction = (0.0, 0.0, 1.0)
-    client.camera.position = middle + 1.3 * size * VIEW / np.linalg.norm(VIEW)
-    client.camera.look_at = middle
+    away = CAMERAS[preset]
+    with client.atomic():
+        client.camera.up_direction = (0.0, 0.0, 1.0)
+        client.camera.position = middle + 1.3 * size * away / np.linalg.norm(away)
+        client.camera.look_at = middle
 
 
-@dataclass(frozen=True)
-class Style:
-    """``channel`` with its ``limits`` for colours (None: one colour), wireframe instead of faces."""
+class Room:
+    """What both pages have: the server, camera presets for the box that is shown, and dark or light."""
 
-    channel: str | None = None
-    limits: tuple[float, float] = (0.0, 1.0)
-    wireframe: bool = False
+    def __init__(self, host: str, port: int, low: Array, high: Array) -> None:
+        self.server = open_server(host, port)
+        self._box = low, high
+        self.server.on_client_connect(lambda client: aim_at(client, *self._box))
 
+    @property
+    def url(self) -> str:
+        return f"http://{self.server.get_host()}:{self.server.get_port()}"
 
-class Drawing:
-    """One body in the browser's scene; only what changed is sent."""
-
-    def __init__(self, server: Any, name: str, offset: Array) -> None:
-        self._server, self._name, self._offset = server, name, offset
-        self._handle: Any = None
-        self._kept: tuple[Any, ...] = ()
-
-    def show(self, picture: Picture, style: Style) -> None:
-        """Replace what is there by this picture."""
-        x = (picture.points + self._offset).astype(np.float32)
-        kept = (picture.triangles, style)
-        if style.channel is None and len(self._kept) == 2 and self._kept[0] is kept[0] and self._kept[1] == style:
-            self._handle.vertices = x
-            return
-        scene = self._server.scene
-        if not len(picture.triangles):
-            self._handle = self._lines_or_dots(scene, picture, x)
-        elif style.channel is None:
-            options = {"color": BODY, "flat_shading": True, "side": "double", "wireframe": style.wireframe}
-            self._handle = scene.add_mesh_simple(self._name, x, picture.triangles.astype(np.uint32), **options)
-            self._kept = kept
-            return
-        else:
-            self._handle = scene.add_mesh_trimesh(self._name, _coloured(picture, x, style))
-        self._kept = ()
-
-    def _lines_or_dots(self, scene: Any, picture: Picture, x: Any) -> Any:
-        if len(picture.lines):
-            return scene.add_line_segments(self._name, x[picture.lines], BODY, thickness=2.0, thickness_units="screen")
-        size = 0.01 * max(float(np.ptp(x, axis=0).max()), 1e-3)
-        return scene.add_point_cloud(self._name, x, BODY, point_size=size, point_shape="circle", precision="float32")
-
-
-def _coloured(picture: Picture, x: Any, style: Style) -> Any:
-    import trimesh
-
-    assert style.channel is not None
-    colours = palette(magnitude(picture.values[style.channel]), style.limits)
-    return trimesh.Trimesh(x, picture.triangles, vertex_colors=colours, process=False)
-
-
-def palette(values: Array, limits: tuple[float, float]) -> Any:
-    """Colours (n, 4) of 8 bits: dark for the lowest value, yellow for the highest."""
-    import matplotlib
-
-    least, most = limits
-    scaled = np.clip((values - least) / max(most - least, 1e-300), 0.0, 1.0)
-    return (255 * matplotlib.colormaps["viridis"](scaled)).astype(np.uint8)
+    def controls(self) -> None:
+        """Add the camera buttons and the dark switch."""
+        gui = self.server.gui
+        cameras = gui.add_button_group("camera", tuple(CAMERAS))
+        cameras.on_click(lambda event: aim_at(event.client, *self._box, cameras.value))
+        dark = gui.add_checkbox("dark", False)
+        theme = lambda _: gui.configure_theme(dark_mode=dark.value, show_logo=False, show_share_button=False)
+        dark.on_update(theme)
+        theme(None)  # nothing on the page can open it to the world

@@ -6,13 +6,12 @@ from pathlib import Path
 import imageio.v2 as imageio
 import numpy as np
 import pytest
-import pyvista
 from typer.testing import CliRunner
 
 from pliant.cli.app import app
 from pliant.errors import MissingDependency, RunError
 from pliant.export import Look, clip, write_film, write_png
-from pliant.export.obstacles import drawn, obstacles_of
+from pliant.export.obstacles import scene_of, shapes_of
 from pliant.record import record
 from pliant.scene_file import load_scene
 
@@ -75,9 +74,8 @@ def test_the_floor_is_drawn_where_its_distance_vanishes(tmp_path):
     scenes = Path(__file__).parents[2] / "examples" / "scenes"
     loaded = load_scene(scenes / "shaken_bar.toml", ["duration=0.02", "obstacles.0.point=[0.0, 0.0, -0.03]"])
     run = record(loaded.scene, tmp_path / "run", output=loaded.output, origin=loaded.origin)
-    (floor,) = obstacles_of(run)
-    surface = drawn(pyvista, floor, np.array([0.0, 0.0, -0.1]), np.array([0.4, 0.1, 0.1]))(0.0)
-    assert surface.n_points > 0 and np.allclose(surface.points[:, 2], -0.03, atol=1e-6)
+    (floor,) = shapes_of(scene_of(run), np.array([0.0, 0.0, -0.1]), np.array([0.4, 0.1, 0.1]))
+    assert len(floor.triangles) and np.allclose(floor.at(0.0)[:, 2], -0.03, atol=1e-6)
     image = imageio.imread(write_png(clip(run), tmp_path / "a.png", Look(size=(160, 90)))).astype(int)
     sandy = (image[..., 0] > image[..., 2]) & (image[..., 0] < 250)  # the body is blue
     assert sandy.mean() > 0.02

@@ -12,7 +12,7 @@ from pliant.cli.app import app
 from pliant.errors import MissingDependency, RunError
 from pliant.simulate import simulate
 from pliant.view import Live, Replay
-from pliant.view.server import palette
+from pliant.view.drawing import Style, legend, palette
 
 
 @pytest.fixture
@@ -54,7 +54,8 @@ def test_the_page_is_there_and_the_clock_moves_both_runs(replay, run):
 def test_colours_and_their_legend(replay):
     replay._channel.value = "von_mises"
     replay.show(10)
-    assert "von_mises: " in replay._text.content
+    assert "von_mises" in replay._legend.content and "gradient" in replay._legend.content
+    assert legend(Style()) == "" and "&lt;b&gt;" in legend(Style("<b>"))
     colours = palette(np.array([0.0, 0.5, 1.0]), (0.0, 1.0))
     assert colours[0, 2] > colours[0, 1] and colours[2, 0] > 200  # dark violet to yellow
     assert set(replay._channel.options) == {"none", "displacement", "strain", "velocity", "von_mises"}
@@ -90,38 +91,94 @@ def live(port):
 
 
 def test_a_live_scene_does_what_simulate_does(live):
-    expected = [step.state for _, step in zip(range(3), simulate(live.scene))]
+    (player,) = live.players
+    expected = [step.state for _, step in zip(range(3), simulate(player.scene))]
     live.advance()
-    assert live.state.t == 0.0  # paused
-    live._asked = True  # the step button
+    assert player.state.t == 0.0  # paused
+    live._wishes.put(live.step)  # the step button
     live.advance()
-    assert np.array_equal(live.state.q, expected[0].q)
+    assert np.array_equal(player.state.q, expected[0].q)
     live._play.value = True
     live.advance()
     live.advance()
-    assert np.array_equal(live.state.q, expected[2].q)
-    live._play.value, live._again = False, True  # the reset button
+    assert np.array_equal(player.state.q, expected[2].q)
+    live._play.value = False
+    live._wishes.put(live._reset)  # the reset button
     live.advance()
-    assert live.state.t == 0.0
+    assert player.state.t == 0.0
 
 
 def test_controls_change_the_simulation_and_keep_the_state(live):
+    (player,) = live.players
     live._play.value = True
     live.advance()
-    before = live.state.t
+    before = player.state.t
     live._E.value = live._E.value + 1.0
     live._h.value = 0.005
-    live._integrator.value = "bdf1"
-    live._changed = True  # set by the callbacks, which run in threads of the server
+    live._chosen[0][0].value = "bdf1"
+    live._chosen[0][1].value = "qlb"
+    live._wishes.put(live._change)  # put by the callbacks, which run in threads of the server
     live.advance()
-    material = live.scene.bodies[0].material
+    material = player.scene.bodies[0].material
     assert abs(material.E / 2e6 - 1) < 0.03 and material.nu == 0.4
-    assert type(live.scene.integrator).__name__ == "BDF1"
-    assert live.state.t == pytest.approx(before + 0.005)
+    assert type(player.scene.integrator).__name__ == "BDF1"
+    assert type(player.scene.integrator.solver).__name__ == "QLB"
+    assert player.state.t == pytest.approx(before + 0.005)
+    live._wishes.put(live._change)  # once more: nothing reverts
+    live.advance()
+    assert float(player.scene.h) == 0.005
 
 
 def test_a_wrong_choice_is_told_on_the_page(live):
     live._h.value = -1.0
-    live._changed = True
+    live._wishes.put(live._change)
     live.advance()
     assert "h is -1.0" in live._text.content
+
+
+def test_two_integrators_share_one_clock(port):
+    """The second run is what a run of its own would be; both are drawn, plotted and told of."""
+    live = Live("cantilever", ["parameters.cells=1"], compare=["integrator=bdf1"], port=port)
+    try:
+        alone = [step.state for _, step in zip(range(4), simulate(live.players[1].scene))]
+        live._play.value = True
+        for _ in range(4):
+            live.advance()
+        first, second = live.players
+        assert type(second.scene.integrator).__name__ == "BDF1" and first.state.t == second.state.t
+        assert np.array_equal(second.state.q, alone[3].q) and not np.array_equal(first.state.q, second.state.q)
+        aside = live._drawings[1]._handle.vertices - live._drawings[0]._handle.vertices
+        assert aside[:, 0].min() > 0.3  # beside each other
+        assert "**integrator=bdf1**" in live._text.content
+        live._plot()
+        t, one, other, mark = live._energy.handle.data
+        assert len(t) == 5 and one[-1] > other[-1] and np.flatnonzero(np.isfinite(mark)).tolist() == [4]
+    finally:
+        live.stop()
+
+
+def test_colours_of_a_live_scene(live):
+    assert {"velocity", "von_mises", "displacement"} <= set(live._channel.options)
+    live._play.value = True
+    live.advance()
+    live._channel.value = "von_mises"
+    live.advance()
+    assert "von_mises" in live._legend.content
+    low, high = live._limits["von_mises"]
+    assert 0.0 <= low < high
+
+
+def test_a_run_that_fails_stops_and_the_other_goes_on(port):
+    live = Live("cantilever", ["parameters.cells=1"], compare=["integrator=explicit-euler"], port=port)
+    try:
+        live._play.value = True
+        for _ in range(200):
+            if live._failed:
+                break
+            live.advance()
+        assert list(live._failed) == [1] and "stopped" in live._text.content
+        before = live.players[0].state.t
+        live.advance()
+        assert live.players[0].state.t > before
+    finally:
+        live.stop()

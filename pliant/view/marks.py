@@ -1,0 +1,110 @@
+"""What is drawn beside the surface: obstacles, joints, Eulerian vertices, contact points with their normals."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.export.obstacles import Shape, shapes_of
+
+STONE, JOINT, EULERIAN, CONTACT = (201, 196, 184), (214, 90, 40), (20, 150, 60), (210, 30, 60)
+NOWHERE = np.zeros((0, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Positions [m] of ``joints``, ``eulerian`` vertices and ``contacts``, all (k, 3); unit ``normals`` of contacts."""
+
+    joints: Array = field(default_factory=lambda: NOWHERE)
+    eulerian: Array = field(default_factory=lambda: NOWHERE)
+    contacts: Array = field(default_factory=lambda: NOWHERE)
+    normals: Array = field(default_factory=lambda: NOWHERE)
+
+
+NO_MARKS = Marks()
+
+
+def marks_of(system: Any, x: Array, t: float) -> Marks:
+    """The marks of a system whose positions are x (n, 3) [m]; what it does not have is empty."""
+    joints = joints_of(system.tree, x) if hasattr(system, "tree") else NOWHERE
+    eulerian = x[system.eol] if hasattr(system, "eol") else NOWHERE
+    if getattr(system, "contact", None) is None:
+        return Marks(joints, eulerian)
+    q = x.ravel()
+    touch = system.contacts(q, np.zeros_like(q), t)
+    return Marks(joints, eulerian, touch.points, touch.normals)
+
+
+def joints_of(tree: Any, x: Array) -> Array:
+    """Origins (n, 3) of the joints of an articulated system, from the positions of its surface points.
+
+    Each body's frame is the rigid motion that fits its points best (Kabsch); it tells where the body's joint is.
+    """
+    found, first = [], 0
+    for link, to_joint in zip(tree.links, tree.Eij, strict=True):
+        X = link.body.points if len(link.body.points) else NOWHERE[:0]
+        here = x[first : first + max(len(X), 1)]
+        first += len(here)
+        R = _rotation(X, here) if len(X) else np.eye(3)
+        middle = X.mean(axis=0) if len(X) else np.zeros(3)
+        found.append(here.mean(axis=0) + R @ (to_joint[:3, 3] - middle))
+    return np.array(found).reshape(-1, 3)
+
+
+def _rotation(X: Array, x: Array) -> Array:
+    """The rotation R (3, 3) that brings X closest to x, both (k, 3), about their means."""
+    U, _, Vt = np.linalg.svd((x - x.mean(axis=0)).T @ (X - X.mean(axis=0)))
+    return U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+
+
+class Scenery:
+    """The obstacles and marks of one scene in the browser, drawn anew where they move."""
+
+    def __init__(self, server: Any, name: str, offset: Array, scene: Any, low: Array, high: Array) -> None:
+        self._scene, self._name, self._offset = server.scene, name, offset
+        self._size = float(np.linalg.norm(high - low)) or 1.0
+        self._shapes = shapes_of(scene, low, high)
+        self._shown: set[str] = set()
+        for k, shape in enumerate(self._shapes):
+            self._obstacle(f"{name}/obstacle{k}", shape, 0.0)
+
+    def show(self, marks: Marks, t: float) -> None:
+        """Move what moves, and draw the marks."""
+        for k, shape in enumerate(self._shapes):
+            if shape.moves:
+                self._obstacle(f"{self._name}/obstacle{k}", shape, t)
+        self._dots("joints", marks.joints, JOINT)
+        self._dots("eulerian", marks.eulerian, EULERIAN)
+        self._dots("contacts", marks.contacts, CONTACT)
+        ends = np.stack([marks.contacts, marks.contacts + 0.05 * self._size * marks.normals], axis=1) + self._offset
+        if self._wanted("normals", len(ends)):
+            thin = 0.002 * self._size
+            sizes = {"shaft_radius": thin, "head_radius": 2 * thin, "head_length": 4 * thin}
+            self._scene.add_arrows(f"{self._name}/normals", ends, CONTACT, **sizes)
+
+    def _dots(self, kind: str, x: Array, colour: tuple[int, int, int]) -> None:
+        if self._wanted(kind, len(x)):
+            look = {"point_size": 0.012 * self._size, "point_shape": "circle", "precision": "float32"}
+            self._scene.add_point_cloud(f"{self._name}/{kind}", x + self._offset, colour, **look)
+
+    def _wanted(self, kind: str, count: int) -> bool:
+        """Whether there is something to draw; what was there and is no more is taken away."""
+        if count:
+            self._shown.add(kind)
+            return True
+        if kind in self._shown:
+            self._shown.remove(kind)
+            self._scene.remove_by_name(f"{self._name}/{kind}")
+        return False
+
+    def _obstacle(self, name: str, shape: Shape, t: float) -> None:
+        x = (shape.at(t) + self._offset).astype(np.float32)
+        if len(shape.triangles):
+            look = {"color": STONE, "opacity": 0.6, "side": "double", "flat_shading": True}
+            self._scene.add_mesh_simple(name, x, shape.triangles.astype(np.uint32), **look)
+        elif len(shape.lines):
+            self._scene.add_line_segments(name, x[shape.lines], STONE, thickness=4.0, thickness_units="screen")
+        else:
+            size = 0.015 * self._size
+            self._scene.add_point_cloud(name, x, STONE, point_size=size, point_shape="circle", precision="float32")

@@ -1,0 +1,155 @@
+"""A scene that is run step by step, may be changed on the way, and may be pulled at by a hand."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.checkpoint import Checkpoint
+from pliant.errors import PliantError
+from pliant.export.clip import Picture, Skin, own_skin
+from pliant.record.channels import CELL_CHANNELS, POINT_CHANNELS, frame_of, topology_of
+from pliant.scene_file import load_scene
+from pliant.simulate import TimeStep, beginning, simulate
+from pliant.state import State
+
+REMEMBERED = 400  # steps in the curves
+GRIP = 3.0  # Hz: a hand holds the whole body like a spring on which it swings so fast
+
+Hand = tuple[int, Array, float]  # vertex, where it is pulled to (3,) [m], spring [N/m]
+
+
+class Player:
+    """One live run: its scene, where it is, and the last steps of its books as ``history``: (t, energy, iterations).
+
+    The hand is a spring of the system itself, so that solvers, ledger and certificates know it; what moving it did is
+    in ``worked`` [J].
+    """
+
+    state: State
+    _memory: Any
+    _steps: Iterator[TimeStep]
+
+    def __init__(self, source: str, settings: Sequence[str]) -> None:
+        self._source, self._settings = source, list(settings)
+        self.scene = load_scene(source, self._settings).scene
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the beginning."""
+        self._system, point = beginning(self.scene)
+        self._held: Any = self._system
+        self._hand: Hand | None = None
+        self.worked, self._skin_of = 0.0, None
+        self.last: TimeStep | None = None
+        self.history: deque[tuple[float, float, int]] = deque(maxlen=REMEMBERED)
+        self._begin(point)
+        self._first = self.points
+        self.history.append((self.state.t, self._energy(), 0))
+
+    def change(self, settings: Sequence[str]) -> None:
+        """Go on from the present state with other settings; an error leaves everything as it is."""
+        if list(settings) == self._settings:
+            return
+        scene = load_scene(self._source, settings).scene
+        system, point = beginning(scene, Checkpoint(0, self.state, None, self._topology()))
+        self._settings, self.scene, self._system = list(settings), scene, system
+        self._held = system if self._hand is None else system.pulled(*self._hand)
+        self._begin(point)
+
+    @property
+    def holdable(self) -> bool:
+        """Whether a hand can pull at this kind of system."""
+        return hasattr(self._system, "pulled")
+
+    @property
+    def grip(self) -> float:
+        """A spring [N/m] that is noticed but not violent: the mass of everything times (2 pi GRIP)^2."""
+        system = self._system
+        mass = (
+            system.tree.inertia[:, 5].sum() if hasattr(system, "tree") else system.nodal_mass.sum() / system.X.shape[1]
+        )
+        return float(mass) * (2.0 * np.pi * GRIP) ** 2
+
+    def pull(self, hand: Hand | None) -> None:
+        """Hold a vertex with a spring from now on, or let go."""
+        before = self._energy()
+        self._hand = hand
+        self._held = self._system if hand is None else self._system.pulled(*hand)
+        self.worked += self._energy() - before
+        self._begin(Checkpoint(self._index, self.state, self._memory))
+
+    @property
+    def hand(self) -> Array | None:
+        """The two ends (2, 3) of the hand's spring [m]; None when nothing is held."""
+        return None if self._hand is None else np.stack([self.points[self._hand[0]], self._hand[1]])
+
+    def take(self) -> None:
+        """One time step."""
+        step = next(self._steps, None)
+        if step is None:  # the end of the scene: go on from here
+            self._begin(Checkpoint(0, self.state, self._memory, self._topology()))
+            step = next(self._steps)
+        self._index, self.state, self._memory, self.last = step.index, step.state, step.memory, step
+        if step.system is not self._held:
+            self._system = self._held = step.system  # the topology has changed
+        self.history.append((step.state.t, step.ledger.total, step.report.iterations))
+
+    # ------------------------------------------------------------------------------------------------ what is seen
+
+    @property
+    def points(self) -> Array:
+        return np.asarray(self._system.positions(self.state.q))
+
+    @property
+    def system(self) -> Any:
+        return self._system
+
+    def picture(self, channels: tuple[str, ...] = ()) -> Picture:
+        """The present surface with channels on it."""
+        frame = frame_of(self._held, self.state, self._blocks(), [name for name in channels if name != "displacement"])
+        return self.skin.picture(frame, self._first, channels)
+
+    @property
+    def skin(self) -> Skin:
+        self._blocks()
+        return self._skin
+
+    def channels(self) -> list[str]:
+        """The channels that this kind of system has."""
+        found = []
+        for name in (*POINT_CHANNELS, *CELL_CHANNELS):
+            try:
+                values = self.picture((name,)).values[name]
+            except (AttributeError, PliantError):
+                continue
+            if np.isfinite(values).all() and (name in CELL_CHANNELS or self._vertices_are_coordinates()):
+                found.append(name)
+        return [*found, "displacement"]
+
+    def _vertices_are_coordinates(self) -> bool:
+        return len(self.state.q) in (2 * len(self.points), 3 * len(self.points))
+
+    def _blocks(self) -> Any:
+        if self._skin_of is not self._system:
+            self._skin_of, x = self._system, self.points
+            topology, self._cells = topology_of(self.scene, self._system, x)
+            self._skin = own_skin(topology, len(x))
+            if len(self._first) != len(x):
+                self._first = x
+        return self._cells
+
+    # ------------------------------------------------------------------------------------------------ the run
+
+    def _begin(self, point: Checkpoint) -> None:
+        self._index, self.state, self._memory = point.step, point.state, point.memory
+        self._steps = simulate(self.scene, start=point, system=self._held)
+
+    def _topology(self) -> Any:
+        """What a scene with a changing mesh needs to go on."""
+        return self._system.topology() if hasattr(self.scene, "restore") and hasattr(self._system, "topology") else None
+
+    def _energy(self) -> float:
+        return sum(self._held.energies(self.state.q, self.state.v, self.state.t).values())

@@ -1,0 +1,61 @@
+"""Joints, contacts and obstacles are drawn where kinematics, contact detection and distances say they are."""
+
+import numpy as np
+import pytest
+
+from pliant.contact.obstacles import Bowl, Plane, Sphere
+from pliant.export.obstacles import scene_of, shapes_of
+from pliant.record import record
+from pliant.record.output import Output
+from pliant.scene_file import load_scene
+from pliant.simulate import beginning, simulate
+from pliant.view.marks import joints_of, marks_of
+
+
+def test_joints_are_recovered_from_positions():
+    scene = load_scene("redmax/scene-2", []).scene
+    rng = np.random.default_rng(1)
+    q = scene.start.q + rng.normal(size=len(scene.start.q))
+    kin = scene.model.kinematics(q, np.zeros_like(q))
+    assert np.allclose(joints_of(scene.model.tree, scene.model.positions(q)), kin.joint_frames[:, :3, 3], atol=1e-9)
+
+
+def test_contacts_of_a_resting_body():
+    """A ball on a floor: all contact points near the floor, normals straight up."""
+    scene = load_scene("contact/bouncing-ball", ["duration=0.3"]).scene
+    system, start = beginning(scene)
+    assert len(marks_of(system, system.positions(start.state.q), 0.0).contacts) == 0
+    for step in simulate(scene, start=start, system=system):
+        marks = marks_of(system, system.positions(step.state.q), step.state.t)
+        if len(marks.contacts):
+            break
+    assert len(marks.contacts) and np.allclose(marks.normals, [0.0, 0.0, 1.0])
+    (floor,) = scene.obstacles
+    assert np.abs(floor.distance(marks.contacts)[0]).max() < 0.01
+
+
+@pytest.mark.parametrize("obstacle", [Plane(normal=(0.0, 0.6, 0.8)), Bowl(), Sphere()], ids=["plane", "bowl", "sphere"])
+def test_obstacles_are_drawn_where_their_distance_vanishes(obstacle):
+    class Scene:
+        obstacles = (obstacle,)
+
+    (shape,) = shapes_of(Scene(), np.full(3, -0.2), np.full(3, 0.2))
+    x = shape.at(0.0)
+    assert len(shape.triangles) and np.abs(obstacle.distance(x)[0]).max() < 1e-6
+    middles = x[shape.triangles].mean(axis=1)
+    assert np.abs(obstacle.distance(middles)[0]).max() < 0.05  # no triangle spans a hollow
+
+
+def test_obstacles_of_cloth_move_and_eulerian_vertices_are_recorded(tmp_path):
+    loaded = load_scene("eol/lo-res", ["duration=0.4"])
+    run = record(loaded.scene, tmp_path / "run", output=Output(channels=("eulerian",)), origin=loaded.origin)
+    shapes = shapes_of(scene_of(run), np.zeros(3), np.ones(3))
+    assert len(shapes) == len(loaded.scene.world.obstacles)
+    planes = [o for o in loaded.scene.world.obstacles if hasattr(o, "offsets")]
+    for body, shape in zip(planes, shapes, strict=False):
+        assert np.allclose((shape.at(0.0) @ body.normals.T - body.offsets).max(axis=1), 0.0, atol=1e-9)
+    seen = [int(frame.point_values["eulerian"].sum()) for frame in run.frames]
+    *_, last = simulate(loaded.scene)
+    assert seen[-1] == len(last.system.eol) and max(seen) > 0
+    marks = marks_of(last.system, last.system.positions(last.state.q), last.state.t)
+    assert len(marks.eulerian) == seen[-1]
