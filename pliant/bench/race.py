@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 from pliant.scene import Scene
-from pliant.state import Counts
+from pliant.state import Counts, State, Step
 
 
 @dataclass
@@ -30,10 +30,18 @@ class Runner:
         self.state, self.memory = self.scene.initial(self.system), None
 
     def step(self) -> None:
-        start = process_time()
-        step = self.scene.integrator.step(self.system, self.state, float(self.scene.h), self.memory)
-        self.seconds += process_time() - start
+        step = self.visit(self.state, self.memory)
         self.state, self.memory = step.state, step.memory
+
+    def visit(self, state: State, memory: Any) -> Step:
+        """One step from a given state, counted; the runner stays where it is."""
+        start = process_time()
+        step = self.scene.integrator.step(self.system, state, float(self.scene.h), memory)
+        self.seconds += process_time() - start
+        self._count(step)
+        return step
+
+    def _count(self, step: Step) -> None:
         for report in step.reports:
             self.iterations += report.iterations
             self.solves += 1

@@ -31,6 +31,20 @@ def fill(L, position, values):
 
 
 @kernel
+def move(ahead, L, D, dt):
+    """ahead <- L + dt D, in one pass: panels are larger than any cache."""
+    for k in range(len(L)):
+        ahead[k] = L[k] + dt * D[k]
+
+
+@kernel
+def difference(ahead, L, e):
+    """ahead <- (ahead - L) / e, in one pass."""
+    for k in range(len(L)):
+        ahead[k] = (ahead[k] - L[k]) / e
+
+
+@kernel
 def factor(blas, structure, L):
     """Overwrite the panels L, which hold A, by its factor; the position of a bad pivot in elimination order, or -1."""
     first, row_start, _, panel_start = structure[:4]

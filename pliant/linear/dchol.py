@@ -79,7 +79,9 @@ class FactorRate:
                 where="FactorRate.extrapolated",
                 remedy="use a smaller dt, or the factor itself (dt = 0)",
             )
-        return ExtrapolatedFactor(self.layout, self.panels + dt * self.rates, self.memory, self.analysed)
+        ahead = self.layout.panels()
+        kernels.move(ahead, self.panels, self.rates, dt)
+        return ExtrapolatedFactor(self.layout, ahead, self.memory, self.analysed)
 
 
 def dchol(A: sp.csr_matrix, Adot: sp.csr_matrix, memory: Any = None) -> FactorRate:
@@ -118,7 +120,8 @@ def dchol_difference(
             raise _indefinite(bad, "dchol_difference")
         factors.append(engine.L)
     panels, ahead = factors
-    return FactorRate(layout, panels, (ahead - panels) / e, memory, analysed)
+    kernels.difference(ahead, panels, e)
+    return FactorRate(layout, panels, ahead, memory, analysed)
 
 
 def dchol_dense(A: Array, dA: Array) -> tuple[Array, Array]:

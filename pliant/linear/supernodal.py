@@ -4,7 +4,8 @@ Open means that L can be looked at, differentiated in time (`pliant.linear.dchol
 offers and the Ldot solvers need [Weidner2022, Ch. 5].
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from sys import getrefcount
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +25,7 @@ class Layout:
     structure: Structure
     entries: IntArray
     position: IntArray
+    pool: list[Array] = field(default_factory=list, repr=False, compare=False)
 
     @staticmethod
     def of(indptr: np.ndarray, indices: np.ndarray) -> "Layout":
@@ -39,8 +41,15 @@ class Layout:
         kernels.fill(panels, self.position, values)
 
     def panels(self) -> Array:
-        """Uninitialised storage for a factor."""
-        return np.empty(self.structure.panel_start[-1])
+        """Uninitialised storage for a factor: one of ours that nobody refers to any more, else a new one.
+
+        To touch a hundred megabytes for the first time can take as long as to factor the matrix.
+        """
+        for k in range(len(self.pool)):
+            if getrefcount(self.pool[k]) == 2:  # the pool's reference and the argument
+                return self.pool[k]
+        self.pool.append(np.empty(self.structure.panel_start[-1]))
+        return self.pool[-1]
 
     def solve(self, panels: Array, b: Array) -> Array:
         """x (N, k) with L L^T x = b (N, k), rows in the order of A."""

@@ -8,7 +8,7 @@ NEWTON-Lx runs Newton with that factor as preconditioner of PCG and never factor
 HYBRID-Lx first uses it as the Newton matrix itself (quasi-Newton) and falls back to NEWTON-Lx [Weidner2022, sec. 5.3].
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pliant.arrays import Array
@@ -32,11 +32,16 @@ class Ldot:
 
     The switch happens when the line search fails, when ``quasi`` iterations are spent, or when the residual has not
     halved in ten; the best iterate so far is kept, and there is no way back within a solve.
+
+    The papers never replace the early factor (``stale=None``). Where the matrix changes much during a solve, as when
+    a bar buckles, one PCG solve then takes hundreds of iterations, each as dear as a direct solve; after one of more
+    than ``stale`` the matrix is factored again where the iteration stands.
     """
 
     early: Early = "extrapolated"
     quasi: int = 50
     inner_tolerance: float = 1e-2
+    stale: int | None = 40  # a factorization is worth 15 to 30 solves on meshes of 10,000 vertices
     analytic: bool = False  # Ldot by the supernodal derivative instead of the difference of two factors
     linear: LinearSolver = field(default_factory=Cholesky)
     tolerance: Tolerance = Tolerance()
@@ -64,13 +69,10 @@ class Ldot:
         return finish(now, threshold, len(history) - 1, counts, clock, history, message, kept)
 
     def _early(self, stage: StageLike, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
-        """The factor to work with; an extrapolation that loses a pivot falls back to the frozen factor."""
+        """The factor to work with."""
         analysis = memory.value if memory is not None else None
         if self.early == "extrapolated":
-            try:
-                return self._extrapolated(stage, analysis, clock)
-            except NotPositiveDefinite:
-                pass
+            return self._extrapolated(stage, analysis, clock)
         with clock("fill"):
             A = stage.start_jacobian(ahead=stage.dt if self.early == "predictor" else 0.0)
         with clock("factor"):
@@ -78,7 +80,7 @@ class Ldot:
         return factor, Counts(fills=1, analyses=int(factor.analysed), factorizations=1)
 
     def _extrapolated(self, stage: StageLike, analysis: Any, clock: Clock) -> tuple[Factor, Counts]:
-        """L + dt Ldot with Adot by a difference over a small part of dt (element-wise, so projection is kept)."""
+        """L + dt Ldot, or L if a pivot gets lost; Adot by a difference over a small part of dt, element by element."""
         e = 1e-4 * stage.dt
         with clock("fill"):
             A, ahead = stage.start_jacobian(), stage.start_jacobian(ahead=e)
@@ -86,7 +88,10 @@ class Ldot:
             Adot.indptr, Adot.indices, Adot.data = A.indptr, A.indices, (ahead.data - A.data) / e
         with clock("factor"):
             rate = (dchol if self.analytic else dchol_difference)(A, Adot, analysis)
-            factor = rate.extrapolated(stage.dt)
+            try:
+                factor = rate.extrapolated(stage.dt)
+            except NotPositiveDefinite:
+                factor = rate.extrapolated(0.0)
         return factor, Counts(fills=2, analyses=int(factor.analysed), factorizations=2)
 
     def _quasi_newton(
@@ -125,15 +130,21 @@ class Ldot:
         clock: Clock,
         history: list[dict[str, float]],
     ) -> tuple[Trial, Counts, str]:
-        """Newton with PCG; the matrix is filled in every iteration, the preconditioner never changes."""
+        """Newton with PCG; the matrix is filled in every iteration, the preconditioner replaced only when stale."""
         counts = Counts()
-        linear = PCG(tolerance=self.inner_tolerance, preconditioner=factor)
+        linear, inner = PCG(tolerance=self.inner_tolerance, preconditioner=factor), 0
         while now.norm > threshold and len(history) <= self.max_iterations:
             with clock("fill"):
                 A = stage.jacobian(now.z)
+            if self.stale is not None and inner > self.stale:
+                with clock("factor"):
+                    fresh = self.linear.factor(A, factor.memory)
+                linear = replace(linear, preconditioner=fresh)
+                counts += Counts(factorizations=1, analyses=int(fresh.analysed))
             with clock("solve"):
                 solver = linear.factor(A)
                 dz = -solver.solve(now.r)
+            inner = solver.inner
             counts += Counts(fills=1, solves=solver.inner + 1, inner=solver.inner)
             with clock("force"):
                 found = self.line_search.search(stage, now, dz)

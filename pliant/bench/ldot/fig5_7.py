@@ -1,55 +1,66 @@
-"""ldot/fig5_7: nonlinear iterations per time step over the BAR script, as a plot. [Weidner2022, Fig. 5.7]"""
+"""ldot/fig5_7: nonlinear iterations per time step over the BAR script, as a plot. [Weidner2022, Fig. 5.7]
 
-import os
-import tempfile
-from pathlib import Path
+Every second step of the script, solved by every solver from the same state (see `pliant.bench.samples`). About 12
+minutes on one core.
+"""
+
 from typing import Any
 
-from pliant.bench.ldot.contest import CONTESTANTS, THREE, bar_case
-from pliant.bench.race import Runner
+import numpy as np
+
+from pliant.bench.ldot.contest import THREE, bar_case
+from pliant.bench.samples import Contest, contest
 from pliant.bench.table import Claim, Table
 
-
-def iterations(runner: Runner, steps: int) -> list[int]:
-    """Iterations of every time step of a run."""
-    out = []
-    for _ in range(steps):
-        before = runner.iterations
-        runner.step()
-        out.append(runner.iterations - before)
-    return out
-
-
-def plot(curves: dict[str, list[int]], h: float) -> str:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    fig, axis = plt.subplots(figsize=(7, 4))
-    for name, counts in curves.items():
-        axis.step([h * (k + 1) for k in range(len(counts))], counts, label=name)
-    axis.set(xlabel="time [s]", ylabel="nonlinear iterations", title="BAR, quasistatic")
-    axis.legend()
-    folder = Path(os.environ.get("PLIANT_FIGURES", tempfile.gettempdir()))
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "ldot_fig5_7.png"
-    fig.savefig(path, dpi=120, bbox_inches="tight")
-    plt.close(fig)
-    return str(path)
+COMPRESSED = 1.0  # s: until then BAR is compressed
 
 
 def run(*, quick: bool = False) -> Table:
-    build = bar_case(quick)
-    curves: dict[str, list[int]] = {}
-    rows: list[dict[str, Any]] = []
-    for name in THREE:
-        scene = build(CONTESTANTS[name])
-        steps = min(scene.steps, int(os.environ.get("PLIANT_BENCH_STEPS", "1000000")))
-        runner = Runner(name, scene)
-        curves[name] = iterations(runner, steps)
-        rows.append(runner.row("BAR") | {"most in one step": max(curves[name])})
-    first = steps // 5  # the compression takes the first second of five
-    peak = all(max(c[:first]) == max(c) for c in curves.values())
-    claims = [Claim("LD-2 iterations highest in the initial compression", "yes", str(peak), peak)]
-    return Table("ldot/fig5_7", "Iterations per step", rows, claims, figures=[plot(curves, float(scene.h))])
+    result = contest("BAR", bar_case(quick), THREE, 50)
+    peaks = {name: _peak(curve) for name, curve in result.iterations.items()}
+    first = all(t <= COMPRESSED + 0.1 for t, _ in peaks.values())  # buckling ends a step or two after the compression
+    shown = ", ".join(f"{name} {count} at {t:.2f} s" for name, (t, count) in peaks.items())
+    hybrid = result.runner("HYBRID-L1")
+    most = hybrid.counts.switches < 0.5 * hybrid.solves
+    claims = [
+        Claim("LD-2 iterations highest in the initial compression", "yes", shown, first),
+        Claim(
+            "most steps of HYBRID-L1 end in the quasi-Newton phase",
+            "yes",
+            f"{hybrid.counts.switches} of {hybrid.solves} switch",
+            most,
+        ),
+    ]
+    return Table("ldot/fig5_7", "Iterations per step", [*_curves(result)], claims, result_notes(result))
+
+
+def figure(table: Table) -> Any:
+    """Iterations over time, a curve for each solver."""
+    from pliant.plots import iterations_per_step, sheet
+
+    drawn, ((axes,),) = sheet(size=(8.0, 4.0))
+    names = [name for name in table.columns if name != "t"]
+    t = np.array([row["t"] for row in table.rows])
+    iterations_per_step(axes, {name: (t, np.array([row[name] for row in table.rows])) for name in names})
+    return drawn
+
+
+def result_notes(result: Contest) -> list[str]:
+    """What the iterations cost."""
+    rows = result.rows("NEWTON-D")
+    kept = ("CPU s/step", "iterations", "factorizations", "fills", "solves", "switches", "failed", "NEWTON-D / this")
+    return [f"{row['solver']}: " + ", ".join(f"{name} {row[name]}" for name in kept) for row in rows]
+
+
+def _curves(result: Contest) -> list[dict[str, Any]]:
+    """One row for each time: iterations of every solver."""
+    times = [t for t, _ in next(iter(result.iterations.values()))]
+    return [
+        {"t": round(t, 6)} | {name: curve[k][1] for name, curve in result.iterations.items()}
+        for k, t in enumerate(times)
+    ]
+
+
+def _peak(curve: list[tuple[float, int]]) -> tuple[float, int]:
+    """When most iterations were needed, and how many."""
+    return max(curve, key=lambda point: point[1])

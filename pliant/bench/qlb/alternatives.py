@@ -1,19 +1,18 @@
 """qlb/alternatives: what the authors tried and dropped: PCG inside Newton, and L-BFGS on a scaled identity.
 
-[QLB2021, sec. 3 and 4]. Set PLIANT_BENCH_STEPS to limit the number of time steps.
+[QLB2021, sec. 3 and 4]. Every solver solves the same six steps of ARMA (see `pliant.bench.samples`).
 """
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.bench.race import Runner, race, ratio
+from pliant.bench.samples import contest
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF2
-from pliant.mesh import figure
+from pliant.mesh import figure as figure_mesh
 from pliant.scenes.qlb import arma, armadillo
 from pliant.solvers import QLB, Newton, NewtonPCG
 
@@ -37,22 +36,28 @@ class ScaledIdentityFactor:
 
 
 def run(*, quick: bool = False) -> Table:
-    mesh = figure(cells=14) if quick else armadillo()
+    mesh = figure_mesh(cells=14) if quick else armadillo()
     solvers: dict[str, Any] = {
         "ND": Newton(),
         "NEWTON-I": NewtonPCG(),
         "QLB": QLB(),
         "L-BFGS on a scaled identity": QLB(linear=ScaledIdentity(), recover=False),
     }
-    runners = [Runner(name, arma(mesh=mesh, integrator=BDF2(solver))) for name, solver in solvers.items()]
-    race(runners, min(10, int(os.environ.get("PLIANT_BENCH_STEPS", "10"))))
-    by = {r.name: r for r in runners}
-    slower = ratio(runners, "NEWTON-I", "ND")
-    plain, qlb = by["L-BFGS on a scaled identity"], by["QLB"]
+    result = contest("ARMA", lambda solver: arma(mesh=mesh, integrator=BDF2(solver)), solvers)
+    slower = result.ratio("NEWTON-I", "ND")
+    plain, qlb = result.runner("L-BFGS on a scaled identity"), result.runner("QLB")
     unusable = plain.failures > 0 or plain.iterations > 10 * qlb.iterations
     shown = f"{plain.failures} of {plain.solves} solves fail, {plain.iterations} iterations against {qlb.iterations}"
     claims = [
-        Claim("QLB-9 PCG with block Jacobi slower than ND on ARMA", "yes", f"{slower:.2f}x", slower > 1.0),
+        Claim("QLB-9 PCG with block Jacobi slower than ND on ARMA", "yes", f"{slower:.2f} of its time", slower > 1.0),
         Claim("QLB-10 scaled identity unusable", "fails or > 10x iterations", shown, unusable),
     ]
-    return Table("qlb/alternatives", "What QLB does not use", [r.row("ARMA") for r in runners], claims)
+    return Table("qlb/alternatives", "What QLB does not use", result.rows("ND"), claims)
+
+
+def figure(table: Table) -> Any:
+    from pliant.plots import sheet, wall_clock
+
+    drawn, ((axes,),) = sheet()
+    wall_clock(axes, table.rows, seconds="CPU s/step")
+    return drawn

@@ -1,116 +1,173 @@
 """qlb/fig3: ND, QLF and QLB over BAR and ARMA with everything varied that the paper varies. [QLB2021, Fig. 3 a-h]
 
-(a) stiffness, (b) Poisson's ratio, (c) heterogeneity, (d) anisotropy, (e) integrator, (f) damping, (g) material,
-(h) step size. ND-exact (projection on demand) is added as the honest opponent: with projection always on, Newton is
-only linearly convergent. Set PLIANT_BENCH_STEPS to limit the number of time steps of each run.
+ND-exact (projection on demand) is added as the honest opponent: with projection always on, Newton is only linearly
+convergent. Every solver solves the same six steps of each script, one in each of the six parts of BAR's (see
+`pliant.bench.samples`; PLIANT_BENCH_STEPS). About 20 minutes on one core, two with --quick.
 """
 
-import os
 from collections.abc import Callable
 from typing import Any
 
-from pliant.bench.race import Runner, race, ratio
+from pliant.bench.samples import Build, Contest, contest
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF1, BDF2, Quasistatic
-from pliant.mesh import Mesh
 from pliant.mesh import bar as bar_mesh
+from pliant.mesh import figure as figure_mesh
 from pliant.scene import Scene
 from pliant.scenes.qlb import arma, armadillo, bar
 from pliant.solvers import QLB, QLF, Newton
 
 SOLVERS: dict[str, Any] = {"ND": Newton(), "ND-exact": Newton(project="on_demand"), "QLF": QLF(), "QLB": QLB()}
+PAPER = ("ND", "QLF", "QLB")
+STIFF, DAMPED, STVK = "BAR E=1e5", "ARMA damping=1e-6", "ARMA StVK"
+PANELS: dict[str, tuple[str, ...]] = {
+    "a Young's modulus": ("BAR E=6e3", "BAR", "BAR E=5e4", STIFF),
+    "b Poisson's ratio": ("BAR nu=0.42", "BAR"),
+    "c heterogeneity": ("BAR", "BAR hetero"),
+    "d anisotropy": ("BAR", "BAR aniso"),
+    "e integrator": ("BAR quasistatic", "BAR BDF1", "BAR"),
+    "f damping": ("ARMA", DAMPED),
+    "g material": ("ARMA", STVK),
+    "h time step": ("ARMA h=5e-3", "ARMA", "ARMA h=2e-2"),
+}
 
 
-def solved_by(build: Callable[..., Scene], name: str, integrator: Any = BDF2, **options: Any) -> Runner:
-    return Runner(name, build(integrator=integrator(SOLVERS[name]), **options))
+def cases(quick: bool) -> dict[str, Build]:
+    """Every case as a function of the solver. BAR is E = 2e4, nu = 0.49, BDF2; ARMA is SNH, no damping, h = 1e-2."""
+    block: dict[str, Any] = {"mesh": bar_mesh(size=(0.3, 0.1, 0.1), cells=(18, 6, 6))} if quick else {}
+    body: dict[str, Any] = {"mesh": figure_mesh(cells=14) if quick else armadillo()}
+    return {
+        "BAR E=6e3": _case(bar, E=6e3, **block),
+        "BAR": _case(bar, **block),
+        "BAR E=5e4": _case(bar, E=5e4, **block),
+        STIFF: _case(bar, E=1e5, **block),
+        "BAR nu=0.42": _case(bar, nu=0.42, **block),
+        "BAR hetero": _case(bar, E=(6e4, 2e4), **block),
+        "BAR aniso": _case(bar, fibre=3e4, **block),
+        "BAR BDF1": _case(bar, BDF1, **block),
+        "BAR quasistatic": _case(bar, Quasistatic, damping=0.0, **block),
+        "ARMA": _case(arma, **body),
+        DAMPED: _case(arma, damping=1e-6, **body),
+        STVK: _case(arma, material="stvk", **body),
+        "ARMA h=5e-3": _case(arma, h=5e-3, **body),
+        "ARMA h=2e-2": _case(arma, h=2e-2, **body),
+    }
 
 
-def cases(quick: bool) -> dict[str, tuple[Callable[..., Scene], dict[str, Any]]]:
-    small: dict[str, Any] = {"mesh": bar_mesh(size=(0.3, 0.1, 0.1), cells=(18, 6, 6))} if quick else {}
-    figure: dict[str, Any] = {"mesh": _coarse_figure() if quick else armadillo()}
-    out: dict[str, tuple[Callable[..., Scene], dict[str, Any]]] = {}
-    for E in (6e3, 2e4, 5e4, 1e5):
-        out[f"BAR E={E:g}"] = (bar, {"E": E, **small})
-    out["BAR nu=0.42"] = (bar, {"nu": 0.42, **small})
-    out["BAR hetero"] = (bar, {"E": (6e4, 2e4), **small})
-    out["BAR aniso"] = (bar, {"fibre": 3e4, **small})
-    out["BAR BDF1"] = (bar, {"integrator": BDF1, **small})
-    out["BAR quasistatic"] = (bar, {"integrator": Quasistatic, "damping": 0.0, **small})
-    out["ARMA"] = (arma, figure)
-    out["ARMA damping=1e-6"] = (arma, {"damping": 1e-6, **figure})
-    out["ARMA StVK"] = (arma, {"material": "stvk", **figure})
-    for h in (5e-3, 2e-2):
-        out[f"ARMA h={h:g}"] = (arma, {"h": h, **figure})
-    return out
-
-
-def _coarse_figure() -> Mesh:
-    from pliant.mesh import figure
-
-    return figure(cells=14)
+def _case(build: Callable[..., Scene], integrator: Any = BDF2, **options: Any) -> Build:
+    return lambda solver: build(integrator=integrator(solver), **options)
 
 
 def run(*, quick: bool = False, only: str | None = None) -> Table:
-    rows: list[dict[str, Any]] = []
-    won: dict[str, list[Runner]] = {}
-    limit = int(os.environ.get("PLIANT_BENCH_STEPS", "1000000"))
-    for case, (build, options) in cases(quick).items():
-        if only and only not in case:
-            continue
-        runners = [solved_by(build, name, **options) for name in SOLVERS]
-        won[case] = race(runners, min(runners[0].scene.steps, limit))
-        for runner in runners:
-            rows.append(runner.row(case) | {"ND / this": round(ratio(runners, "ND", runner.name), 2)})
+    """The whole figure, or the cases whose names contain ``only``."""
+    chosen = {name: build for name, build in cases(quick).items() if not only or only in name}
+    done = {name: contest(name, build, SOLVERS) for name, build in chosen.items()}
+    rows = [row for result in done.values() for row in result.rows("ND")]
     notes = [
-        "CPU seconds, one thread; solvers take turns after every time step.",
-        "Paper: i7-7700, C++, CHOLMOD with MKL.",
+        "CPU seconds of one thread per time step; counts per time step; every solver solves the same sampled steps.",
+        "apart: largest distance from ND's root, in sizes of the scene. The paper's: i7-7700, CHOLMOD with MKL.",
     ]
-    return Table("qlb/fig3", "QLB against Newton and a frozen factor", rows, claims(won), notes)
+    return Table("qlb/fig3", "QLB against Newton and a frozen factor", rows, claims(done), notes)
 
 
-def claims(won: dict[str, list[Runner]]) -> list[Claim]:
-    """QLB-1 to QLB-6 where their cases were run."""
-    out = []
-    stiff = "BAR E=1e+05" if "BAR E=1e+05" in won else "BAR E=100000"
-    if stiff in won:
-        x, exact = ratio(won[stiff], "ND", "QLB"), ratio(won[stiff], "ND-exact", "QLB")
-        out.append(Claim("QLB-1 BAR E=1e5, against ND", "7.9x (pass: >= 3x)", f"{x:.1f}x", x >= 3.0))
-        out.append(Claim("QLB-1 BAR E=1e5, against ND-exact", "not in the paper", f"{exact:.1f}x", exact >= 1.0))
-        soft = "BAR E=6000"
-        if soft in won:
-            growth = {n: _seconds(won[stiff], n) / _seconds(won[soft], n) for n in SOLVERS}
-            holds = growth["QLB"] < growth["ND"] and growth["QLB"] < growth["QLF"]
-            shown = ", ".join(f"{n} {g:.2f}" for n, g in growth.items())
-            out.append(Claim("QLB-1 time grows least with E", "yes", shown, holds))
-    base = next((c for c in won if c in ("BAR E=20000", "BAR E=2e+04")), None)
-    if base and "BAR nu=0.42" in won:
-        faster = all(_seconds(won["BAR nu=0.42"], n) < _seconds(won[base], n) for n in ("ND", "QLF", "QLB"))
-        fastest = all(_fastest(won[c]) == "QLB" for c in (base, "BAR nu=0.42"))
-        out.append(Claim("QLB-2 nu=.42 faster for all, QLB fastest", "yes", f"{faster}, {fastest}", faster and fastest))
-    for case in ("BAR hetero", "BAR aniso"):
-        if base and case in won:
-            slow = {n: _seconds(won[case], n) / _seconds(won[base], n) for n in ("ND", "QLF", "QLB")}
-            shown = ", ".join(f"{n} {g:.2f}" for n, g in slow.items())
-            out.append(Claim(f"QLB-3 {case} slows all three", "yes", shown, all(g > 1.0 for g in slow.values())))
-    if base and "BAR quasistatic" in won:
-        slowest = all(_seconds(won["BAR quasistatic"], n) >= _seconds(won["BAR BDF1"], n) for n in ("ND", "QLF", "QLB"))
-        out.append(Claim("QLB-4 quasistatic slowest", "yes", str(slowest), slowest))
-    if "ARMA" in won:
-        a, b = ratio(won["ARMA"], "ND", "QLB"), ratio(won["ARMA"], "QLF", "QLB")
-        out.append(Claim("QLB-6 ARMA against ND", "3.1x (pass: >= 1.5x)", f"{a:.2f}x", a >= 1.5))
-        out.append(Claim("QLB-6 ARMA against QLF", "3.9x (pass: >= 1.5x)", f"{b:.2f}x", b >= 1.5))
-        arma_cases = [c for c in won if c.startswith("ARMA")]
-        first = [c for c in arma_cases if _fastest(won[c]) == "QLB"]
-        out.append(
-            Claim("QLB-6 fastest in every ARMA variant", "yes", f"{len(first)}/{len(arma_cases)}", first == arma_cases)
-        )
+def claims(done: dict[str, Contest]) -> list[Claim]:
+    """QLB-1 to QLB-4 and QLB-6, each where its cases were run."""
+    judged = (
+        (stiff, (STIFF,)),
+        (growth, ("BAR E=6e3", STIFF)),
+        (poisson, ("BAR", "BAR nu=0.42")),
+        (inhomogeneous, ("BAR", "BAR hetero", "BAR aniso")),
+        (integrators, ("BAR", "BAR BDF1", "BAR quasistatic")),
+        (armadillos, ("ARMA", DAMPED, STVK, "ARMA h=5e-3", "ARMA h=2e-2")),
+    )
+    out = [claim for judge, needed in judged if set(needed) <= set(done) for claim in judge(done)]
+    far = max((a for c in done.values() for a in c.apart.values()), default=0.0)
+    out.append(Claim("all solvers find the same root", "1e-6 of the size", f"{far:.0e}", far <= 1e-6))
+    failed = {n: sum(c.runner(n).failures for c in done.values()) for n in SOLVERS}
+    out.append(Claim("ND and QLB never fail", "yes", _shown(failed, "d"), failed["ND"] + failed["QLB"] == 0))
     return out
 
 
-def _seconds(runners: list[Runner], name: str) -> float:
-    return next(r.seconds for r in runners if r.name == name)
+def stiff(done: dict[str, Contest]) -> list[Claim]:
+    x, exact, frozen = (done[STIFF].ratio(n, "QLB") for n in ("ND", "ND-exact", "QLF"))
+    return [
+        Claim("QLB-1 BAR E=1e5 against ND", "7.9x (pass: >= 3x)", f"{x:.1f}x", x >= 3.0),
+        Claim("QLB-1 BAR E=1e5 against ND-exact", "not in the paper", f"{exact:.1f}x", exact >= 1.0),
+        Claim("QLB-1 BAR E=1e5 against QLF", "faster", f"{frozen:.2f}x", frozen >= 1.0),
+    ]
 
 
-def _fastest(runners: list[Runner]) -> str:
-    """The fastest of the paper's three solvers."""
-    return min((r for r in runners if r.name in ("ND", "QLF", "QLB")), key=lambda r: r.seconds).name
+def growth(done: dict[str, Contest]) -> list[Claim]:
+    grown = _relative(done, STIFF, "BAR E=6e3")
+    holds = grown["QLB"] < min(grown["ND"], grown["QLF"])
+    return [Claim("QLB-1 time from E=6e3 to 1e5 grows least for QLB", "yes", _shown(grown), holds)]
+
+
+def poisson(done: dict[str, Contest]) -> list[Claim]:
+    quicker = _relative(done, "BAR nu=0.42", "BAR")
+    fastest = [_fastest(done[c]) for c in ("BAR", "BAR nu=0.42")]
+    return [
+        Claim("QLB-2 nu=0.42 faster than 0.49 for all three", "yes", _shown(quicker), max(quicker.values()) < 1.0),
+        Claim("QLB-2 QLB fastest for both", "yes", ", ".join(fastest), set(fastest) == {"QLB"}),
+    ]
+
+
+def inhomogeneous(done: dict[str, Contest]) -> list[Claim]:
+    slower = {case: _relative(done, case, "BAR") for case in ("BAR hetero", "BAR aniso")}
+    out = [
+        Claim(f"QLB-3 {case.removeprefix('BAR ')} slows all three", "yes", _shown(by), min(by.values()) > 1.0)
+        for case, by in slower.items()
+    ]
+    aniso = slower["BAR aniso"]
+    least = min(aniso, key=lambda n: aniso[n])
+    return [*out, Claim("QLB-3 aniso slows QLB least", "yes", _shown(aniso), least == "QLB")]
+
+
+def integrators(done: dict[str, Contest]) -> list[Claim]:
+    first, still = _relative(done, "BAR BDF1", "BAR"), _relative(done, "BAR quasistatic", "BAR")
+    slowest = all(still[n] > max(1.0, first[n]) for n in PAPER)
+    return [
+        Claim("QLB-4 BDF1 like BDF2", "about equal", _shown(first), all(0.67 < r < 1.5 for r in first.values())),
+        Claim("QLB-4 quasistatic slowest for all three", "yes", _shown(still), slowest),
+        Claim("QLB-4 quasistatic slows QLB least", "yes", _shown(still), min(still, key=lambda n: still[n]) == "QLB"),
+    ]
+
+
+def armadillos(done: dict[str, Contest]) -> list[Claim]:
+    x, frozen = done["ARMA"].ratio("ND", "QLB"), done["ARMA"].ratio("QLF", "QLB")
+    won = {c: _fastest(done[c]) for c in done if c.startswith("ARMA")}
+    gain = {c: done[c].ratio("ND", "QLB") for c in ("ARMA h=5e-3", "ARMA", "ARMA h=2e-2")}
+    least = min(gain, key=lambda c: gain[c])
+    first = sum(n == "QLB" for n in won.values())
+    return [
+        Claim("QLB-6 ARMA against ND", "3.1x (pass: >= 1.5x)", f"{x:.2f}x", x >= 1.5),
+        Claim("QLB-6 ARMA against QLF", "3.9x (pass: >= 1.5x)", f"{frozen:.2f}x", frozen >= 1.5),
+        Claim("QLB-6 fastest in all variants of ARMA", "yes", f"{first} of {len(won)}", first == len(won)),
+        Claim("QLB-6 gain smallest at h=2e-2", "yes", _shown(gain), least == "ARMA h=2e-2"),
+    ]
+
+
+def figure(table: Table) -> Any:
+    """The eight panels of the paper's Fig. 3, CPU time per step instead of that of the whole run."""
+    from pliant.plots import sheet, wall_clock
+
+    sheet_figure, grid = sheet(4, 2, (11.0, 11.0))
+    for axes, (title, names) in zip(grid.ravel(), PANELS.items(), strict=True):
+        rows = [row for name in names for row in table.rows if row["case"] == name]
+        if rows:
+            wall_clock(axes, rows, seconds="CPU s/step")
+        axes.set_title(title, fontsize="medium")
+    return sheet_figure
+
+
+def _relative(done: dict[str, Contest], case: str, to: str) -> dict[str, float]:
+    """How much more time the paper's solvers need for one case than for another."""
+    return {n: done[case].seconds(n) / done[to].seconds(n) for n in PAPER}
+
+
+def _fastest(result: Contest) -> str:
+    return min(PAPER, key=result.seconds)
+
+
+def _shown(numbers: dict[str, Any], form: str = ".2f") -> str:
+    return ", ".join(f"{name} {number:{form}}" for name, number in numbers.items())

@@ -1,0 +1,133 @@
+"""A contest of nonlinear solvers on sampled time steps: the same states, the same tolerance, in turns.
+
+One simulation, the guide, walks through the whole script with a cheap solver. At steps spread evenly over the script
+every solver solves the very same step from the guide's state, and its result is compared and dropped. So all of them
+see every part of the script, nobody's path favours anybody, and a contest costs minutes where whole runs cost an hour.
+
+PLIANT_BENCH_STEPS sets the number of sampled steps; "all" gives every solver a run of its own instead (`race`).
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.race import Runner, race
+from pliant.scene import Scene
+from pliant.solvers import QLB, Solution, Tolerance
+from pliant.solvers.base import StageLike
+
+Build = Callable[[Any], Scene]  # a scene for a nonlinear solver
+PHASES = ("fill", "factor", "solve", "force")
+
+
+class Kept:
+    """A solver that keeps its own memory (the analysis of a pattern) and hands the guide's back untouched."""
+
+    def __init__(self, solver: Any) -> None:
+        self.solver, self.memory = solver, None
+
+    def solve(self, stage: StageLike, guess: Any, memory: Any = None) -> Solution:
+        solution = self.solver.solve(stage, guess, self.memory)
+        self.memory = solution.memory
+        return replace(solution, memory=memory)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What the solvers of one case spent on ``steps`` of the ``whole`` time steps of its script.
+
+    ``apart`` is the largest distance between a solver's roots and those of the first one, in sizes of the scene;
+    ``iterations`` are those of every step, with its time [s].
+    """
+
+    case: str
+    runners: list[Runner]
+    steps: int
+    whole: int
+    apart: dict[str, float] = field(default_factory=dict)
+    iterations: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+
+    def runner(self, name: str) -> Runner:
+        return next(r for r in self.runners if r.name == name)
+
+    def seconds(self, name: str) -> float:
+        """CPU seconds per time step."""
+        return self.runner(name).seconds / self.steps
+
+    def ratio(self, slow: str, fast: str) -> float:
+        """How many times faster ``fast`` was than ``slow``."""
+        return self.seconds(slow) / max(self.seconds(fast), 1e-12)
+
+    def rows(self, base: str) -> list[dict[str, Any]]:
+        """One row per solver; counts are per time step, the shares those of the named phases in wall time."""
+        return [self._row(r) | {f"{base} / this": round(self.ratio(base, r.name), 2)} for r in self.runners]
+
+    def _row(self, r: Runner) -> dict[str, Any]:
+        c, total = r.counts, max(sum(r.phases.values()), 1e-12)
+        work = {
+            "iterations": r.iterations,
+            "factorizations": c.factorizations,
+            "fills": c.fills,
+            "forces": c.forces,
+            "solves": c.solves,
+            "inner": c.inner,
+            "switches": c.switches,
+        }
+        return {
+            "case": self.case,
+            "solver": r.name,
+            "steps": f"{self.steps} of {self.whole}",
+            "CPU s/step": round(self.seconds(r.name), 3),
+            **{name: round(count / self.steps, 2) for name, count in work.items()},
+            "failed": f"{r.failures}/{r.solves}",
+            "apart": f"{self.apart[r.name]:.0e}" if r.name in self.apart else "",
+            "fill/factor/solve/force %": "/".join(f"{100 * r.phases.get(p, 0.0) / total:.0f}" for p in PHASES),
+        }
+
+
+def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = 6) -> Contest:
+    """The solvers on ``samples`` steps of a case (or on whole runs, see above); the rows so far go to stderr."""
+    wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
+    if wanted == "all":
+        runners = [Runner(name, build(solver)) for name, solver in solvers.items()]
+        whole = runners[0].scene.steps
+        result = Contest(case, race(runners, whole), whole, whole)
+    else:
+        result = sampled(case, build, solvers, int(wanted))
+    for row in result.rows(next(iter(solvers))):
+        sys.stderr.write(", ".join(f"{k} {v}" for k, v in row.items()) + "\n")
+    return result
+
+
+def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> Contest:
+    """Every solver on the same ``samples`` steps along the path of the guide."""
+    guide = Runner("guide", build(QLB(reuse="steps", tolerance=Tolerance(1e-4))))
+    runners = [_ready(name, solver, build) for name, solver in solvers.items()]
+    whole = guide.scene.steps
+    chosen = sorted({int((k + 0.5) * whole / samples) for k in range(min(samples, whole))})
+    apart = dict.fromkeys(solvers, 0.0)
+    iterations: dict[str, list[tuple[float, int]]] = {name: [] for name in solvers}
+    for k in range(chosen[-1] + 1):
+        if k in chosen:
+            first = None
+            for runner in runners:
+                step = runner.visit(guide.state, guide.memory)
+                iterations[runner.name].append((step.state.t, sum(r.iterations for r in step.reports)))
+                first = step.state.q if first is None else first
+                far = float(np.abs(step.state.q - first).max()) / runner.system.scale
+                apart[runner.name] = max(apart[runner.name], far)
+        guide.step()
+    return Contest(case, runners, len(chosen), whole, apart, iterations)
+
+
+def _ready(name: str, solver: Any, build: Build) -> Runner:
+    """A runner that has compiled and analysed everything: its first step, to a loose tolerance, is not counted."""
+    kept = Kept(replace(solver, tolerance=Tolerance(0.5)))
+    runner = Runner(name, build(kept))
+    runner.scene.integrator.step(runner.system, runner.state, float(runner.scene.h), None)
+    kept.solver = solver
+    return runner
