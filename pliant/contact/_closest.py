@@ -1,7 +1,11 @@
-"""Closest points on triangles, and points in tetrahedra found through a hashed grid. Compiled; no policy."""
+"""Closest points on triangles; points in tetrahedra and near triangles through a hashed grid. Compiled; no policy."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
+
+from pliant.arrays import Array, IntArray
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -46,15 +50,29 @@ def _closest(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
 
 
 @njit(cache=True, error_model="numpy")
-def nearest_of_lists(P, X, F, start, lists, choice):
+def _leaves(p, a, b, c, outward, away):
+    """Whether triangle abc is a way out for p: p below its plane, and its normal not along the one p has itself."""
+    if outward[0] * away[0] + outward[1] * away[1] + outward[2] * away[2] > 0.0:
+        return False
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    return (p[0] - a[0]) * nx + (p[1] - a[1]) * ny + (p[2] - a[2]) * nz <= 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def nearest_of_lists(P, X, F, start, lists, choice, outward, away, inside):
     """For point i the nearest triangle among ``lists[start[choice[i]]:start[choice[i] + 1]]``.
 
-    Returns triangle (p,) (-1: empty list), weights (p, 3), squared distance (p,), region (p,).
+    If points are ``inside``, triangles with the point above their plane, or with a normal ``outward (k, 3)`` along
+    ``away (p, 3)``, count only when there is no other. Returns triangle (p,) (-1: empty list), weights (p, 3), squared
+    distance (p,), region (p,).
     """
     n = len(P)
     triangle, region = np.full(n, -1, np.int64), np.zeros(n, np.int64)
     weights, best = np.zeros((n, 3)), np.full(n, np.inf)
     for i in range(n):
+        fitting = False
         for k in range(start[choice[i]], start[choice[i] + 1]):
             f = lists[k]
             a, b, c = F[f, 0], F[f, 1], F[f, 2]
@@ -66,10 +84,44 @@ def nearest_of_lists(P, X, F, start, lists, choice):
             for m in range(3):
                 d = P[i, m] - u * X[a, m] - v * X[b, m] - w * X[c, m]
                 d2 += d * d
-            if d2 < best[i]:
+            fits = not inside or _leaves(P[i], X[a], X[b], X[c], outward[f], away[i])
+            if triangle[i] < 0 or (d2 < best[i] if fits == fitting else fits):
+                fitting = fits
                 best[i], triangle[i], region[i] = d2, f, kind
                 weights[i, 0], weights[i, 1], weights[i, 2] = u, v, w
     return triangle, weights, best, region
+
+
+@njit(cache=True, error_model="numpy")
+def normals(x, F):
+    """Area normals (k, 3) of the triangles and their sums at the vertices (n, 3)."""
+    faces, vertices = np.empty((len(F), 3)), np.zeros((len(x), 3))
+    for f in range(len(F)):
+        a, b, c = F[f, 0], F[f, 1], F[f, 2]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        faces[f, 0], faces[f, 1], faces[f, 2] = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        for r in range(3):
+            for m in range(3):
+                vertices[F[f, r], m] += faces[f, m]
+    return faces, vertices
+
+
+class Grid(NamedTuple):
+    """Points sorted into a hashed grid: bucket b holds ``points[start[b]:start[b + 1]]``.
+
+    ``order`` are the points' numbers before sorting, ``vertex`` their numbers in x, ``body`` whose they are, ``owner``
+    the body of all points in a bucket (-1: several).
+    """
+
+    points: Array
+    order: IntArray
+    vertex: IntArray
+    body: IntArray
+    start: IntArray
+    owner: IntArray
+    scale: float  # 1 / cell size
+    mask: int
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -77,33 +129,41 @@ def _hash(i, j, k, mask):
     return ((i * 73856093) ^ (j * 19349663) ^ (k * 83492791)) & mask
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _cell(coordinate, scale):
+    return np.int64(np.floor(coordinate * scale))
+
+
 @njit(cache=True, error_model="numpy")
-def hash_points(P, cell, mask):
-    """Points sorted into a hashed grid: for every bucket the range ``start[b]:start[b + 1]`` of ``order``."""
+def hash_points(P, vertex, body, scale, mask):
+    """`Grid` of the points P (p, 3)."""
     n = len(P)
     key = np.empty(n, np.int64)
     start = np.zeros(mask + 2, np.int64)
     for i in range(n):
-        key[i] = _hash(
-            np.int64(np.floor(P[i, 0] / cell)), np.int64(np.floor(P[i, 1] / cell)), np.int64(np.floor(P[i, 2] / cell)),
-            mask,
-        )  # fmt: skip
+        key[i] = _hash(_cell(P[i, 0], scale), _cell(P[i, 1], scale), _cell(P[i, 2], scale), mask)
         start[key[i] + 1] += 1
     for b in range(mask + 1):
         start[b + 1] += start[b]
     place = start[:-1].copy()
-    order = np.empty(n, np.int64)
+    order, points = np.empty(n, np.int64), np.empty((n, 3))
+    number, whose = np.empty(n, np.int64), np.empty(n, np.int64)
+    owner = np.full(mask + 1, -2, np.int64)
     for i in range(n):
-        order[place[key[i]]] = i
-        place[key[i]] += 1
-    return start, order
+        b, s = key[i], place[key[i]]
+        place[b] += 1
+        order[s], number[s], whose[s] = i, vertex[i], body[i]
+        owner[b] = body[i] if owner[b] in (-2, body[i]) else -1
+        for m in range(3):
+            points[s, m] = P[i, m]
+    return points, order, number, whose, start, owner, scale, mask
 
 
 @njit(cache=True, error_model="numpy", parallel=True)
-def points_in_tets(x, T, P, vertex, start, order, cell, mask, chunks):
-    """Pairs (point, tet) with the point inside a tet that it does not belong to; in order of tets, then of points.
+def points_in_tets(x, T, tet_body, grid, apart, chunks):
+    """Pairs (point, tet) and weights (c, 4): points inside tets that they do not belong to, in order of tets.
 
-    ``P`` are the points, hashed; ``vertex`` their numbers in x. Tets are cut into ``chunks`` that never share output.
+    ``apart`` leaves out points of the tet's own body. Tets are cut into ``chunks`` that never share output.
     """
     m = len(T)
     size = (m + chunks - 1) // chunks
@@ -119,15 +179,16 @@ def points_in_tets(x, T, P, vertex, start, order, cell, mask, chunks):
         for c in prange(chunks):
             k = 0
             seen = np.empty(64, np.int64)
-            w = np.empty(4)
+            w, box = np.empty(4), np.empty((2, 3))
             for e in range(c * size, min(m, (c + 1) * size)):
                 if count == 1 and not held[e]:
                     continue
-                hits = _visit(x, T, P, vertex, start, order, cell, mask, e, seen, w)
+                hits = _visit(x, T, tet_body[e] if apart else -3, grid, e, seen, w, box)
                 if count == 1:
                     for s in range(hits):
-                        pairs[first[c] + k + s, 0], pairs[first[c] + k + s, 1] = seen[s], e
-                        _weights(x, T, e, P[seen[s], 0], P[seen[s], 1], P[seen[s], 2], w)
+                        p = seen[s]
+                        pairs[first[c] + k + s, 0], pairs[first[c] + k + s, 1] = grid.order[p], e
+                        _weights(x, T, e, grid.points[p, 0], grid.points[p, 1], grid.points[p, 2], w)
                         for r in range(4):
                             weights[first[c] + k + s, r] = w[r]
                 held[e] = hits > 0
@@ -136,34 +197,37 @@ def points_in_tets(x, T, P, vertex, start, order, cell, mask, chunks):
     return pairs, weights
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _within(grid, s, box, i, j, k):
+    """Whether point s is in the box and really in cell (i, j, k): another cell of the bucket has its own turn."""
+    px, py, pz = grid.points[s, 0], grid.points[s, 1], grid.points[s, 2]
+    if px < box[0, 0] or px > box[1, 0] or py < box[0, 1] or py > box[1, 1] or pz < box[0, 2] or pz > box[1, 2]:
+        return False
+    return _cell(px, grid.scale) == i and _cell(py, grid.scale) == j and _cell(pz, grid.scale) == k
+
+
 @njit(cache=True, error_model="numpy")
-def _visit(x, T, P, vertex, start, order, cell, mask, e, seen, w):
-    """Points inside tet e, ascending, into ``seen`` (at most 64); returns how many."""
-    low, high = np.empty(3), np.empty(3)
+def _visit(x, T, body, grid, e, seen, w, box):
+    """Points inside tet e into ``seen`` (as many as it holds), those of ``body`` left out; returns how many."""
     for m in range(3):
-        low[m] = min(x[T[e, 0], m], x[T[e, 1], m], x[T[e, 2], m], x[T[e, 3], m])
-        high[m] = max(x[T[e, 0], m], x[T[e, 1], m], x[T[e, 2], m], x[T[e, 3], m])
+        box[0, m] = min(x[T[e, 0], m], x[T[e, 1], m], x[T[e, 2], m], x[T[e, 3], m])
+        box[1, m] = max(x[T[e, 0], m], x[T[e, 1], m], x[T[e, 2], m], x[T[e, 3], m])
     hits = 0
-    for i in range(np.int64(np.floor(low[0] / cell)), np.int64(np.floor(high[0] / cell)) + 1):
-        for j in range(np.int64(np.floor(low[1] / cell)), np.int64(np.floor(high[1] / cell)) + 1):
-            for k in range(np.int64(np.floor(low[2] / cell)), np.int64(np.floor(high[2] / cell)) + 1):
-                b = _hash(i, j, k, mask)
-                for s in range(start[b], start[b + 1]):
-                    p = order[s]
-                    px, py, pz = P[p, 0], P[p, 1], P[p, 2]
-                    if px < low[0] or px > high[0] or py < low[1] or py > high[1] or pz < low[2] or pz > high[2]:
+    for i in range(_cell(box[0, 0], grid.scale), _cell(box[1, 0], grid.scale) + 1):
+        for j in range(_cell(box[0, 1], grid.scale), _cell(box[1, 1], grid.scale) + 1):
+            for k in range(_cell(box[0, 2], grid.scale), _cell(box[1, 2], grid.scale) + 1):
+                b = _hash(i, j, k, grid.mask)
+                if grid.owner[b] == body or grid.owner[b] == -2:
+                    continue
+                for s in range(grid.start[b], grid.start[b + 1]):
+                    v = grid.vertex[s]
+                    if grid.body[s] == body or v == T[e, 0] or v == T[e, 1] or v == T[e, 2] or v == T[e, 3]:
                         continue
-                    v = vertex[p]
-                    if v == T[e, 0] or v == T[e, 1] or v == T[e, 2] or v == T[e, 3]:
+                    if not _within(grid, s, box, i, j, k):
                         continue
-                    if np.floor(px / cell) != i or np.floor(py / cell) != j or np.floor(pz / cell) != k:
-                        continue  # another cell of the same bucket: it has its own turn
-                    if _weights(x, T, e, px, py, pz, w) and hits < 64:
-                        at = hits
-                        while at > 0 and seen[at - 1] > p:
-                            seen[at] = seen[at - 1]
-                            at -= 1
-                        seen[at] = p
+                    px, py, pz = grid.points[s, 0], grid.points[s, 1], grid.points[s, 2]
+                    if hits < len(seen) and _weights(x, T, e, px, py, pz, w):
+                        seen[hits] = s
                         hits += 1
     return hits
 
@@ -185,3 +249,95 @@ def _weights(x, T, e, px, py, pz, w):
     w[3] = (ux * (vy * qz - vz * qy) + uy * (vz * qx - vx * qz) + uz * (vx * qy - vy * qx)) / det
     w[0] = 1.0 - w[1] - w[2] - w[3]
     return w[0] >= 0.0 and w[1] >= 0.0 and w[2] >= 0.0 and w[3] >= 0.0
+
+
+@njit(cache=True, error_model="numpy", parallel=True)
+def points_near_triangles(x, F, N, face_body, own, grid, apart, solids, reach, chunks):
+    """Pairs (point, triangle) and weights (c, 3): points straight above a triangle, within reach.
+
+    The first ``solids`` triangles have one side, where normals N (k, 3) point, and only vertices that face them
+    (``own (n, 3)`` against N) count; the others have two. ``apart`` leaves out points of the triangle's own body.
+    """
+    m = len(F)
+    size = (m + chunks - 1) // chunks
+    found = np.zeros(chunks, np.int64)
+    held = np.zeros(m, np.bool_)
+    for count in range(2):  # count, then write
+        if count == 1:
+            first = np.zeros(chunks + 1, np.int64)
+            for c in range(chunks):
+                first[c + 1] = first[c] + found[c]
+            pairs = np.empty((first[chunks], 2), np.int64)
+            weights = np.empty((first[chunks], 3))
+        for c in prange(chunks):
+            k = 0
+            seen, box = np.empty(256, np.int64), np.empty((2, 3))
+            for f in range(c * size, min(m, (c + 1) * size)):
+                if count == 1 and not held[f]:
+                    continue
+                hits = _above(x, F, N, face_body[f] if apart else -3, own, grid, f < solids, reach, f, seen, box)
+                if count == 1:
+                    for s in range(hits):
+                        pairs[first[c] + k + s, 0], pairs[first[c] + k + s, 1] = grid.order[seen[s]], f
+                        u, v, w, _ = _closest_of(x, F, f, grid.points, seen[s])
+                        weights[first[c] + k + s, 0] = u
+                        weights[first[c] + k + s, 1] = v
+                        weights[first[c] + k + s, 2] = w
+                held[f] = hits > 0
+                k += hits
+            found[c] = k
+    return pairs, weights
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _closest_of(x, F, f, P, p):
+    a, b, c = F[f, 0], F[f, 1], F[f, 2]
+    return _closest(
+        P[p, 0], P[p, 1], P[p, 2],
+        x[a, 0], x[a, 1], x[a, 2], x[b, 0], x[b, 1], x[b, 2], x[c, 0], x[c, 1], x[c, 2],
+    )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy")
+def _above(x, F, N, body, own, grid, one_sided, reach, f, seen, box):
+    """Points straight above triangle f into ``seen`` (as many as it holds), those of ``body`` left out; how many."""
+    for m in range(3):
+        box[0, m] = min(x[F[f, 0], m], x[F[f, 1], m], x[F[f, 2], m]) - reach
+        box[1, m] = max(x[F[f, 0], m], x[F[f, 1], m], x[F[f, 2], m]) + reach
+    hits = 0
+    for i in range(_cell(box[0, 0], grid.scale), _cell(box[1, 0], grid.scale) + 1):
+        for j in range(_cell(box[0, 1], grid.scale), _cell(box[1, 1], grid.scale) + 1):
+            for k in range(_cell(box[0, 2], grid.scale), _cell(box[1, 2], grid.scale) + 1):
+                b = _hash(i, j, k, grid.mask)
+                if grid.owner[b] == body or grid.owner[b] == -2:
+                    continue
+                for s in range(grid.start[b], grid.start[b + 1]):
+                    v = grid.vertex[s]
+                    if grid.body[s] == body or v == F[f, 0] or v == F[f, 1] or v == F[f, 2]:
+                        continue
+                    if not _within(grid, s, box, i, j, k):
+                        continue
+                    if hits < len(seen) and _faces(x, F, N, own[v], grid.points, one_sided, reach, f, s):
+                        seen[hits] = s
+                        hits += 1
+    return hits
+
+
+@njit(cache=True, error_model="numpy")
+def _faces(x, F, N, own, P, one_sided, reach, f, p):
+    """Whether p is within reach of triangle f, on its free side, and straight above it (up to 8 degrees)."""
+    against, area = 0.0, 0.0
+    for m in range(3):
+        against += own[m] * N[f, m]
+        area += N[f, m] * N[f, m]
+    if area == 0.0 or (one_sided and against > 0.0):
+        return False
+    u, v, w, _ = _closest_of(x, F, f, P, p)
+    d2, along = 0.0, 0.0
+    for m in range(3):
+        d = P[p, m] - u * x[F[f, 0], m] - v * x[F[f, 1], m] - w * x[F[f, 2], m]
+        d2 += d * d
+        along += d * N[f, m]
+    if d2 > reach * reach or (one_sided and along < 0.0):
+        return False
+    return along * along >= 0.98 * d2 * area

@@ -3,6 +3,8 @@
 A vertex inside a tet it does not belong to is mapped by its barycentric weights to the rest shape; the rest surface
 point nearest to that place, carried along by its triangle, is where it should leave.
 [Weidner2022, sec. 5.4, after McAdams 2011]
+Only triangles that face the vertex (their normal against its own) are ways out: near an edge the nearest triangle may
+be one of the side, and a block standing on another would be pushed off it.
 """
 
 from collections.abc import Sequence
@@ -12,12 +14,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
-from pliant.contact._closest import hash_points, nearest_of_lists, points_in_tets
+from pliant.contact._closest import Grid, hash_points, nearest_of_lists, normals, points_in_tets, points_near_triangles
 from pliant.contact.contacts import Contacts
-from pliant.contact.triangles import NearestTriangle
 from pliant.mesh.mesh import Mesh
 
-NEAREST = 64  # triangles kept per tet; for tets near the surface these hold the nearest one of every point inside
+G = 9.81  # m/s^2
+CHUNKS = 64  # pieces of work for the threads
+NEAREST = 64  # triangles kept per tet: for tets near the surface they hold the nearest ones of every point inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +41,18 @@ class Pairs:
     normals: Array  # (c, 3)
     body: IntArray  # (c,) of the triangle
 
-    def contacts(self, x: Array) -> Contacts:
-        """The pairs with their gaps at positions ``x (n, 3)``."""
+    def contacts(self, x: Array, thickness: float = 0.0) -> Contacts:
+        """The pairs with their gaps beyond ``thickness`` at positions ``x (n, 3)``."""
         c = len(self.body)
         y = np.einsum("cr,crd->cd", self.weights, x[self.nodes])
-        gaps = (y * self.normals).sum(axis=1)
+        gaps = (y * self.normals).sum(axis=1) - thickness
         return Contacts(self.nodes, self.weights, self.normals, gaps, np.zeros((c, 3)), np.zeros((c, 3, 3)), self.body)
+
+    def plus(self, more: "Pairs") -> "Pairs":
+        """These pairs, and those of ``more`` whose vertex does not meet the same body here already."""
+        stride = max(self.body.max(initial=0), more.body.max(initial=0)) + 1
+        new = ~np.isin(more.nodes[:, 0] * stride + more.body, self.nodes[:, 0] * stride + self.body)
+        return Pairs(*(np.concatenate([getattr(self, k), getattr(more, k)[new]]) for k in vars(self)))
 
 
 class PairDetector:
@@ -54,70 +63,89 @@ class PairDetector:
         self.X = np.concatenate([m.X for m in meshes])
         self.body = np.repeat(np.arange(len(meshes)), np.diff(offsets))
         solid = [(b, m) for b, m in enumerate(meshes) if m.kind == "tetrahedra"]
-        pieces = {_shape(m): m for _, m in reversed(solid)}
-        nearest = {shape: _rest_lists(m) for shape, m in pieces.items()}
+        sheets = [(b, m) for b, m in enumerate(meshes) if m.kind == "triangles"]
         self.T = _stacked([m.T + offsets[b] for b, m in solid], 4)
         self.tet_body = np.repeat([b for b, _ in solid], [len(m.T) for _, m in solid]).astype(np.int64)
         surfaces = [m.surface() + offsets[b] for b, m in solid]
-        first = np.concatenate([[0], np.cumsum([len(F) for F in surfaces])]).astype(np.int64)
-        self.F = _stacked(surfaces, 3)
-        lists, starts = [], [np.zeros(1, dtype=np.int64)]
-        for (_, m), f in zip(solid, first, strict=False):
-            start, flat = nearest[_shape(m)]
-            lists.append(flat + f)
-            starts.append(start[1:] + starts[-1][-1])
-        self._lists = np.concatenate([*lists, np.zeros(0, np.int64)]).astype(np.int64)
-        self._starts = np.concatenate(starts)
+        self._solids = sum(len(F) for F in surfaces)
+        self.F = _stacked([*surfaces, *(m.T + offsets[b] for b, m in sheets)], 3)  # outward sides first, then sheets
+        self.face_body = self.body[self.F[:, 0]]
+        self._starts, self._lists = _joined_lists([m for _, m in solid], [len(F) for F in surfaces])
         self.vertices = np.concatenate([touchable_vertices(m) + o for m, o in zip(meshes, offsets, strict=False)])
-        edge = self.X[self.T[:, 1]] - self.X[self.T[:, 0]]
-        self._cell = 1.5 * float(np.linalg.norm(edge, axis=1).mean()) if len(self.T) else 1.0
+        edge = self.X[self.F[:, 1]] - self.X[self.F[:, 0]]
+        self._scale = 1.0 / (1.5 * float(np.linalg.norm(edge, axis=1).mean())) if len(self.F) else 1.0
         self._mask = (1 << max(8, int(2 * len(self.vertices)).bit_length())) - 1
 
     def hits(self, x: Array) -> Hits:
         """All vertices inside foreign tets at positions ``x (n, 3)``; one tet per vertex and body."""
-        P = np.ascontiguousarray(x[self.vertices])
-        start, order = hash_points(P, self._cell, self._mask)
-        pairs, weights = points_in_tets(x, self.T, P, self.vertices, start, order, self._cell, self._mask, 64)
+        pairs, weights = points_in_tets(x, self.T, self.tet_body, self._grid(x), not self._self, CHUNKS)
         vertex, tet = self.vertices[pairs[:, 0]], pairs[:, 1]
-        if not self._self:
-            keep = self.body[vertex] != self.tet_body[tet]
-            vertex, tet, weights = vertex[keep], tet[keep], weights[keep]
-        key = vertex * (self.tet_body.max(initial=0) + 1) + self.tet_body[tet]
-        _, first = np.unique(key, return_index=True)
+        first = self._firsts(vertex, self.tet_body[tet])
         return Hits(vertex[first], tet[first], weights[first])
+
+    def _grid(self, x: Array) -> Grid:
+        """The touchable vertices at positions x."""
+        own = self.body[self.vertices]
+        return Grid(*hash_points(x[self.vertices], self.vertices, own, self._scale, self._mask))
+
+    def _firsts(self, vertex: IntArray, body: IntArray) -> IntArray:
+        """The first of every combination of vertex and body met."""
+        return np.unique(vertex * (self.body[-1] + 1) + body, return_index=True)[1]
 
     def detect(self, x: Array) -> Pairs:
         """Every hit as a pair with the deformed triangle through which it should leave."""
         found = self.hits(x)
         rest = np.einsum("ck,ckd->cd", found.weights, self.X[self.T[found.tet]])
-        triangle, w, _, _ = nearest_of_lists(rest, self.X, self.F, self._starts, self._lists, found.tet)
+        N, own = normals(x, self.F)
+        triangle, w, _, _ = nearest_of_lists(
+            rest, self.X, self.F, self._starts, self._lists, found.tet, N, own[found.vertex], True
+        )
         F = self.F[triangle]
         keep = (triangle >= 0) & (found.vertex[:, None] != F).all(axis=1)  # its own triangle is no contact
-        F, w, vertex = F[keep], w[keep], found.vertex[keep]
-        N = np.cross(x[F[:, 1]] - x[F[:, 0]], x[F[:, 2]] - x[F[:, 0]])
+        return self._pairs(found.vertex[keep], triangle[keep], w[keep], N[triangle[keep]])
+
+    def near(self, x: Array, reach: float) -> Pairs:
+        """Vertices outside, straight above a triangle within ``reach`` [m]: the nearest one per vertex and body.
+
+        Sheets have two sides; the one where the vertex is counts.
+        """
+        N, own = normals(x, self.F[: self._solids])
+        N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
+        pairs, w = points_near_triangles(
+            x, self.F, N, self.face_body, own, self._grid(x), not self._self, self._solids, reach, CHUNKS
+        )
+        vertex, triangle = self.vertices[pairs[:, 0]], pairs[:, 1]
+        y = x[vertex] - np.einsum("ck,ckd->cd", w, x[self.F[triangle]])
+        order = np.argsort((y * y).sum(axis=1), kind="stable")
+        chosen = order[self._firsts(vertex[order], self.face_body[triangle[order]])]
+        side = np.where((y * N[triangle]).sum(axis=1) < 0.0, -1.0, 1.0)[:, None]
+        return self._pairs(vertex[chosen], triangle[chosen], w[chosen], (side * N[triangle])[chosen])
+
+    def _pairs(self, vertex: IntArray, triangle: IntArray, w: Array, N: Array) -> Pairs:
+        """Pairs along the directions ``N``, without those on flat triangles."""
         length = np.linalg.norm(N, axis=1)
         good = length > 0.0
-        return Pairs(
-            np.column_stack([vertex, F])[good],
-            np.column_stack([np.ones(len(w)), -w])[good],
-            (N / np.where(good, length, 1.0)[:, None])[good],
-            self.tet_body[found.tet[keep][good]],
-        )
+        vertex, triangle, w, N = vertex[good], triangle[good], w[good], N[good] / length[good, None]
+        weights = np.column_stack([np.ones(len(w)), -w])
+        return Pairs(np.column_stack([vertex, self.F[triangle]]), weights, N, self.face_body[triangle])
 
     def body_at(self, x: Array, point: Array) -> int:
         """The solid body that holds ``point (3,)``; -1 when none does."""
-        P = np.asarray(point, dtype=np.float64)[None, :]
-        start, order = hash_points(P, self._cell, self._mask)
-        pairs, _ = points_in_tets(x, self.T, P, np.array([-1]), start, order, self._cell, self._mask, 1)
+        P, nobody = np.asarray(point, dtype=np.float64)[None, :], np.array([-1])
+        grid = Grid(*hash_points(P, nobody, np.array([0]), self._scale, self._mask))
+        pairs, _ = points_in_tets(x, self.T, self.tet_body, grid, False, 1)
         return int(self.tet_body[pairs[0, 1]]) if len(pairs) else -1
 
-    def detect_along(self, x: Array, ahead: Array) -> Pairs:
-        """Pairs at x, and those that only appear at the predicted positions ``ahead``."""
-        now, then = self.detect(x), self.detect(ahead)
-        stride = self.tet_body.max(initial=0) + 1
-        known = now.nodes[:, 0] * stride + now.body
-        new = ~np.isin(then.nodes[:, 0] * stride + then.body, known)
-        return Pairs(*(np.concatenate([getattr(now, k), getattr(then, k)[new]]) for k in vars(now)))
+    def detect_along(self, x: Array, v: Array, dt: float, *, thickness: float, margin: float) -> Pairs:
+        """Pairs at x, those near enough to meet within ``dt`` [s], and those found where velocities ``v`` would lead.
+
+        A body that stops another one is met by the next in the same step, which velocities do not foretell: it takes
+        the near ones to see that coming. They are looked for up to ``margin`` [m] beyond the ``thickness``; it should
+        be shorter than the triangles, above which vertices must stay.
+        """
+        far = dt * float(np.sqrt((v * v).sum(axis=1).max(initial=0.0))) + G * dt * dt
+        found = self.detect(x).plus(self.near(x, thickness + min(far, margin)))
+        return found if far <= margin else found.plus(self.detect(x + dt * v))
 
 
 def touchable_vertices(mesh: Mesh) -> IntArray:
@@ -135,20 +163,22 @@ def _stacked(parts: list[IntArray], width: int) -> IntArray:
     return np.concatenate([*parts, np.zeros((0, width), dtype=np.int64)]).astype(np.int64)
 
 
-def _rest_lists(mesh: Mesh) -> tuple[IntArray, IntArray]:
-    """For every tet the surface triangles that can be nearest to a point inside it: CSR-like (start, triangles).
+def _joined_lists(meshes: list[Mesh], faces: list[int]) -> tuple[IntArray, IntArray]:
+    """`_rest_lists` of all solids together; bodies of the same shape share the work."""
+    pieces = {_shape(m): m for m in reversed(meshes)}
+    nearest = {shape: _rest_lists(m) for shape, m in pieces.items()}
+    lists, starts, first = [np.zeros(0, np.int64)], [np.zeros(1, np.int64)], 0
+    for m, count in zip(meshes, faces, strict=True):
+        start, flat = nearest[_shape(m)]
+        lists.append(flat + first)
+        starts.append(start[1:] + starts[-1][-1])
+        first += count
+    return np.concatenate(starts), np.concatenate(lists).astype(np.int64)
 
-    With d0 the distance of the tet's middle to the surface and R its radius, they lie within d0 + 2 R of the middle.
-    """
-    F = mesh.surface()
-    middle = mesh.X[mesh.T].mean(axis=1)
-    radius = np.linalg.norm(mesh.X[mesh.T] - middle[:, None], axis=2).max(axis=1)
-    depth = NearestTriangle(mesh.X, F).find(middle)[2]
-    centre = mesh.X[F].mean(axis=1)
-    reach = float(np.linalg.norm(mesh.X[F] - centre[:, None], axis=2).max())
-    k = min(NEAREST, len(F))
-    distance, index = cKDTree(centre).query(middle, k=k)
-    distance, index = distance.reshape(-1, k), index.reshape(-1, k)
-    near = distance <= (depth + 2.0 * radius + reach)[:, None]
-    start = np.concatenate([[0], np.cumsum(near.sum(axis=1))]).astype(np.int64)
-    return start, index[near].astype(np.int64)
+
+def _rest_lists(mesh: Mesh) -> tuple[IntArray, IntArray]:
+    """For every tet the surface triangles nearest to its middle in the rest shape: CSR-like (start, triangles)."""
+    centre = mesh.X[mesh.surface()].mean(axis=1)
+    k = min(NEAREST, len(centre))
+    index = cKDTree(centre).query(mesh.X[mesh.T].mean(axis=1), k=k)[1].reshape(-1)
+    return k * np.arange(len(mesh.T) + 1, dtype=np.int64), index.astype(np.int64)

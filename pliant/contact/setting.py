@@ -9,12 +9,10 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts, obstacle_contacts
 from pliant.contact.obstacles import Obstacle
-from pliant.contact.pairs import touchable_vertices
+from pliant.contact.pairs import G, touchable_vertices
 from pliant.contact.pose import Passage, passage
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.topology import edges
-
-G = 9.81  # m/s^2
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,8 @@ class NearestTriangle:
         start = np.concatenate([[0], np.cumsum([len(near) for near in lists])]).astype(np.int64)
         flat = np.concatenate([*map(np.asarray, lists), []]).astype(np.int64)
         x = np.ascontiguousarray(x, dtype=np.float64)
-        triangle, weights, d2, region = nearest_of_lists(x, self.X, self.F, start, flat, np.arange(len(x)))
+        everywhere = (self.X, x, False)  # from inside and outside alike: no directions needed
+        triangle, weights, d2, region = nearest_of_lists(x, self.X, self.F, start, flat, np.arange(len(x)), *everywhere)
         return triangle, weights, np.sqrt(d2), region
 
     def signed(self, x: Array) -> tuple[Array, Array]:

@@ -22,12 +22,13 @@ from pliant.systems.contact import Terms, Touch, touch_of
 
 @dataclass(frozen=True)
 class PenaltyContact:
-    """Soft contact with obstacles, between solids, and of solids with themselves.
+    """Soft contact with obstacles, between bodies, and of bodies with themselves: vertices against triangles.
 
     ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
     coefficient against obstacles, ``mu_bodies`` between bodies; sticking contacts creep at less than about ``creep``
     [m/s]; ``lagged`` takes the normal forces of friction from the start of a stage, which gives solvers a potential to
-    descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps obstacles at a distance;
+    descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps vertices at a distance
+    from obstacles and triangles; sheets need one, or nothing is ever inside them;
     ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
     ``anisotropy`` alpha replaces the springs against obstacles by the anchored ones of [ConJac2020].
     ``resolve_initial`` moves bodies apart that overlap at the start.
@@ -79,7 +80,8 @@ class PenaltyModel:
         given = choice.smoothing
         self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
         self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
-        pairs = choice.bodies and any(m.kind == "tetrahedra" for m in setting.meshes)
+        self._margin = 0.5 * float(setting.edge_length.min())
+        pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         self._detector = (
             PairDetector(setting.meshes, setting.offsets, self_contact=choice.self_contact) if pairs else None
         )
@@ -98,14 +100,14 @@ class PenaltyModel:
         x0 = start.q.reshape(-1, 3)
         frozen = None
         if self._detector is not None:
-            ahead = x0 + (t - start.t) * start.v.reshape(-1, 3)
-            frozen = self._detector.detect_along(x0, ahead) if t > start.t else self._detector.detect(x0)
+            v0, thickness = start.v.reshape(-1, 3), self.choice.thickness
+            frozen = self._detector.detect_along(x0, v0, t - start.t, thickness=thickness, margin=self._margin)
         anchored = self.choice.anisotropy is not None
 
         def contacts_at(x: Array) -> Contacts:
             x = x.reshape(-1, 3)
             parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self.choice.thickness)
-            return joined(parts + ([frozen.contacts(x)] if frozen is not None else []))
+            return joined(parts + ([frozen.contacts(x, self.choice.thickness)] if frozen is not None else []))
 
         penalty = Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)
         energies: list[Energy] = [penalty]

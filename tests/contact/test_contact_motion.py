@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pliant.bodies import Solid, SpringNet
+from pliant.bodies import Membrane, Rayleigh, Solid, SpringNet
 from pliant.contact.filters import BridsonFriction, Projected
 from pliant.contact.intersect import intersections
 from pliant.contact.obstacles import Bowl, Plane, Sphere
 from pliant.integrators import BDF1, BDF2, SDIRK2, LinearlyImplicit, SymplecticEuler
-from pliant.maps.motions import Keyframes
+from pliant.maps.motions import Keyframes, rotation
+from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
-from pliant.mesh import box, spring_net
+from pliant.mesh import box, sheet, spring_net
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.scenes.contact import bouncing_ball, incline, stack
@@ -210,3 +211,25 @@ def test_projection_changes_only_the_normal_part_of_the_velocity():
     assert np.allclose(after.q, [0, 0, 0, 0, 0, 1]) and np.allclose(after.v, [1, 2, 0, 4, 5, -6])
     after = Projected(Still(), [Plane()], mu=0.5).step(Points(), state, 0.1).state
     assert np.allclose(after.v[:3], np.array([1, 2, 0]) * (1 - 1.5 / np.sqrt(5)))
+
+
+def test_a_sheet_rests_on_a_sheet_and_never_gets_through():
+    lower = sheet(size=(0.3, 0.3), cells=(6, 6))
+    upper = sheet(size=(0.16, 0.16), cells=(4, 4)).transformed(
+        rotate=rotation((0, 0, 0.4)), translate=(0.1, 0.05, 0.03)
+    )
+    rim = lower.where(lambda X: (X[:, :2] < 1e-9).any(axis=1) | (X[:, :2] > 0.3 - 1e-9).any(axis=1))
+    rubber = StableNeoHookean(1e6, 0.3)
+    cloth = {"thickness": 1e-3, "damping": Rayleigh(alpha=2.0, beta=1e-3)}
+    bodies = [Membrane(lower, rubber, pins=Pin(rim), **cloth), Membrane(upper, rubber, **cloth)]
+    contact = PenaltyContact(k=100.0, mu_bodies=0.3, thickness=6e-3)
+    scene = Scene(bodies, contact=contact, integrator=BDF1(), h=5e-3, duration=0.5)
+    n, touched = len(lower.X), 0
+    for step in simulate(scene):
+        x = step.state.q.reshape(-1, 3)
+        touched = max(touched, step.report.contacts)
+        F = np.concatenate([lower.T, upper.T + n])
+        assert len(intersections(x, edges(F), F)) == 0
+    assert touched > 5 and abs(step.state.v.reshape(-1, 3)[n:, 2].mean()) < 0.1
+    push = step.system.contacts(step.state.q, step.state.v, step.state.t).between(1, 0)[0]
+    assert push[2] > 0

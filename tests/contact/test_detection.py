@@ -11,9 +11,10 @@ from pliant.contact.pairs import PairDetector
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, ImplicitMidpoint, LinearlyImplicit
 from pliant.materials import StableNeoHookean
-from pliant.mesh import ball, box, chain, duck
+from pliant.mesh import ball, box, chain, duck, sheet
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
+from pliant.simulate import simulate
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
 
@@ -52,20 +53,89 @@ def test_vertices_in_tets_against_brute_force(seed):
     assert np.allclose(np.einsum("ck,ckd->cd", hits.weights, x[detector.T[hits.tet]]), x[hits.vertex])
 
 
+def vertex_normals(x, F):
+    N = np.cross(x[F[:, 1]] - x[F[:, 0]], x[F[:, 2]] - x[F[:, 0]])
+    own = np.zeros_like(x)
+    np.add.at(own, F, N[:, None, :])
+    return N, own
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_exit_triangle_is_the_nearest_in_the_rest_shape(seed):
+def test_exit_triangle_is_the_nearest_facing_one_in_the_rest_shape(seed):
     meshes, offsets, x = heap(seed)
     detector = PairDetector(meshes, offsets, self_contact=False)
     hits, pairs = detector.hits(x), detector.detect(x)
     assert len(pairs.body) == len(hits.vertex)
     rest = np.einsum("ck,ckd->cd", hits.weights, detector.X[detector.T[hits.tet]])
+    _, own = vertex_normals(x, np.concatenate([m.surface() + o for m, o in zip(meshes, offsets, strict=False)]))
+    facing = 0
     for point, nodes, weights, body in zip(rest, pairs.nodes, pairs.weights, pairs.body, strict=True):
         chosen = np.linalg.norm(point + weights[1:] @ detector.X[nodes[1:]])
         F = meshes[body].surface() + offsets[body]
+        F = F[vertex_normals(x, F)[0] @ own[nodes[0]] <= 0]
+        below = ((point - detector.X[F[:, 0]]) * vertex_normals(detector.X, F)[0]).sum(axis=1) <= 0
+        F = F[below]
+        facing += nodes[1:].tolist() in F.tolist()
         w = np.random.default_rng(0).dirichlet((1, 1, 1), size=300)
         samples = np.einsum("sk,fkd->fsd", w, detector.X[F]).reshape(-1, 3)
         assert chosen <= np.linalg.norm(samples - point, axis=1).min() + 1e-12
+    assert facing == len(pairs.body)
     assert (pairs.contacts(x).gaps < 0).mean() > 0.9
+
+
+def brute_near(x, F, bodies, vertices, reach, sheets):
+    """Nearest triangle of another body straight below every vertex, by dense sampling-free projection."""
+    found = {}
+    N, own = vertex_normals(x, F)
+    for v in vertices:
+        for f, (a, b, c) in enumerate(x[F]):
+            if bodies[F[f, 0]] == bodies[v]:
+                continue
+            n = N[f] / np.linalg.norm(N[f])
+            height = (x[v] - a) @ n
+            if (not sheets and (height < 0 or own[v] @ n > 0)) or abs(height) > reach:
+                continue
+            w = np.linalg.solve(np.column_stack([b - a, c - a, n]), x[v] - a)[:2]
+            if w.min() < 0 or w.sum() > 1:
+                continue
+            key = (int(v), int(bodies[F[f, 0]]))
+            if key not in found or abs(height) < found[key][0] - 1e-15:
+                found[key] = (abs(height), f)
+    return found
+
+
+@pytest.mark.parametrize("sheets", [False, True])
+def test_near_pairs_against_brute_force(sheets):
+    rng = np.random.default_rng(3)
+    if sheets:
+        meshes = [
+            sheet(size=(0.1, 0.1), cells=(4, 4)).transformed(translate=(0.01 * k, 0, 0.004 * k)) for k in range(3)
+        ]
+    else:
+        meshes = [
+            box(size=(0.1, 0.1, 0.1), cells=(3, 3, 3)).transformed(translate=(0.103 * k, 0.01 * k, 0)) for k in range(3)
+        ]
+    offsets = np.concatenate([[0], np.cumsum([len(m.X) for m in meshes])])
+    x = np.concatenate([m.X for m in meshes])
+    x = x + 1e-3 * rng.normal(size=x.shape)
+    detector = PairDetector(meshes, offsets, self_contact=False)
+    pairs = detector.near(x, 0.006)
+    F = np.concatenate([m.surface() + o for m, o in zip(meshes, offsets, strict=False)])
+    expected = brute_near(x, F, detector.body, detector.vertices, 0.006, sheets)
+    gaps = pairs.contacts(x).gaps
+    found = {(int(n[0]), int(b)): g for n, b, g in zip(pairs.nodes, pairs.body, gaps, strict=True)}
+    assert len(expected) > 10 and set(expected) <= set(found)  # more: beside an edge, but nearly straight above it
+    for key, (height, _) in expected.items():
+        assert found[key] <= height + 1e-15
+    assert (gaps >= 0).all() and (gaps <= 0.006).all()
+
+
+def test_the_next_body_of_a_train_is_met_in_the_step_that_stops_the_first():
+    cube, stiff = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2)), StableNeoHookean(2e6, 0.3)
+    bodies = [Solid(cube.transformed(translate=(0, 0, 1e-5 + 0.10001 * k)), stiff) for k in range(4)]
+    scene = Scene(bodies, contact=PenaltyContact(mu=0.0), obstacles=[Plane()], integrator=BDF1(), h=0.01, duration=0.03)
+    for step in simulate(scene):
+        assert step.report.penetration < 5e-4  # a free fall of one step is 1e-3
 
 
 def test_detection_does_not_depend_on_where_the_scene_is():
