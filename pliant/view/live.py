@@ -96,15 +96,15 @@ class Live:
         self.show()
 
     def serve(self) -> None:
-        """Run, never faster than real time, until the process is interrupted."""
-        while True:
+        """Run, never faster than real time, until it is stopped or interrupted."""
+        while self._room.open:
             start = monotonic()
             self.advance()
             pause = float(self.players[0].scene.h) if self._play.value else 0.05
             sleep(max(pause - (monotonic() - start), 0.001))
 
     def stop(self) -> None:
-        self.server.stop()
+        self._room.close()
 
     # ------------------------------------------------------------------------------------------------ what is seen
 

@@ -88,16 +88,16 @@ class Replay:
             self._slider.value = max(k, 0)  # its callback draws
 
     def serve(self) -> None:
-        """Play until the process is interrupted."""
+        """Play until it is stopped or interrupted."""
         before = monotonic()
-        while True:
+        while self._room.open:
             sleep(1.0 / RATE)
             now = monotonic()
             self.advance(now - before)
             before = now
 
     def stop(self) -> None:
-        self.server.stop()
+        self._room.close()
 
     # ------------------------------------------------------------------------------------------------ the page
 

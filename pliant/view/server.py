@@ -35,6 +35,7 @@ def open_server(host: str, port: int) -> Any:
             ) from error
     server = viser.ViserServer(host=host, port=port, verbose=False)
     server.scene.set_up_direction("+z")
+    server.scene.configure_default_lights(cast_shadow=False)  # shadows cost more than all the rest
     return server
 
 
@@ -44,7 +45,7 @@ def aim_at(client: Any, low: Array, high: Array, preset: str = "fit") -> None:
     away = CAMERAS[preset]
     with client.atomic():
         client.camera.up_direction = (0.0, 0.0, 1.0)
-        client.camera.position = middle + 1.3 * size * away / np.linalg.norm(away)
+        client.camera.position = middle + 1.1 * size * away / np.linalg.norm(away)
         client.camera.look_at = middle
 
 
@@ -54,11 +55,17 @@ class Room:
     def __init__(self, host: str, port: int, low: Array, high: Array) -> None:
         self.server = open_server(host, port)
         self._box = low, high
+        self.open = True
         self.server.on_client_connect(lambda client: aim_at(client, *self._box))
 
     @property
     def url(self) -> str:
         return f"http://{self.server.get_host()}:{self.server.get_port()}"
+
+    def close(self) -> None:
+        """End the service; whoever serves sees it."""
+        self.open = False
+        self.server.stop()
 
     def controls(self) -> None:
         """Add the camera buttons and the dark switch."""
