@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from lattice import lattice
 
 from pliant.errors import NotPositiveDefinite, PliantError
+from pliant.kernels import blocks
 from pliant.linear import PCG, Cholesky, pcg
 from pliant.linear.pcg import BlockJacobi
 
@@ -71,3 +73,30 @@ def test_refusals():
     with pytest.raises(PliantError, match="preconditioner"):
         PCG(preconditioner="ilu")
     assert np.array_equal(PCG().factor(lattice((1, 1, 1))).solve(np.zeros(24)), np.zeros(24))
+
+
+def test_compiled_loop_is_the_general_one():
+    A = lattice()
+    assert blocks.aligned(A.indptr, A.indices)
+    b = np.random.default_rng(3).normal(size=A.shape[0])
+    nodal = PCG(1e-9).factor(A)
+    x = nodal.solve(b)
+    general = pcg(A, b, BlockJacobi(A).solve, tolerance=1e-9)
+    assert nodal.inner == general.iterations
+    assert nodal.residual == pytest.approx(np.linalg.norm(b - A @ x) / np.linalg.norm(b), rel=1e-5)
+    assert np.abs(x - general.x).max() < 1e-12 * np.abs(x).max()
+
+
+def test_compiled_loop_descends_on_negative_curvature():
+    A = sp.csr_matrix(np.kron([[1.0, 3.0], [3.0, 1.0]], np.full((3, 3), 0.1) + np.eye(3)))  # definite blocks, A is not
+    for b in (np.array([1.0, 0.0, 0.0, -1.0, 0.0, 0.0]), np.arange(6.0)):
+        assert b @ PCG(1e-9).factor(A).solve(b) > 0.0
+
+
+def test_rows_that_do_not_come_in_threes_take_the_general_way():
+    A = lattice((1, 1, 1))
+    assert not blocks.aligned(A[1:, 1:].tocsr().indptr, A[1:, 1:].tocsr().indices)
+    B = A[:22][:, :22].tocsr()
+    b = np.random.default_rng(5).normal(size=22)
+    x = PCG(1e-10, 400).factor(B).solve(b)
+    assert np.abs(B @ x - b).max() < 1e-8

@@ -1,0 +1,59 @@
+"""A contest on sampled steps: everybody solves the same steps, and nobody changes the path."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pliant.bench.ldot.contest import THREE
+from pliant.bench.ldot.fig5_9 import EveryOther
+from pliant.bench.qlb.fig3 import PANELS, cases
+from pliant.bench.samples import contest, sampled
+from pliant.integrators import BDF2, Quasistatic
+from pliant.linear import Cholesky
+from pliant.mesh import bar as bar_mesh
+from pliant.scenes.qlb import bar
+from pliant.solvers import QLB, Newton
+
+MESH = bar_mesh(size=(0.3, 0.1, 0.1), cells=(6, 2, 2))
+
+
+@pytest.mark.parametrize("integrator", [BDF2, Quasistatic])
+def test_the_same_steps_for_all(integrator):
+    def build(solver):
+        return bar(integrator=integrator(solver), damping=0.0, mesh=MESH)
+
+    both = sampled("BAR", build, {"ND": Newton(), "QLB": QLB()}, 4)
+    alone = sampled("BAR", build, {"QLB": QLB()}, 4)
+    assert (both.steps, both.whole) == (4, 100)
+    assert [t for t, _ in both.iterations["ND"]] == pytest.approx([0.65, 1.9, 3.15, 4.4])
+    assert both.iterations["QLB"] == alone.iterations["QLB"]
+    newton = both.runner("ND")
+    assert newton.failures == 0 and newton.counts.factorizations == newton.iterations
+    assert both.apart["ND"] == 0.0 < both.apart["QLB"] < 1e-5
+    rows = both.rows("ND")
+    assert rows[0]["ND / this"] == 1.0 and rows[0]["steps"] == "4 of 100"
+
+
+def test_whole_runs_on_request(monkeypatch, capsys):
+    monkeypatch.setenv("PLIANT_BENCH_STEPS", "all")
+    result = contest("BAR", lambda solver: bar(integrator=BDF2(solver), h=1.0, mesh=MESH), {"QLB": QLB()})
+    assert (result.steps, result.whole) == (5, 5)
+    assert "QLB" in capsys.readouterr().err
+
+
+def test_every_panel_of_the_figure_has_its_cases():
+    assert {name for names in PANELS.values() for name in names} == set(cases(quick=True))
+    assert list(THREE) == ["NEWTON-D", "NEWTON-L0", "HYBRID-L1"]
+
+
+def test_a_factor_for_two_steps_factors_every_other_time():
+    B = np.random.default_rng(0).normal(size=(12, 12))
+    S = sp.csr_matrix(B @ B.T + 12 * np.eye(12))
+    b = np.arange(12.0)
+    linear, memory, inner = EveryOther(), None, []
+    for _ in range(4):
+        factor = linear.factor(S, memory)
+        assert np.allclose(factor.solve(b), Cholesky().factor(S).solve(b))
+        memory = factor.memory
+        inner.append(factor.inner)
+    assert inner == [0, 1, 0, 1]

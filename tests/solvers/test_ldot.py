@@ -1,0 +1,57 @@
+"""Early factors: refreshed when stale, replaced by the frozen one when a pivot is lost, the same root always."""
+
+import numpy as np
+import pytest
+
+from pliant.integrators import Quasistatic
+from pliant.linear.dchol import FactorRate
+from pliant.mesh import bar as bar_mesh
+from pliant.scenes.qlb import bar
+from pliant.solvers import HybridL0, HybridL1, Newton, NewtonL0, Tolerance
+from pliant.stage import Stage
+
+MESH = bar_mesh(size=(0.3, 0.1, 0.1), cells=(9, 3, 3))
+
+
+@pytest.fixture(scope="module")
+def pulled():
+    """The stage that takes BAR from rest to far beyond what one step of the script moves it."""
+    scene = bar(integrator=Quasistatic(Newton()), damping=0.0, mesh=MESH)
+    system = scene.system()
+    state = scene.initial(system)
+    t = 2.0  # stretched by half
+    return Stage(system, 1.0, state.q, state.q, t, frame=system.prescribe(state.q, t), start=state, inertia=0.0)
+
+
+def solve(solver, stage):
+    solution = solver.solve(stage, stage.frame[stage.system.free])
+    assert solution.report.converged, solution.report.message
+    return solution
+
+
+def test_a_stale_preconditioner_is_replaced(pulled):
+    tight = Tolerance(1e-12, 1e-14)  # relative to the force of one layer of cells stretched by the whole way
+    never = solve(NewtonL0(stale=None, tolerance=tight), pulled)
+    fresh = solve(NewtonL0(stale=5, tolerance=tight), pulled)
+    assert never.report.counts.factorizations == 1 < fresh.report.counts.factorizations
+    assert fresh.report.counts.inner < never.report.counts.inner
+    assert abs(fresh.z - never.z).max() < 1e-8 * pulled.system.scale
+
+
+def test_a_lost_pivot_costs_no_third_factorization(pulled, monkeypatch):
+    monkeypatch.setattr(FactorRate, "pivot_ratio", lambda self, dt: 1.0 if dt == 0.0 else 0.0)
+    fallen = solve(HybridL1(stale=None), pulled)
+    frozen = solve(HybridL0(stale=None), pulled)
+    assert fallen.report.counts.factorizations == 2
+    assert fallen.report.iterations == frozen.report.iterations  # it went on with L itself
+
+
+def test_buckling_bar_converges_with_every_step():
+    scene = bar(integrator=Quasistatic(HybridL1(max_iterations=500)), damping=0.0, mesh=MESH)
+    system = scene.system()
+    state, memory = scene.initial(system), None
+    for _ in range(24):  # the compression of the script, through buckling, and the way back
+        step = scene.integrator.step(system, state, float(scene.h), memory)
+        state, memory = step.state, step.memory
+        assert step.reports[0].converged, (state.t, step.reports[0].message)
+    assert np.isfinite(state.q).all()
