@@ -2,6 +2,7 @@
 
 from pliant.coarsen.dac import dac_factor, softened
 from pliant.coarsen.decimate import Coarsened, coarsen
+from pliant.coarsen.following import Following
 from pliant.coarsen.ratios import fit, prolongation, rest_modes
 
-__all__ = ["Coarsened", "coarsen", "dac_factor", "fit", "prolongation", "rest_modes", "softened"]
+__all__ = ["Coarsened", "Following", "coarsen", "dac_factor", "fit", "prolongation", "rest_modes", "softened"]

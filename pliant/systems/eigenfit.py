@@ -3,69 +3,48 @@
 With the lowest s modes of the coarse elastic stiffness at q, K U = M U Lam, U^T M U = I (K = +d2W/dq2 here), and the
 ratios r_i = lam_fine,i / lam_coarse,i at rest,
 
-    K# = K + M U (R - I) Lam U^T M,    f# = f_elastic + M U (R - I) U^T f_elastic
+    K# = K + W (R - I) Lam W^T,    f# = f_elastic + W (R - I) U^T f_elastic,    W = K U Lam^-1
 
-Only the elastic force is corrected; everything else of the wrapped system stays. Matrices carry the correction as a
-low-rank term (`pliant.linear.lowrank`), so that any integrator and solver works. Where the rest of the matrix is a
-combination of M and K, its inverse on the modes is known and the correction costs no further solve.
+W is M U on the free coordinates, and on the prescribed ones what makes f# an internal force: no net push when a
+support moves. Only the elastic force is corrected; everything else of the wrapped system stays. Matrices carry the
+correction as a low-rank term (`pliant.linear.lowrank`), so that any integrator and solver works. Where the rest of the
+matrix is a combination of M and K, its inverse on the modes is known and the correction costs no further solve.
+
+Modes belong to the start of a step, as in the source: a stage keeps those of the state it sets out from.
 """
 
-from dataclasses import dataclass
-from typing import Any
+import warnings
+from copy import copy
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.errors import NotPositiveDefinite, SceneError
+from pliant.errors import SceneError
+from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import Corrected, corrected
-from pliant.linear.modes import ShiftInvert, lowest
+from pliant.state import State
 from pliant.systems.base import Weights
+from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Start
+from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
 
-MATCH = 0.6  # |u_i . u_j| above which two modes are the same
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """What a fit found at rest: ratios, eigenvalues [1/s^2], coarse modes over the free coordinates, and their overlap.
-
-    ``overlap[i, j]`` = |(B u_coarse,i)^T M u_fine,j|, columns normalised; 1 when the modes are the same shape.
-    """
-
-    ratios: Array  # (s,)
-    coarse: Array  # (s,)
-    fine: Array  # (s,) of the fine mode that each coarse one is paired with
-    modes: Array  # (n_free, s)
-    overlap: Array  # (s, s)
-
-    @property
-    def matched(self) -> int:
-        """How many coarse modes have a fine one of the same shape."""
-        return int(np.count_nonzero(self.overlap.max(axis=1, initial=0.0) > MATCH))
-
-
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """The modes at some q and the ratios that belong to them."""
-
-    q: Array
-    U: Array  # (N, s), zero on prescribed coordinates
-    MU: Array
-    lam: Array
-    ratios: Array
-    overlap: Array  # (s, s) with the modes at rest
+__all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 
 
 class EigenFit:
     """The coarse ``system`` with the fit's frequencies, as a System.
 
     ``alpha, beta`` add the damping alpha M + beta K#. ``frozen=True`` keeps the modes of the rest state, which is exact
-    for linear materials. ``rematch=True`` gives every mode the ratio of the rest mode it resembles, and 1 when it
-    resembles none, instead of going by its number; ``strict=True`` refuses a q where fewer than half of the modes
-    resemble a rest mode. K is projected (``psd``) always or never, so that modes and matrices agree. Modes are computed
-    to ``tolerance`` (sine of an angle), their eigenvalues to its square.
+    for linear materials; the correction then has a potential and is booked as the energy "eigenfit". Modes that move
+    with q leave it without one, and the ledger books its work instead. ``rematch=True`` gives every mode the ratio of
+    the rest mode it resembles, and 1 when it resembles none, instead of going by its number. ``on_mismatch`` says what
+    happens when fewer than half of the modes resemble one at rest: a warning (once), an error, or nothing. K is
+    projected (``psd``) always or never, so that modes and matrices agree. Modes are improved until they turn by less
+    than ``tolerance`` (the sine of an angle; what is left is a fraction of it, and its square for eigenvalues). With
+    unit ratios and no damping it is the wrapped system, bit for bit.
     """
 
     def __init__(
@@ -77,14 +56,14 @@ class EigenFit:
         beta: float = 0.0,
         frozen: bool = False,
         rematch: bool = False,
-        strict: bool = False,
+        on_mismatch: Literal["raise", "warn", "ignore"] = "warn",
         psd: bool = True,
-        tolerance: float = 1e-3,
+        tolerance: float = 0.03,
     ) -> None:
         self.inner, self.fit = system, fit
         self.alpha, self.beta, self.psd = alpha, beta, psd
-        self.rematch, self.strict, self.tolerance = rematch, strict, tolerance
-        self.elastic = [e for e in system.energy_terms if e.name in ("elastic", "springs")]
+        self.frozen, self.rematch, self.on_mismatch = frozen, rematch, on_mismatch
+        self.elastic = tuple(e for e in system.energy_terms if e.name in ("elastic", "springs"))
         if not self.elastic:
             raise SceneError("no elastic energy to correct", where="EigenFit", remedy="wrap a system with a solid body")
         if len(fit.modes) != len(system.free):
@@ -95,62 +74,100 @@ class EigenFit:
             )
         self.free: IntArray = system.free
         self.scale, self.X = system.scale, system.X
-        others = [e for e in system.energy_terms if e not in self.elastic]
+        self._plain = bool((fit.ratios == 1.0).all()) and alpha == 0.0 and beta == 0.0
+        self._damped = alpha != 0.0 or beta != 0.0
+        self._others = self._without_elastic(system)
         rest = system.X.ravel()
-        self._proportional = not system.force_terms and all(e.hessian(rest).nnz == 0 for e in others)
+        loads = [e for e in self._others.energy_terms if e.hessian(rest).nnz == 0]
+        self._proportional = not system.force_terms and len(loads) == len(self._others.energy_terms)
         self._M = system.mass(rest)
         self._M_free = sp.csr_matrix(system.restrict(self._M))
-        self._frozen = self._at_rest() if frozen else None
+        self._held_rows = np.setdiff1d(np.arange(len(rest)), self.free)
+        stiffness = lambda q: system.restrict(self._elastic_stiffness(q))
+        self._finder = Finder(fit, self._M_free, stiffness, rest, tolerance)
+        self._M_rest = self._finder.mass(fit.modes)
+        self._warned: list[str] = []  # shared by all copies: one warning is enough
+        self._start: Start | None = None
+        self._follow = False
+        self._held: Spectrum | None = None
         self._last: Spectrum | None = None  # of the last q asked for: force and tangent ask at the same one
-        self._analysis: Any = None  # of the pattern of K
+        if frozen:
+            self._held = self._spectrum(rest, self._elastic_stiffness(rest), fit.modes, fit.coarse)
+
+    def _without_elastic(self, system: Elastodynamics) -> Elastodynamics:
+        others = copy(system)  # shares patterns and slots; only the terms differ
+        others.energy_terms = tuple(e for e in system.energy_terms if e not in self.elastic)
+        return others
 
     # ------------------------------------------------------------------------------------------------ modes
 
-    def spectrum(self, q: Array) -> Spectrum:
-        """The coarse modes at q. They depend on q alone, not on the steps before: restarts are exact."""
-        if self._frozen is not None:
-            return self._frozen
-        if self._last is None or not np.array_equal(self._last.q, q):
-            K = self.inner.restrict(self._elastic_stiffness(q))
-            inverse, s = self._inverse(K), len(self.fit.ratios)
-            found = lowest(K, self._M_free, s, inverse=inverse, guess=self.fit.modes, tolerance=self.tolerance)
-            self._last = self._matched(q, found.U, found.lam)
+    def at(self, start: State, t: float) -> "EigenFit":
+        """The system of a stage that sets out from ``start``: its modes, and its contacts, are those found there."""
+        fixed = copy(self)
+        fixed.inner = self.inner.at(start, t)
+        if fixed.inner is not self.inner:
+            fixed._others, fixed._proportional = self._without_elastic(fixed.inner), False
+        if not (self.frozen or self._plain):
+            fixed._held = self.spectrum(start.q)
+        return fixed
+
+    def begin(self, q: Array, guess: Array) -> Array:
+        return self.inner.begin(q, guess)
+
+    def near(self, start: Start | None) -> "EigenFit":
+        """The system of one step that follows the modes of the last one instead of seeking them from those at rest."""
+        near = copy(self)
+        near._start, near._follow, near._last = start, True, None
+        return near
+
+    def factor(self, q: Array) -> Factor:
+        """That of a `Start` at q, made again."""
+        return self._finder.factor(q)
+
+    @property
+    def last(self) -> Spectrum | None:
+        """The spectrum computed last; None when none was, or when the modes are frozen."""
         return self._last
 
-    def _inverse(self, K: sp.csr_matrix) -> ShiftInvert | None:
-        """(K - shift M)^-1 with a shift a little below zero, analysed once; None if that is not below the spectrum."""
-        shift = -0.1 * float(np.abs(self.fit.coarse).mean())
-        A = sp.csr_matrix(K - shift * self._M_free)
-        A.sort_indices()
-        try:
-            factor = Cholesky().factor(A, self._analysis)
-        except NotPositiveDefinite:
-            return None
-        self._analysis = factor.memory
-        return ShiftInvert(factor, shift)
+    def spectrum(self, q: Array) -> Spectrum:
+        """The coarse modes at q, or those of the stage. Unless followed, they depend on q alone: restarts are exact."""
+        if self._held is not None:
+            return self._held
+        if self._last is None or not np.array_equal(self._last.q, q):
+            K = self._elastic_stiffness(q)
+            found = self._finder.find(self.inner.restrict(K), q, self._start, follow=self._follow)
+            self._last = self._spectrum(q, K, found.U, found.lam, start=found.start, counts=found.counts)
+        return self._last
 
     def _elastic_stiffness(self, q: Array) -> sp.csr_matrix:
-        K = self.elastic[0].hessian(q, psd=self.psd)
-        return K if len(self.elastic) == 1 else sum((e.hessian(q, psd=self.psd) for e in self.elastic[1:]), K)
+        parts = [(1.0, e.hessian(q, psd=self.psd)) for e in self.elastic]
+        return (
+            parts[0][1] if len(parts) == 1 and self.inner.pattern.holds(parts[0][1]) else self.inner.weighted_sum(parts)
+        )
 
-    def _at_rest(self) -> Spectrum:
-        return self._matched(self.inner.X.ravel(), self.fit.modes, self.fit.coarse)
-
-    def _matched(self, q: Array, U_free: Array, lam: Array) -> Spectrum:
-        overlap = np.abs(U_free.T @ (self._M_free @ self.fit.modes))
+    def _spectrum(self, q: Array, K: sp.csr_matrix, U_free: Array, lam: Array, **kept: Any) -> Spectrum:
+        overlap = np.abs(U_free.T @ self._M_rest)
         found = overlap.max(axis=1) > MATCH
-        if self.strict and 2 * np.count_nonzero(found) < len(lam):
-            raise SceneError(
-                f"only {np.count_nonzero(found)} of {len(lam)} modes still resemble those at rest",
-                where="EigenFit",
-                remedy="use rematch=True, fewer modes or a stiffer material",
-            )
-        ratios = self.fit.ratios
-        if self.rematch:
-            ratios = np.where(found, ratios[overlap.argmax(axis=1)], 1.0)
+        self._test(int(np.count_nonzero(found)), len(lam))
+        ratios = np.where(found, self.fit.ratios[overlap.argmax(axis=1)], 1.0) if self.rematch else self.fit.ratios
         U = np.zeros((len(q), len(lam)))
         U[self.free] = U_free
-        return Spectrum(q, U, self._M @ U, lam, ratios, overlap)
+        W = np.zeros_like(U)
+        W[self.free] = self._finder.mass(U_free)
+        W[self._held_rows] = K[self._held_rows] @ (U / np.where(ratios == 1.0, np.inf, lam))  # rigid modes: ratio 1
+        return Spectrum(q, K, U, W, lam, ratios, overlap, **kept)
+
+    def _test(self, resembling: int, s: int) -> None:
+        """The test of the source: at least half of the modes resemble one at rest. [Chen2019, sec. 3.3.5]"""
+        if 2 * resembling >= s or self.on_mismatch == "ignore":
+            return
+        what = f"only {resembling} of {s} modes still resemble those at rest (overlap > {MATCH})"
+        remedy = "use rematch=True, fewer modes, a finer coarse mesh or a stiffer material"
+        if self.on_mismatch == "raise":
+            raise SceneError(what, where="EigenFit", remedy=remedy)
+        if not self._warned:
+            self._warned.append(what)
+            warnings.warn(f"EigenFit: {what}; {remedy}", stacklevel=2)
 
     # ------------------------------------------------------------------------------------------------ physics
 
@@ -158,11 +175,22 @@ class EigenFit:
         return self.inner.mass(q)
 
     def force(self, q: Array, v: Array, t: float) -> Array:
+        if self._plain:
+            return self.inner.force(q, v, t)
+        if self.inner.contact is not None:
+            return self.at(State(q, v, t), t).force(q, v, t)
+        f = self.elastic_force(q)
+        f = self._others.force(q, v, t) + f + self.spectrum(q).correction(f)
+        return f + self.rayleigh_force(q, v) if self._damped else f
+
+    def elastic_force(self, q: Array) -> Array:
+        return -sum((e.gradient(q) for e in self.elastic[1:]), self.elastic[0].gradient(q))
+
+    def rayleigh_force(self, q: Array, v: Array) -> Array:
+        """-(alpha M + beta K#) v."""
         x = self.spectrum(q)
-        f = self.inner.force(q, v, t)
-        elastic = -sum((e.gradient(q) for e in self.elastic[1:]), self.elastic[0].gradient(q))
-        f = f + x.MU @ ((x.ratios - 1.0) * (x.U.T @ elastic))
-        return f + self.damping(q, v, t) @ v - self.inner.damping(q, v, t) @ v
+        Kv = x.K @ v + x.W @ ((x.ratios - 1.0) * x.lam * (x.W.T @ v))
+        return -(self.alpha * (self._M @ v) + self.beta * Kv)
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         a = np.zeros_like(q)
@@ -170,29 +198,55 @@ class EigenFit:
         return a
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
-        return self._corrected(self.inner.stiffness(q, v, t, psd=self.psd), q, -1.0)
+        """K of f# with the modes as they are; exact where they belong to q, or the material is linear."""
+        if self._plain:
+            return self.inner.stiffness(q, v, t, psd=psd)
+        return -self.tangent(q, v, t, (0.0, 0.0, 1.0))
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        D = self.inner.damping(q, v, t)
-        if self.alpha == 0.0 and self.beta == 0.0:
-            return D
-        K = self.inner.tangent(q, v, t, (-self.alpha, 0.0, -self.beta), psd=self.psd)
-        return self._corrected(sp.csr_matrix(K + D) if D.nnz else K, q, -self.beta)
+        if not self._damped:
+            return self.inner.damping(q, v, t)
+        if self.inner.contact is not None:
+            return self.at(State(q, v, t), t).damping(q, v, t)
+        x, D = self.spectrum(q), self._others.damping(q, v, t)
+        return self._corrected(
+            self.inner.weighted_sum([(-self.beta, x.K), (-self.alpha, self._M), (1.0, D)]), x, -self.beta
+        )
 
     def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
-        w_mass, w_damping, w_stiffness = weights
-        c_m, c_k = w_mass + w_damping * self.alpha, w_stiffness + w_damping * self.beta
-        A = self.inner.tangent(q, v, t, (c_m, w_damping, c_k), psd=self.psd)
-        return self._corrected(A, q, c_k, c_m)
+        if self._plain:
+            return self.inner.tangent(q, v, t, weights, psd=psd)
+        if self.inner.contact is not None:
+            return self.at(State(q, v, t), t).tangent(q, v, t, weights)
+        return self._tangent(self._others.tangent, q, v, t, weights)
 
-    def _corrected(self, A: sp.csr_matrix, q: Array, c_k: float, c_m: float | None = None) -> sp.csr_matrix:
-        """A + c_k M U (R - I) Lam U^T M; A^-1 M U = U / (c_m + c_k lam) is known when A = c_m M + c_k K."""
+    def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+        """The tangent without the blocks that couple the two sides of contact pairs."""
+        if self._plain:
+            return self.inner.persistent_tangent(q, v, t, weights, psd=psd)
+        if self.inner.contact is not None:
+            return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights)
+        return self._tangent(self._others.persistent_tangent, q, v, t, weights)
+
+    def _tangent(self, others: Any, q: Array, v: Array, t: float, weights: Weights) -> sp.csr_matrix:
+        w_mass, w_damping, w_stiffness = weights
         x = self.spectrum(q)
-        if (x.ratios == 1.0).all():
+        c_m, c_k = w_mass + w_damping * self.alpha, w_stiffness + w_damping * self.beta
+        K = x.K if np.array_equal(x.q, q) else self._elastic_stiffness(q)
+        here = K is x.K or np.array_equal(K.data, x.K.data)  # linear materials: everywhere
+        parts = [(c_k, K)] if here else [(w_stiffness, K), (w_damping * self.beta, x.K)]
+        rest = (c_m, self._M) if self._proportional else (1.0, others(q, v, t, (c_m, w_damping, w_stiffness)))
+        A = self.inner.weighted_sum([*parts, rest])
+        return self._corrected(A, x, c_k, c_m if here and self._proportional else None)
+
+    def _corrected(self, A: sp.csr_matrix, x: Spectrum, c_k: float, c_m: float | None = None) -> sp.csr_matrix:
+        """A + c_k W (R - I) Lam W^T; A^-1 M U = U / (c_m + c_k lam) is known when A = c_m M + c_k K."""
+        if (x.ratios == 1.0).all() or c_k == 0.0:
             return A
-        known = c_m is not None and self._proportional
-        X = x.U / (c_m + c_k * x.lam) if c_m is not None and known else None
-        return corrected(A, x.MU, c_k * (x.ratios - 1.0) * x.lam, X)
+        c = c_k * (x.ratios - 1.0) * x.lam
+        if c_m is None:
+            return corrected(A, x.W, c)
+        return corrected(A, x.W, c, x.U / (c_m + c_k * x.lam))
 
     def restrict(self, A: Any) -> sp.csr_matrix:
         if not isinstance(A, Corrected) or A.W is None:
@@ -209,12 +263,49 @@ class EigenFit:
         return self.inner.limit(q, dq)
 
     def potential(self, q: Array, t: float) -> float | None:
-        """None: with modes that depend on q the corrected force has no potential."""
-        return None
+        """None where modes depend on q, or with damping: the force has no potential then."""
+        if self._plain:
+            return self.inner.potential(q, t)
+        inner = self.inner.potential(q, t) if self._held is not None and self.frozen and not self._damped else None
+        return None if inner is None or self._held is None else inner + self._held.energy(self.elastic_force(q))
+
+    def dissipation(self, q: Array, v: Array) -> float:
+        return self.inner.dissipation(q, v)
 
     def positions(self, q: Array) -> Array:
         return self.inner.positions(q)
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
-        """Those of the coarse system, the correction not included."""
-        return self.inner.energies(q, v, t)
+        """Those of the coarse system, and what the correction stores where it has a potential."""
+        out = self.inner.energies(q, v, t)
+        if self.frozen and self._held is not None and not self._plain:
+            out["eigenfit"] = self._held.energy(self.elastic_force(q))
+        return out
+
+    @property
+    def energy_terms(self) -> tuple[Any, ...]:
+        if self._plain or not self.frozen or self._held is None:
+            return self.inner.energy_terms
+        return (*self.inner.energy_terms, CorrectionEnergy(self._held, self.elastic_force))
+
+    @property
+    def force_terms(self) -> tuple[Any, ...]:
+        added = []
+        if not (self.frozen or self._plain):
+            added.append(AddedForce("eigenfit", lambda q, v: self.spectrum(q).correction(self.elastic_force(q))))
+        if self._damped:
+            added.append(AddedForce("damping", self.rayleigh_force))
+        return (*self.inner.force_terms, *added)
+
+    @property
+    def contact(self) -> Any:
+        return self.inner.contact
+
+    def contacts(self, q: Array, v: Array, t: float) -> Any:
+        return self.inner.contacts(q, v, t)
+
+    def min_distance(self, q: Array, t: float) -> float:
+        return self.inner.min_distance(q, t)
+
+    def max_penetration(self, q: Array, t: float) -> float:
+        return self.inner.max_penetration(q, t)

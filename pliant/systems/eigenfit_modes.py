@@ -1,0 +1,132 @@
+"""The modes that EigenFit corrects: what a fit found at rest, and the modes at some q, sought from rest or followed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.errors import NotPositiveDefinite
+from pliant.linear.base import Factor
+from pliant.linear.cholesky import Cholesky
+from pliant.linear.davidson import Operator, refined
+from pliant.linear.modes import Modes, ShiftInvert, lowest
+from pliant.state import Counts
+
+MATCH = 0.6  # |u_i . u_j| above which two modes are the same
+GUARDS = 2  # modes computed beyond the corrected ones: they keep clusters together
+BLOCKS = 6  # of right-hand sides that modes are refined with before they get an eigen-solve of their own
+OLD = 1  # blocks beyond which followed modes are worth a new factor
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a fit found at rest: ratios, eigenvalues [1/s^2], coarse modes over the free coordinates, and their overlap.
+
+    ``overlap[i, j]`` = |(B u_coarse,i)^T M u_fine,j|, columns normalised; 1 when the modes are the same shape.
+    """
+
+    ratios: Array  # (s,)
+    coarse: Array  # (s,)
+    fine: Array  # (s,) of the fine mode that each coarse one is paired with
+    modes: Array  # (n_free, s)
+    overlap: Array  # (s, s)
+
+    @property
+    def matched(self) -> int:
+        """How many coarse modes have a fine one of the same shape."""
+        return int(np.count_nonzero(self.overlap.max(axis=1, initial=0.0) > MATCH))
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a search for modes starts: the span of ``U (n_free, >= s)`` and the factor of K - shift M at ``q`` (N,)."""
+
+    U: Array
+    q: Array
+    factor: Factor
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The s lowest modes over the free coordinates, where the next search may start, and what they cost."""
+
+    U: Array
+    lam: Array
+    start: Start
+    counts: Counts
+
+
+class Finder:
+    """Finds the s lowest modes of K(q); keeps nothing but the modes and factors at rest, which do not change.
+
+    ``stiffness(q)`` is K over the free coordinates, ``M`` their mass; ``tolerance`` is the sine of the angle by which
+    the modes may turn in the last block of the search (the error left is a fraction of it).
+    """
+
+    def __init__(
+        self, fit: Fit, M: sp.csr_matrix, stiffness: Callable[[Array], sp.csr_matrix], rest: Array, tolerance: float
+    ) -> None:
+        self._fit, self._M, self._stiffness, self._tolerance = fit, M, stiffness, tolerance
+        self._s, self._shift, self._rest_q = len(fit.ratios), -0.1 * float(np.abs(fit.coarse).mean()), rest
+        self.mass = mass_product(M)
+        self._analysis: Any = None
+
+    @cached_property
+    def rest(self) -> Start:
+        """The modes at rest, with a few guards."""
+        K = self._stiffness(self._rest_q)
+        return Start(self._solved(K, self._fit.modes)[0].U, self._rest_q, self._factor(K))
+
+    def factor(self, q: Array) -> Factor:
+        """Of K(q) - shift M."""
+        return self._factor(self._stiffness(q))
+
+    def find(self, K: sp.csr_matrix, q: Array, start: Start | None, *, follow: bool) -> Found:
+        """The modes of K = K(q) from ``start``, or from rest: then they are a function of q alone.
+
+        With ``follow`` a start whose factor has grown too old for the modes gets a new one.
+        """
+        start = start or self.rest
+        sizes = self._s, min(self._s + GUARDS, start.U.shape[1])
+        solve, tolerance = start.factor.solve, self._tolerance
+        near = refined(K.__matmul__, self.mass, solve, start.U, sizes, tolerance=tolerance, blocks=BLOCKS)
+        U, lam, counts, factor = near.U, near.lam, Counts(solves=near.solves), None
+        if near.turn > self._tolerance:
+            modes, factor = self._solved(K, near.U)
+            U, lam = modes.U, modes.lam
+            counts += Counts(factorizations=1, solves=modes.solves)
+        elif follow and near.blocks > OLD:
+            factor = self._factor(K)
+            counts += Counts(factorizations=1)
+        recent = np.hstack([U, start.U[:, : U.shape[1]]])  # two steps span the modes of the third to second order
+        next_start = Start(recent, start.q, start.factor) if factor is None else Start(recent, q, factor)
+        return Found(U[:, : self._s], lam[: self._s], next_start, counts)
+
+    def _solved(self, K: sp.csr_matrix, guess: Array) -> tuple[Modes, Factor | None]:
+        """An eigen-solve of its own; the factor it used where that is the one at the usual shift."""
+        p = min(self._s + GUARDS, K.shape[0])
+        try:
+            factor = self._factor(K)
+        except NotPositiveDefinite:  # the shift is not below the spectrum: `lowest` looks for one that is
+            return lowest(K, self._M, p, guess=guess), None
+        return lowest(K, self._M, p, inverse=ShiftInvert(factor, self._shift), guess=guess), factor
+
+    def _factor(self, K: sp.csr_matrix) -> Factor:
+        A = sp.csr_matrix(K - self._shift * self._M)
+        A.sort_indices()
+        factor = Cholesky().factor(A, self._analysis)
+        self._analysis = factor.memory
+        return factor
+
+
+def mass_product(M: sp.csr_matrix, d: int = 3) -> Operator:
+    """M @ U for blocks U; a mass that is the same for all d directions acts on them at once."""
+    n = M.shape[0] // d
+    small = sp.csr_matrix(M[::d, ::d])
+    if n * d != M.shape[0] or (sp.kron(small, sp.identity(d), format="csr") != M).nnz:
+        return M.__matmul__
+    return lambda U: (small @ np.ascontiguousarray(U).reshape(n, -1)).reshape(U.shape)
