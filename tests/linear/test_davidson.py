@@ -53,7 +53,7 @@ def test_the_turn_bounds_the_error_that_is_left_and_one_block_is_enough_for_a_sm
     before = sine(U[:, :S], REST[1])  # what the start lacks
     assert found.blocks == 1
     assert 0.2 * before < found.turn < 2 * before
-    assert sine(found.U[:, :S], U[:, :S]) < 0.2 * before
+    assert sine(found.U[:, :S], U[:, :S]) < 0.3 * before
 
 
 def test_a_wide_start_of_two_steps_extrapolates():
