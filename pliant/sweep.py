@@ -1,7 +1,9 @@
 """Sweeps: one scene with every combination of some settings, each a run of its own; one table at the end.
 
 The folder of a run is named after its settings. A sweep that is started again skips what is finished and goes on with
-what was interrupted, so the same command always ends with the same table.
+what was interrupted, so the same command always ends with the same table. Points run in processes of this machine, or
+on workers of a dask.distributed scheduler that see the same folders (one thread each: ``dask worker --nthreads 1``). A
+worker that dies loses nothing: another one goes on from the last checkpoint of its run.
 """
 
 import csv
@@ -10,14 +12,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha1
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import PliantError, RunError, SceneError
+from pliant.errors import MissingDependency, PliantError, RunError, SceneError
 
 TABLE = "sweep.csv"
 REPORTED = ("iterations", "unconverged", "substepped", "numerical", "min_det", "penetration")  # columns of report.json
@@ -60,15 +62,22 @@ def points(scene: str, over: Sequence[str], settings: Sequence[str], folder: Pat
     return made
 
 
-def sweep(todo: Sequence[Point], *, workers: int = 2, watch: Callable[[Row], None] | None = None) -> list[Row]:
-    """Run all points in processes of their own; rows in the order of the points, also in the folder's ``sweep.csv``.
+def sweep(
+    todo: Sequence[Point],
+    *,
+    workers: int = 2,
+    cluster: str | None = None,
+    watch: Callable[[Row], None] | None = None,
+) -> list[Row]:
+    """Run all points; rows in the order of the points, also in the folder's ``sweep.csv``.
 
-    A run that fails is a row that says so. ``watch`` sees every row when it is ready.
+    They run in so many processes, or on the workers of the scheduler at ``cluster`` (tcp://host:port). A run that fails
+    is a row that says so. ``watch`` sees every row when it is ready.
     """
     if workers < 1:
         raise RunError(f"{workers} workers", where="--workers", remedy="use at least 1")
     rows: dict[int, Row] = {}
-    for k, row in _finished(todo, workers):
+    for k, row in _finished(todo, workers) if cluster is None else _finished_elsewhere(todo, cluster):
         rows[k] = row
         if watch is not None:
             watch(row)
@@ -130,6 +139,36 @@ def _finished(todo: Sequence[Point], workers: int) -> Iterator[tuple[int, Row]]:
         except BrokenProcessPool as error:
             remedy = "give the same command again: it goes on where it stopped"
             raise RunError("a worker process was killed", where="sweep", remedy=remedy) from error
+
+
+def _finished_elsewhere(todo: Sequence[Point], cluster: str) -> Iterator[tuple[int, Row]]:
+    """The same on a cluster; its scheduler gives the points of a dead worker to another one."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingDependency(
+            "distributed is not installed", where="--cluster", remedy="pip install distributed"
+        ) from error
+    try:
+        client = distributed.Client(cluster, timeout=5.0)
+    except (OSError, ValueError) as error:
+        remedy = "start one with `dask scheduler` and workers with `dask worker ADDRESS --nthreads 1`"
+        raise RunError(f"no scheduler answers at {cluster}", where="--cluster", remedy=remedy) from error
+    with client:
+        there = [replace(point, scene=_reachable(point.scene), folder=point.folder.resolve()) for point in todo]
+        running = {client.submit(run_point, point, pure=False): k for k, point in enumerate(there)}
+        for future in distributed.as_completed(running):
+            try:
+                yield running[future], future.result()
+            except Exception as error:  # whatever a foreign machine may lack
+                reason = f"a worker failed: {type(error).__name__}: {error}"
+                remedy = "install the same pliant there; the same command goes on where it stopped"
+                raise RunError(reason, where="--cluster", remedy=remedy) from error
+
+
+def _reachable(scene: str) -> str:
+    """A scene file by its whole path; built-in names stay."""
+    return str(Path(scene).resolve()) if Path(scene).is_file() else scene
 
 
 def _one_thread() -> None:

@@ -198,12 +198,13 @@ def sweep(
     set_: SetOption = None,
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
+    cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
     json: JsonOption = False,
 ) -> None:
     """Run a scene with every combination of some settings; the same command goes on after an interruption."""
     from pliant.cli.sweep import sweep_scene
 
-    sweep_scene(scene, over, list(set_ or []), out, workers, json=json)
+    sweep_scene(scene, over, list(set_ or []), out, workers=workers, cluster=cluster, json=json)
 
 
 @app.command()

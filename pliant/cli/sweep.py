@@ -14,7 +14,14 @@ PLOTTED = 12  # runs; more curves cannot be told apart
 
 
 def sweep_scene(
-    scene: str, over: Sequence[str], settings: Sequence[str], out: Path | None, workers: int, *, json: bool
+    scene: str,
+    over: Sequence[str],
+    settings: Sequence[str],
+    out: Path | None,
+    *,
+    workers: int,
+    cluster: str | None,
+    json: bool,
 ) -> None:
     from pliant.scene_file import load_scene
     from pliant.sweep import TABLE, points, sweep
@@ -28,7 +35,7 @@ def sweep_scene(
         done.append(row)
         print(f"{len(done)}/{len(todo)} {row['folder']}: {row['status']}", file=sys.stderr)
 
-    rows = sweep(todo, workers=workers, watch=watch)
+    rows = sweep(todo, workers=workers, cluster=cluster, watch=watch)
     if json:
         print(js.dumps(rows))
         return
