@@ -31,12 +31,13 @@ class Overlap:
 class OverlapError(SceneError):
     """A scene that starts with bodies inside each other or inside obstacles."""
 
-    def __init__(self, setting: Setting, x: Array, overlaps: list[Overlap]) -> None:
-        self.x, self.overlaps = x, overlaps
+    def __init__(self, setting: Setting, x: Array, overlaps: list[Overlap], file: Path | None = None) -> None:
+        self.setting, self.x, self.overlaps = setting, x, overlaps
         named = [f"{_name(setting, o.body)} and {_name(setting, o.other)} ({o.depth:.3g} m)" for o in overlaps[:4]]
         more = f" and {len(overlaps) - 4} more" if len(overlaps) > 4 else ""
+        shown = "" if file is None else f" (shown in {file})"
         super().__init__(
-            "bodies overlap at the start: " + ", ".join(named) + more,
+            "bodies overlap at the start: " + ", ".join(named) + more + shown,
             where="scene.bodies",
             remedy="move them apart, or set resolve_initial=True on the contact",
         )
@@ -50,6 +51,10 @@ class OverlapError(SceneError):
         used, T = np.unique(F, return_inverse=True)
         meshio.Mesh(self.x[used], [("triangle", T.reshape(-1, 3))], cell_data={"overlap": [number]}).write(path)
         return Path(path)
+
+    def shown_in(self, path: Path) -> "OverlapError":
+        """The same error, naming the VTK file that was written for it."""
+        return OverlapError(self.setting, self.x, self.overlaps, self.write(path))
 
 
 def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: IntArray) -> Array:

@@ -20,6 +20,7 @@ from pliant import checkpoint, ledger
 from pliant.bundle import write_bundle
 from pliant.certificate import Certificate, plain
 from pliant.checkpoint import Checkpoint
+from pliant.contact.initial import OverlapError
 from pliant.errors import PliantError, RunError
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
@@ -40,6 +41,7 @@ CERTIFIED: dict[str, Callable[[Certificate], float]] = {  # columns of the ledge
     "substeps": lambda c: c.substeps,
     "seconds": lambda c: c.seconds["step"],
 }
+OVERLAPS = "overlaps.vtu"  # what a scene is refused for
 FAILURE = "failure"  # the folder of the bundle of a failed step
 SECONDS = 10.0  # between checkpoints, unless the output says otherwise
 
@@ -66,7 +68,12 @@ def record(
     output = output or getattr(scene, "output", None) or Output()
     folder = Path(folder)
     origin = origin or origin_of(scene)
-    system, begin = beginning(scene, start)
+    try:
+        system, begin = beginning(scene, start)
+    except OverlapError as overlap:
+        _prepare(folder, overwrite)
+        with _writing(folder / OVERLAPS):
+            raise overlap.shown_in(folder / OVERLAPS) from None
     _prepare(folder, overwrite)
     recorder = _Recorder(scene, folder, output, origin)
     recorder.open(begin, system)
@@ -235,8 +242,8 @@ def _prepare(folder: Path, overwrite: bool) -> None:
         if taken and not overwrite:
             remedy = "choose another folder, resume it, or overwrite it"
             raise RunError(f"{folder} already holds a run ({taken[0]})", where="record", remedy=remedy)
-        for name in taken:
-            (folder / name).unlink()
+        for name in (*taken, OVERLAPS):
+            (folder / name).unlink(missing_ok=True)
         if taken:
             shutil.rmtree(folder / FAILURE, ignore_errors=True)
 

@@ -237,4 +237,24 @@ def test_a_turned_flat_sided_body_does_not_cross_itself():
     rng = np.random.default_rng(0)
     for _ in range(50):
         x = mesh.X @ rotation(rng.normal(size=3)).T + rng.normal(size=3)
-        assert len(intersections(x, edges(F), F)) == 0
+        assert len(intersections(x, edges(F), F, touching=True)) == 0
+
+
+def test_grazing_is_decided_exactly():
+    triangle, segment = np.array([[0, 1, 2]]), np.array([[3, 4]])
+    corners = np.array([[0.1, 0.1, 0.3], [1.1, 0.1, 0.3], [0.1, 1.1, 0.3]])
+    up = np.nextafter(0.3, 1.0)
+    for ends, crosses, touches in [
+        ([[0.2, 0.2, 0.3], [0.2, 0.2, 1.0]], 0, 1),  # an end exactly on the triangle
+        ([[0.2, 0.2, up], [0.2, 0.2, 1.0]], 0, 0),  # one bit above it
+        ([[0.2, 0.2, np.nextafter(0.3, 0.0)], [0.2, 0.2, up]], 1, 1),  # two bits long, through it
+        ([[0.9, 0.9, 0.3], [1.0, 0.4, 0.3]], 0, 0),  # beside it in its plane
+        ([[0.9, 0.9, 0.3], [0.2, 0.3, 0.3]], 0, 1),  # into it in its plane
+        ([[1.2, 0.1, 0.3], [1.3, 0.1, 0.3]], 0, 0),  # on the line of a side, beyond its end
+        ([[1.1, 0.1, 0.3], [1.3, 0.1, 0.3]], 0, 1),  # from its corner
+    ]:
+        x = np.vstack([corners, ends])
+        assert len(intersections(x, segment, triangle)) == crosses
+        assert len(intersections(x, segment, triangle, touching=True)) == touches
+        turned = x[:, [2, 0, 1]]
+        assert len(intersections(turned, segment, triangle, touching=True)) == touches

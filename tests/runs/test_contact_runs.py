@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.bodies import Rayleigh, Solid
+from pliant.contact.initial import OverlapError
 from pliant.contact.obstacles import Plane
 from pliant.integrators import BDF1
 from pliant.maps.motions import Keyframes
@@ -58,3 +59,15 @@ def test_contact_and_obstacles_are_written_and_read(tmp_path):
     ends = [list(simulate(s))[-1].state.q.tobytes() for s in (scene, back)]
     assert ends[0] == ends[1]
     assert load_scene(tmp_path, ["contact.mu=0.1"]).scene.contact == replace(scene.contact, mu=0.1)
+
+
+def test_a_run_refused_for_overlaps_leaves_a_picture_of_them(tmp_path):
+    import meshio
+
+    low = block(obstacles=[Plane((0.0, 0.0, 0.05))])
+    with pytest.raises(OverlapError, match="overlaps.vtu.*resolve_initial") as caught:
+        record(low, tmp_path / "run")
+    file = tmp_path / "run" / "overlaps.vtu"
+    assert str(file) in str(caught.value) and len(meshio.read(file).cells_dict["triangle"]) > 1
+    assert record(block(duration=0.01), tmp_path / "run").report["status"] == "finished"
+    assert not file.exists()
