@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import MeshError, RunError
+from pliant.export.colours import magnitude
 from pliant.mesh import Mesh, embed, read_raw
 from pliant.mesh.topology import boundary_facets
 from pliant.record import Run
@@ -209,6 +210,17 @@ def _cells(topology: Topology, size: int) -> IntArray:
     """The cells with so many vertices, (m, size)."""
     first = topology.offsets[:-1][np.diff(topology.offsets) == size]
     return topology.connectivity[first[:, None] + np.arange(size)]
+
+
+def ranges(clip: Clip, channel: str | None = None) -> tuple[Array, Array, float, float]:
+    """Bounding box of all frames [m] and range of the channel."""
+    low, high, least, most = np.full(3, np.inf), np.full(3, -np.inf), np.inf, -np.inf
+    for picture in clip:
+        low, high = np.minimum(low, picture.points.min(axis=0)), np.maximum(high, picture.points.max(axis=0))
+        if channel is not None:
+            values = magnitude(picture.values[channel])
+            least, most = min(least, float(values.min())), max(most, float(values.max()))
+    return low, high, least, most
 
 
 def clip(run: Run | str | Path, channels: tuple[str, ...] = (), *, surface: str | Path | None = None) -> Clip:

@@ -10,7 +10,8 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
-from pliant.export.clip import Clip, Picture
+from pliant.export.clip import Clip, Picture, ranges
+from pliant.export.colours import MAP, magnitude
 from pliant.export.obstacles import Shape, scene_of, shapes_of
 
 BODY, EDGES, STONE, BACKGROUND = "#6f9bd1", "#27405e", "#c9c4b8", "white"
@@ -81,22 +82,6 @@ def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
         plotter.close()
 
 
-def ranges(clip: Clip, channel: str | None = None) -> tuple[Array, Array, float, float]:
-    """Bounding box of all frames [m] and range of the channel."""
-    low, high, least, most = np.full(3, np.inf), np.full(3, -np.inf), np.inf, -np.inf
-    for picture in clip:
-        low, high = np.minimum(low, picture.points.min(axis=0)), np.maximum(high, picture.points.max(axis=0))
-        if channel is not None:
-            values = magnitude(picture.values[channel])
-            least, most = min(least, float(values.min())), max(most, float(values.max()))
-    return low, high, least, most
-
-
-def magnitude(values: Array) -> Array:
-    """One number per vertex: the value itself, or the length of a vector (of a tensor, its Frobenius norm)."""
-    return values if values.ndim == 1 else np.linalg.norm(values.reshape(len(values), -1), axis=1)
-
-
 def _aim(plotter: Any, low: Array, high: Array) -> None:
     """Look at the middle of everything that ever is in the picture, from the front, left and above."""
     radius = max(0.5 * float(np.linalg.norm(high - low)), 1e-6)
@@ -128,7 +113,7 @@ def _place(plotter: Any, grid: Any, picture: Picture, channel: str | None, limit
     if channel is not None:
         grid.point_data[channel] = magnitude(picture.values[channel])
         bar = {"title": channel, "color": "black", "vertical": True, "position_x": 0.86, "position_y": 0.2}
-        options = {"scalars": channel, "clim": limits, "cmap": "viridis", "scalar_bar_args": bar}
+        options = {"scalars": channel, "clim": limits, "cmap": MAP, "scalar_bar_args": bar}
     if len(picture.triangles):
         options |= {"show_edges": len(picture.triangles) < FINE, "edge_color": EDGES, "line_width": 1}
         options |= {"ambient": 0.2, "specular": 0.2, "smooth_shading": len(picture.triangles) >= FINE}

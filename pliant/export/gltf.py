@@ -1,8 +1,13 @@
-"""glTF 2.0 in one binary file: the first frame as a mesh, every later frame as a morph target, one animation."""
+"""glTF 2.0 in one binary file: the first frame as a mesh, every later frame as a morph target, one animation.
+
+Morph targets carry positions, and colours where a channel is chosen; programs that morph positions only (the format
+asks for no more) show the colours of the first frame.
+"""
 
 import json
 import shutil
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,11 +17,12 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import RunError
-from pliant.export.clip import Clip
-from pliant.export.film import magnitude
+from pliant.export.clip import Clip, Picture, ranges
+from pliant.export.colours import linear, magnitude, palette
 from pliant.export.refusal import refuse_changes
 
 FLOAT, UNSIGNED = 5126, 5125
+BODY, WHITE = [0.16, 0.33, 0.64, 1.0], [1.0, 1.0, 1.0, 1.0]  # amounts of light
 Z_UP_TO_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # quaternion (x, y, z, w): glTF is y up
 
 
@@ -46,7 +52,7 @@ class _Buffer:
 
 
 def write_gltf(clip: Clip, path: Path) -> Path:
-    """Write ``path`` (.glb). Channels are attributes ``_NAME`` of the first frame (glTF cannot move other values)."""
+    """Write ``path`` (.glb). Of channels, the first colours all frames; all are attributes ``_NAME`` of frame 0."""
     refuse_changes(clip, "gltf")
     with TemporaryFile(dir=path.parent) as file:
         buffer = _Buffer(file)
@@ -69,10 +75,17 @@ def _document(clip: Clip, buffer: _Buffer) -> dict[str, Any]:
     first = next(pictures)
     if not len(first.triangles) and not len(first.lines):
         raise RunError("this run has neither triangles nor springs", where="--to gltf", remedy="use usd, ply or vtk")
+    colours = _colours(clip)
     attributes = {"POSITION": buffer.add(first.points, bounds=True)}
+    if colours is not None:
+        attributes["COLOR_0"] = buffer.add(colours(first))
     for name, values in first.values.items():
         attributes["_" + name.upper()] = buffer.add(magnitude(values))
-    targets = [{"POSITION": buffer.add(picture.points - first.points, bounds=True)} for picture in pictures]
+    targets = []
+    for picture in pictures:
+        targets.append({"POSITION": buffer.add(picture.points - first.points, bounds=True)})
+        if colours is not None:
+            targets[-1]["COLOR_0"] = buffer.add(colours(picture) - colours(first))
     primitives: list[dict[str, Any]] = []
     for cells, mode in ((first.triangles, 4), (first.lines, 1)):
         if len(cells):
@@ -86,11 +99,22 @@ def _document(clip: Clip, buffer: _Buffer) -> dict[str, Any]:
         "scenes": [{"nodes": [0]}],
         "nodes": [{"mesh": 0, "rotation": Z_UP_TO_Y_UP, "name": "body"}],
         "meshes": [{"primitives": primitives, **({"weights": [0.0] * len(targets)} if targets else {})}],
-        "materials": [{"doubleSided": True, "pbrMetallicRoughness": {"baseColorFactor": [0.44, 0.61, 0.82, 1.0]}}],
+        "materials": [
+            {"doubleSided": True, "pbrMetallicRoughness": {"baseColorFactor": BODY if colours is None else WHITE}}
+        ],
         **_animation(clip, buffer, len(targets)),
         "bufferViews": buffer.views,
         "accessors": buffer.accessors,
     }
+
+
+def _colours(clip: Clip) -> Callable[[Picture], Array] | None:
+    """The colours (n, 3) of a picture by its first channel, on one scale for all frames; None without channels."""
+    if not clip.channels:
+        return None
+    name = clip.channels[0]
+    limits = ranges(clip, name)[2:]
+    return lambda picture: linear(palette(magnitude(picture.values[name]), limits))
 
 
 def _animation(clip: Clip, buffer: _Buffer, targets: int) -> dict[str, Any]:

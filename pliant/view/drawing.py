@@ -9,10 +9,9 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.export.clip import Picture
-from pliant.export.film import magnitude
+from pliant.export.colours import magnitude, palette
 
 BODY = (111, 155, 209)
-MAP = "viridis"
 
 
 @dataclass(frozen=True)
@@ -65,15 +64,6 @@ class Drawing:
             return scene.add_line_segments(self._name, x[picture.lines], ends, thickness=2.0, thickness_units="screen")
         size = 0.01 * max(float(np.ptp(x, axis=0).max()), 1e-3)
         return scene.add_point_cloud(self._name, x, colours, point_size=size, point_shape="circle", precision="float32")
-
-
-def palette(values: Array, limits: tuple[float, float]) -> Any:
-    """Colours (n, 4) of 8 bits: dark for the lowest value, yellow for the highest."""
-    import matplotlib
-
-    least, most = limits
-    scaled = np.clip((values - least) / max(most - least, 1e-300), 0.0, 1.0)
-    return (255 * matplotlib.colormaps[MAP](scaled)).astype(np.uint8)
 
 
 def legend(style: Style) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError
-from pliant.export.film import magnitude
+from pliant.export.colours import magnitude
 from pliant.integrators import INTEGRATORS
 from pliant.scene_file.choices import kebab
 from pliant.solvers import SOLVERS

@@ -9,8 +9,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import RunError
-from pliant.export.clip import Clip, clip
-from pliant.export.film import ranges
+from pliant.export.clip import Clip, clip, ranges
 from pliant.export.obstacles import scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run

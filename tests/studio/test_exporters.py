@@ -3,6 +3,7 @@
 import shutil
 import tracemalloc
 
+import matplotlib
 import meshio
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from pliant.errors import MeshError, PliantError, RunError
 from pliant.export import GEOMETRY, clip, write_gltf, write_npz, write_obj, write_ply, write_usd, write_vtk
+from pliant.export.colours import magnitude
 from pliant.mesh import box
 from pliant.record import load
 from pliant.record.frames import Frame, FrameWriter, Topology
@@ -82,6 +84,17 @@ def test_gltf_morphs_through_the_frames(whole, tmp_path):
     for row, picture in zip(weights, whole):
         assert np.allclose(base + np.einsum("t,tnd->nd", row, deltas), picture.points, atol=1e-6)
     assert trimesh.load(tmp_path / "a.glb", force="mesh").is_watertight
+    values = [magnitude(picture.values["von_mises"]) for picture in whole]
+    limits = min(map(np.min, values)), max(map(np.max, values))
+    light = read(primitive.attributes.COLOR_0, 3)
+    tints = np.stack([read(target["COLOR_0"], 3) for target in primitive.targets])
+    for row, scalar in zip(weights, values):
+        expected = matplotlib.colormaps["viridis"]((scalar - limits[0]) / (limits[1] - limits[0]))[:, :3]
+        shown = np.clip(light + np.einsum("t,tnd->nd", row, tints), 0.0, 1.0)
+        assert (
+            np.abs(np.where(shown < 0.0031308, 12.92 * shown, 1.055 * shown ** (1 / 2.4) - 0.055) - expected).max()
+            < 0.01
+        )
 
 
 def test_npz_holds_everything(whole, tmp_path):

@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from pliant.cli.app import app
 from pliant.errors import MissingDependency, RunError
+from pliant.export.colours import palette
 from pliant.simulate import simulate
 from pliant.view import Live, Replay
-from pliant.view.drawing import Style, legend, palette
+from pliant.view.drawing import Style, legend
 
 
 @pytest.fixture
