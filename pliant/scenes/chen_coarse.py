@@ -15,6 +15,7 @@ from pliant.maps.pins import Pin
 from pliant.mesh import Mesh
 from pliant.scene import Scene
 from pliant.scenes.chen_meshes import thesis_mesh
+from pliant.state import State
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
 
@@ -65,6 +66,19 @@ class Pair:
         coarse = self.body(self.coarse, self.material, damped=False)
         found = fit(coarse, self.truth(), self.B, s, on_mismatch="ignore")
         return EigenFit(coarse, found, beta=self.beta, **options)
+
+    def twisted(self, system: Any, turns: float) -> State:
+        """At rest, but turned about the middle line along x: ``turns`` at the far end, none at the near one.
+
+        Both meshes get the same displacement field.
+        """
+        low, high = self.fine.bounds
+        x: Array = system.X.copy()
+        angle = 2.0 * np.pi * turns * (x[:, 0] - low[0]) / (high[0] - low[0])
+        y, z = (x[:, 1:] - 0.5 * (low + high)[1:]).T
+        x[:, 1] += (np.cos(angle) - 1.0) * y - np.sin(angle) * z
+        x[:, 2] += np.sin(angle) * y + (np.cos(angle) - 1.0) * z
+        return State(system.prescribe(x.ravel(), 0.0), np.zeros(x.size))
 
     def released(self, held: Callable[[Array], Any]) -> "Pair":
         """The same bodies with other constraints; fits must be made anew."""

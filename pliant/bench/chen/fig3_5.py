@@ -16,11 +16,11 @@ from pliant.scenes.chen_coarse import H, Pair, notes, pair
 def run(*, quick: bool = False) -> Table:
     frames = 20 if quick else 150
     bar = pair("bar", Linear(E=1e5, nu=0.45))
-    runs = simulate(systems(bar, 10, frozen=True), ImplicitMidpoint(), frames, turns=0.08)
+    runs = simulate(bar, systems(bar, 10, frozen=True), ImplicitMidpoint(), frames, turns=0.08)
     rows, _ = error_rows(bar, runs)
     corner = int(np.argmax(bar.fine.X.sum(axis=1)))
     weights = bar.B[corner]
-    path = {n: np.array([_at(n, q, weights, corner, bar) for q in r.path]) for n, r in runs.items()}
+    path = {n: np.array([_at(n, q, weights, corner, bar) for q, _ in r.path]) for n, r in runs.items()}
     errors = {n: np.linalg.norm(p - path["fine"], axis=1) for n, p in path.items() if n != "fine"}
     for r in rows:
         r["corner, mean error [m]"] = round(float(errors[r["method"]].mean()), 5)

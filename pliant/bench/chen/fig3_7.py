@@ -16,7 +16,7 @@ def run(*, quick: bool = False) -> Table:
     frames = 15 if quick else 200
     body = pair("armadillo", ARAP(E=1e6), shaken=True, beta=0.0)
     built = systems(body, 10, frozen=False)
-    runs = simulate(built, LinearlyImplicit(), frames)
+    runs = simulate(body, built, LinearlyImplicit(), frames)
     rows, errors = error_rows(body, runs)
     ratios = built["EigenFit"].fit.ratios[:3]
     mean = {n: float(e.mean()) for n, e in errors.items()}

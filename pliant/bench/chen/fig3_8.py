@@ -8,7 +8,7 @@ from pliant.arrays import Array
 from pliant.bench.chen.coarse import rest, systems
 from pliant.bench.chen.play import play
 from pliant.bench.table import Claim, Table
-from pliant.integrators import LinearlyImplicit
+from pliant.coarsen import Following
 from pliant.materials import ARAP
 from pliant.scenes.chen_coarse import FRAMES, H, Pair, distances, notes, pair
 from pliant.state import State
@@ -17,9 +17,9 @@ from pliant.state import State
 def two_phases(before: Any, after: Any, switch: int, frames: int) -> list[Array]:
     """Positions per frame; the constraints change after ``switch`` frames."""
     watch = lambda state: state.q
-    first = play("", before, rest(before), LinearlyImplicit(), H, switch, watch=watch)
+    first = play("", before, rest(before), Following(), H, switch, watch=watch)
     state = first.state or rest(after)
-    second = play("", after, State(state.q, state.v, state.t), LinearlyImplicit(), H, frames - switch, watch=watch)
+    second = play("", after, State(state.q, state.v, state.t), Following(), H, frames - switch, watch=watch)
     return first.path + second.path
 
 

@@ -27,7 +27,7 @@ def run(*, quick: bool = False) -> Table:
         body = pair(name, material, shaken=not linear)
         built = systems(body, 10, linear, ("coarse", "EigenFit"))
         integrator: Any = ImplicitMidpoint() if linear else LinearlyImplicit()
-        runs = simulate(built, integrator, 6 if quick else 20, turns=0.05 if linear else 0.0)
+        runs = simulate(body, built, integrator, 6 if quick else 20, turns=0.05 if linear else 0.0)
         ms = {n: 1e3 * r.per_step() for n, r in runs.items()}
         rows.append({
             "mesh": name, "material": kind,

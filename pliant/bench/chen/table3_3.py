@@ -26,7 +26,9 @@ def run(*, quick: bool = False) -> Table:
         for E in moduli:
             material: Any = NeoHookean(E=E, nu=0.45) if name == "bar" else ARAP(E=E)
             body = pair(name, material, shaken=True, beta=0.0)
-            runs = simulate(systems(body, 10, False, ("coarse", "EigenFit")), LinearlyImplicit(), 8 if quick else 40)
+            runs = simulate(
+                body, systems(body, 10, False, ("coarse", "EigenFit")), LinearlyImplicit(), 8 if quick else 40
+            )
             found, errors = error_rows(body, runs, mesh=name, E=f"{E:.0e}")
             relative[E] = float(errors["EigenFit"].mean() / errors["coarse"].mean())
             for r in found:
