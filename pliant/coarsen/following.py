@@ -6,7 +6,7 @@ step to the next, which needs about one block, and a new factor only now and the
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.arrays import Array
 from pliant.integrators.base import Integrator
@@ -37,14 +37,10 @@ class Following:
     """
 
     integrator: Integrator = field(default_factory=LinearlyImplicit)
+    order: ClassVar[int]
 
-    @property
-    def order(self) -> int:  # type: ignore[override]
-        return self.integrator.order
-
-    @property
-    def extrapolates(self) -> bool:
-        return bool(getattr(self.integrator, "extrapolates", False))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
     def step(self, system: Any, state: State, h: float, memory: Memory | None = None) -> Step:
         inner = None if memory is None else memory.inner
