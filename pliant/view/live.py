@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from math import log10
 from queue import SimpleQueue
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -97,11 +97,13 @@ class Live:
 
     def serve(self) -> None:
         """Run, never faster than real time, until it is stopped or interrupted."""
-        while self._room.open:
-            start = monotonic()
-            self.advance()
-            pause = float(self.players[0].scene.h) if self._play.value else 0.05
-            sleep(max(pause - (monotonic() - start), 0.001))
+        self._room.serve(self._act)
+
+    def _act(self) -> float:
+        start = monotonic()
+        self.advance()
+        pause = float(self.players[0].scene.h) if self._play.value else 0.05
+        return max(pause - (monotonic() - start), 0.001)
 
     def stop(self) -> None:
         self._room.close()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from threading import RLock
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -88,12 +88,14 @@ class Replay:
 
     def serve(self) -> None:
         """Play until it is stopped or interrupted."""
-        before = monotonic()
-        while self._room.open:
-            sleep(1.0 / RATE)
-            now = monotonic()
-            self.advance(now - before)
-            before = now
+        self._shown = monotonic()
+        self._room.serve(self._act)
+
+    def _act(self) -> float:
+        now = monotonic()
+        self.advance(now - self._shown)
+        self._shown = now
+        return max(1.0 / RATE - (monotonic() - now), 0.001)
 
     def stop(self) -> None:
         self._room.close()

@@ -1,6 +1,11 @@
 """The browser's side: a viser server on a local port, where its cameras look from, light and dark."""
 
 import socket
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
+from threading import Lock
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -33,7 +38,8 @@ def open_server(host: str, port: int) -> Any:
             raise RunError(
                 f"port {port} of {host} is in use or not allowed", where="view", remedy=f"try --port {port + 1}"
             ) from error
-    server = viser.ViserServer(host=host, port=port, verbose=False)
+    with redirect_stdout(StringIO()):  # the command line says where the page is
+        server = viser.ViserServer(host=host, port=port, verbose=False)
     server.scene.set_up_direction("+z")
     server.scene.configure_default_lights(cast_shadow=False)  # shadows cost more than all the rest
     return server
@@ -55,17 +61,24 @@ class Room:
     def __init__(self, host: str, port: int, low: Array, high: Array) -> None:
         self.server = open_server(host, port)
         self._box = low, high
-        self.open = True
+        self._open, self._serving = True, Lock()
         self.server.on_client_connect(lambda client: aim_at(client, *self._box))
 
     @property
     def url(self) -> str:
         return f"http://{self.server.get_host()}:{self.server.get_port()}"
 
+    def serve(self, act: Callable[[], float]) -> None:
+        """Call ``act``, which returns how long to wait then [s], until the room is closed."""
+        with self._serving:
+            while self._open:
+                sleep(act())
+
     def close(self) -> None:
-        """End the service; whoever serves sees it."""
-        self.open = False
-        self.server.stop()
+        """End the service, after what is being drawn is drawn."""
+        self._open = False
+        with self._serving, redirect_stdout(StringIO()):
+            self.server.stop()
 
     def controls(self) -> None:
         """Add the camera buttons and the dark switch."""
