@@ -76,7 +76,7 @@ def solve_qp(
 def _judged(scaled: Programme, scaling: Scaling, outcome: Outcome, tolerance: float) -> QPSolution:
     """Polish what a library calls solved, measure the optimality conditions ourselves, and say what is wrong."""
     point = outcome.point if all(np.isfinite(a).all() for a in outcome.point) else _zero(scaled)
-    if outcome.solved and len(scaled.d):
+    if outcome.solved and not outcome.exact and len(scaled.d):
         point = _polished(scaled, point)
     residuals = scaled.residuals(point)
     converged = outcome.solved and max(residuals) <= tolerance

@@ -11,13 +11,17 @@ from pliant.linear.kkt import Point, Programme, stacked
 
 
 class Outcome(NamedTuple):
-    """What a library returned; ``certificate`` weighs the rows (equalities, then inequalities) that contradict."""
+    """What a library returned; ``certificate`` weighs the rows (equalities, then inequalities) that contradict.
+
+    ``exact`` says that the point solves its active rows to round-off already, so that a polish has nothing to add.
+    """
 
     point: Point
     solved: bool
     iterations: int
     message: str
     certificate: Array | None = None
+    exact: bool = False
 
 
 class QPSolver(Protocol):
