@@ -32,18 +32,18 @@ def edge_edge(x, cloth, A, B, N1, N2, reach):
     n = 0
     w = np.empty(3)
     m = np.empty(3)
-    for e in range(len(A)):
-        d = B[e] - A[e]
-        dd = dot(d, d)
-        low = np.minimum(A[e], B[e]) - reach
-        high = np.maximum(A[e], B[e]) + reach
-        for k in range(len(cloth)):
-            p, q = x[cloth[k, 0]], x[cloth[k, 1]]
-            apart = False
-            for i in range(3):
-                apart = apart or max(p[i], q[i]) < low[i] or min(p[i], q[i]) > high[i]
-            if apart:
+    low, high = np.minimum(A, B) - reach, np.maximum(A, B) + reach
+    for k in range(len(cloth)):
+        p, q = x[cloth[k, 0]], x[cloth[k, 1]]
+        x0, y0, z0 = min(p[0], q[0]), min(p[1], q[1]), min(p[2], q[2])
+        x1, y1, z1 = max(p[0], q[0]), max(p[1], q[1]), max(p[2], q[2])
+        for e in range(len(A)):
+            if x1 < low[e, 0] or y1 < low[e, 1] or z1 < low[e, 2]:
                 continue
+            if x0 > high[e, 0] or y0 > high[e, 1] or z0 > high[e, 2]:
+                continue
+            d = B[e] - A[e]
+            dd = dot(d, d)
             u0, u1, u2 = q[0] - p[0], q[1] - p[1], q[2] - p[2]
             m[0], m[1], m[2] = u1 * d[2] - u2 * d[1], u2 * d[0] - u0 * d[2], u0 * d[1] - u1 * d[0]
             mm = dot(m, m)

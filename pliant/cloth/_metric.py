@@ -100,6 +100,68 @@ def face_normals(x, faces):
 
 
 @njit(cache=True, error_model="numpy")
+def angle_average(F, X, faces):
+    """F (m, 3, 2) of the faces averaged at each vertex by the angles they have there, (n, 3, 2)."""
+    total = np.zeros((len(X), 3, 2))
+    weight = np.zeros(len(X))
+    for f in range(len(faces)):
+        for k in range(3):
+            a, b, c = faces[f, k], faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+            p0, p1, q0, q1 = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1], X[c, 0] - X[a, 0], X[c, 1] - X[a, 1]
+            angle = np.arctan2(p0 * q1 - p1 * q0, p0 * q0 + p1 * q1)
+            weight[a] += angle
+            for i in range(3):
+                total[a, i, 0] += angle * F[f, i, 0]
+                total[a, i, 1] += angle * F[f, i, 1]
+    for v in range(len(X)):
+        total[v] /= weight[v]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def folds(x, faces, marked):
+    """At the marked vertices the sum of the face normals (n, 3) and the smallest cosine between two of them (n,)."""
+    count = np.zeros(len(x) + 1, dtype=np.int64)
+    for f in range(len(faces)):
+        for k in range(3):
+            count[faces[f, k] + 1] += marked[faces[f, k]]
+    first = np.cumsum(count)
+    place = first[:-1].copy()
+    normals = np.empty((first[-1], 3))
+    n = np.empty(3)
+    for f in range(len(faces)):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        if not (marked[a] or marked[b] or marked[c]):
+            continue
+        p, q = x[b] - x[a], x[c] - x[a]
+        n[0], n[1], n[2] = p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]
+        n /= np.sqrt(n[0] ** 2 + n[1] ** 2 + n[2] ** 2) + 1e-300
+        for v in (a, b, c):
+            if marked[v]:
+                normals[place[v]] = n
+                place[v] += 1
+    total, cosine = np.zeros((len(x), 3)), np.ones(len(x))
+    for v in range(len(x)):
+        for i in range(first[v], first[v + 1]):
+            total[v] += normals[i]
+            for j in range(first[v], i):
+                cosine[v] = min(cosine[v], np.sum(normals[i] * normals[j]))
+    return total, cosine
+
+
+@njit(cache=True)
+def crease_sums(X, a, b):
+    """Sums (n, 2) at the ends of the edges a-b of their unit directions, all turned the same way at a vertex."""
+    sums = np.zeros_like(X)
+    for i in range(len(a)):
+        d = X[b[i]] - X[a[i]]
+        d /= np.sqrt(d[0] ** 2 + d[1] ** 2)
+        for v in (a[i], b[i]):
+            sums[v] += d if sums[v, 0] * d[0] + sums[v, 1] * d[1] >= 0 else -d
+    return sums
+
+
+@njit(cache=True, error_model="numpy")
 def sizing(x, X, u, faces, N, crease, refine, bounds):
     """Vertex tensors (n, 3) [1/m^2]. ``u (m, 3, 3)`` world velocities of the corners, ``crease (m, 3)`` marks edges on
     features, ``refine`` = (angle, velocity, compression), ``bounds`` = (size min, size max, aspect min)."""

@@ -184,6 +184,13 @@ def merged_quality(m, a, b, faces, n, limit):
     """
     smallest, shrank, worst, longest = np.inf, False, np.inf, 0.0
     present = np.inf
+    for i in range(n):  # lengths first: most merges fail here
+        f = faces[i]
+        v = m.F[f, (corner(m.F, f, a) + 1) % 3]
+        if v != b:
+            longest = max(longest, metric(m, b, v))
+            if longest > limit:
+                return smallest, shrank, worst, longest
     for i in range(n):
         f = faces[i]
         k = corner(m.F, f, a)
@@ -191,7 +198,7 @@ def merged_quality(m, a, b, faces, n, limit):
         present = min(present, aspect(m.X, a, p, q))
         if p == b or q == b:
             continue
-        longest = max(longest, metric(m, b, p), metric(m, b, q))
+        longest = max(longest, metric(m, b, q))  # the last of a border vertex
         if longest > limit:
             break
         A = area(m.X, b, p, q)

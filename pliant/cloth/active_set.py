@@ -43,7 +43,7 @@ class ActiveSet:
         system = Augmented(problem)
         point, rounds = self._rounds(system, guess)
         if residual(problem, point) <= 1e-2 * self.tolerance:
-            return Outcome(point, True, rounds, "")
+            return Outcome(point, True, rounds, "", exact=True)
         outcome = self.fallback.solve(problem, warm)
         if not outcome.solved:
             return outcome

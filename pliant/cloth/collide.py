@@ -59,14 +59,23 @@ def mesh_edges(faces: IntArray) -> IntArray:
 
 def perturbed(x: Array, thr: float) -> Array:
     """x shifted by up to 1e-3 thr toward or away from the centre by a fixed pattern; mirroring commutes with it."""
-    r = np.random.default_rng(7).uniform(-1, 1, size=(len(x), 1))
+    r = 2 * np.modf(0.6180339887 * np.arange(1, len(x) + 1))[0][:, None] - 1
     arm = x - x.mean(axis=0)
     return x + 1e-3 * thr * r * arm / (np.abs(arm).max() + 1e-300)
 
 
-def edge_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float) -> EdgeHits:
-    """Crossings of cloth edges with sharp edges within ``reach``."""
-    cloth = mesh_edges(sheet.faces)
+NO_EDGE_HITS = EdgeHits(
+    *(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3))),
+    *(np.zeros(0), np.zeros((0, 3))),
+)
+NO_TIP_HITS = TipHits(*2 * (np.zeros(0, np.int64),), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
+
+
+def edge_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: IntArray | None = None) -> EdgeHits:
+    """Crossings of cloth edges (those given, or all) with sharp edges within ``reach``."""
+    if not len(scenery.edge_a):
+        return NO_EDGE_HITS
+    cloth = mesh_edges(sheet.faces) if edges is None else edges
     x = perturbed(sheet.x, thr)
     arguments = (scenery.edge_a, scenery.edge_b, scenery.edge_n1, scenery.edge_n2)
     pairs, values = _collide.edge_edge(x, cloth, *arguments, reach)
@@ -77,6 +86,8 @@ def edge_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float) -> EdgeH
 
 def tip_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: int) -> TipHits:
     """Corners and nails near a face, one face each; ``edges`` is the number of edge features."""
+    if not len(scenery.corner_x):
+        return NO_TIP_HITS
     x = perturbed(sheet.x, thr)
     face, weights, height = _collide.tip_face(
         x, sheet.faces, scenery.corner_x, scenery.corner_n, scenery.corner_inward, reach

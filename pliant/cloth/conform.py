@@ -13,9 +13,9 @@ from pliant.cloth import _conform
 from pliant.cloth._sweeps import shared_edge
 from pliant.cloth._topology import FIXED, Tri, find_edge, split_edge, split_face
 from pliant.cloth.collide import EdgeHits, TipHits
-from pliant.cloth.kinematics import vertex_gradients
+from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import FeatureTable
-from pliant.cloth.sheet import Sheet, border_edges
+from pliant.cloth.sheet import BoolArray, Sheet
 from pliant.cloth.world import Scenery, World
 from pliant.errors import SceneError
 
@@ -42,72 +42,65 @@ class Border:
     b: Array
 
     @staticmethod
-    def of(sheet: Sheet) -> "Border":
-        edges = border_edges(sheet.faces, len(sheet.X))
+    def of(sheet: Sheet, edges: IntArray) -> "Border":
+        """From the border edges (k, 2) of the sheet."""
         return Border(sheet.X[edges[:, 0]], sheet.X[edges[:, 1]])
 
-    def admits(self, X: Array, direction: Array | None, zone: float) -> bool:
-        """Whether a feature vertex may be at X: away from the border, or on a crease that meets one border steeply."""
+    def admits(self, X: Array, direction: Array, zone: float) -> BoolArray:
+        """Whether feature vertices may be at X (k, 2): away from the border, or on a crease that meets one steeply.
+
+        ``direction (k, 2)`` is that of the crease, zero for a feature that has none.
+        """
         d = self.b - self.a
-        s = np.clip(np.einsum("ij,ij->i", X - self.a, d) / np.einsum("ij,ij->i", d, d), 0, 1)
-        near = np.linalg.norm(self.a + s[:, None] * d - X, axis=1) < zone
-        if not near.any():
-            return True
-        if direction is None:
-            return False
-        along = d[near] / np.linalg.norm(d[near], axis=1, keepdims=True)
-        if np.abs(along @ along[0]).min() < 0.9:
-            return False  # near two borders
-        cosine = np.abs(along @ direction) / (np.linalg.norm(direction) + 1e-300)
-        return bool(cosine.max() < np.cos(0.2 * np.pi))
+        along = d / np.linalg.norm(d, axis=1, keepdims=True)
+        r = X[:, None] - self.a
+        s = np.clip(np.einsum("kij,ij->ki", r, d) / np.einsum("ij,ij->i", d, d), 0, 1)
+        near = np.linalg.norm(r - s[..., None] * d, axis=2) < zone
+        length = np.linalg.norm(direction, axis=1)
+        cosine = np.abs(direction @ along.T) / (length[:, None] + 1e-300)
+        steep = np.where(near, cosine, 0.0).max(axis=1) < np.cos(0.2 * np.pi)
+        first = along[np.argmax(near, axis=1)]
+        single = np.where(near, np.abs(first @ along.T), 1.0).min(axis=1) >= 0.9  # not near two borders
+        return np.asarray(~near.any(axis=1) | (steep & single & (length > 0)))
 
 
-def material_direction(F: Array, e: Array) -> Array:
-    """The material direction whose image under F is closest to the world direction e."""
-    return np.asarray(np.linalg.lstsq(F, e, rcond=None)[0], dtype=np.float64)
-
-
-def keep_admitted(sheet: Sheet, scenery: Scenery, table: FeatureTable, zone: float) -> Sheet:
+def keep_admitted(sheet: Sheet, scenery: Scenery, table: FeatureTable, border: Border, zone: float) -> Sheet:
     """Drop the features of vertices that drifted into the border strip (a fifth narrower than for new ones)."""
     on = np.flatnonzero(sheet.feature >= 0)
     if not len(on):
         return sheet
-    border, F, feature = Border.of(sheet), vertex_gradients(sheet), sheet.feature.copy()
-    for v in on:
-        e = feature[v]
-        d = material_direction(F[v], scenery.edge_b[e] - scenery.edge_a[e]) if e < table.edges else None
-        if not border.admits(sheet.X[v], d, 0.8 * zone):
-            feature[v] = -1
+    direction, feature = np.zeros((len(on), 2)), sheet.feature.copy()
+    lines = np.flatnonzero(feature[on] < table.edges)
+    e = feature[on[lines]]
+    F = vertex_gradients(sheet)[on[lines]]
+    direction[lines] = material_directions(F, scenery.edge_b[e] - scenery.edge_a[e])
+    feature[on[~border.admits(sheet.X[on], direction, 0.8 * zone)]] = -1
     return replace(sheet, feature=feature)
 
 
-def fresh_edges(hits: EdgeHits, sheet: Sheet, scenery: Scenery, world: World, zone: float) -> IntArray:
+def fresh_edges(hits: EdgeHits, sheet: Sheet, scenery: Scenery, world: World, border: Border, zone: float) -> IntArray:
     """Which hits ask for a new vertex: the cloth has reached the edge, no end is on it yet, the border admits it."""
     touching = np.flatnonzero((hits.gap <= 0) & (hits.gap >= -2 * world.thr))
-    if not len(touching):
-        return touching
-    border, F, chosen = Border.of(sheet), vertex_gradients(sheet), []
-    for i in touching:
-        a, b = hits.ends[i]
-        e = hits.feature[i]
-        ends = (sheet.feature[a], sheet.feature[b])
-        if any(f == e or shared_edge(f, e, world.table.edges, world.table.corner_edges) >= 0 for f in ends):
-            continue
-        X = (1 - hits.s[i]) * sheet.X[a] + hits.s[i] * sheet.X[b]
-        d = material_direction(0.5 * (F[a] + F[b]), scenery.edge_b[e] - scenery.edge_a[e])
-        if border.admits(X, d, zone):
-            chosen.append(i)
-    return np.array(chosen, dtype=np.int64)
+    (a, b), e = hits.ends[touching].T, hits.feature[touching]
+    table = world.table
+    tracked = [
+        any(f == i or shared_edge(f, i, table.edges, table.corner_edges) >= 0 for f in ends)
+        for ends, i in zip(sheet.feature[hits.ends[touching]].tolist(), e.tolist(), strict=True)
+    ]
+    kept = np.flatnonzero(~np.array(tracked, dtype=bool))
+    if not len(kept):
+        return kept
+    a, b, e, s = a[kept], b[kept], e[kept], hits.s[touching[kept]][:, None]
+    F = vertex_gradients(sheet)
+    direction = material_directions(0.5 * (F[a] + F[b]), scenery.edge_b[e] - scenery.edge_a[e])
+    return touching[kept[border.admits((1 - s) * sheet.X[a] + s * sheet.X[b], direction, zone)]]
 
 
-def fresh_tips(hits: TipHits, sheet: Sheet, zone: float) -> IntArray:
+def fresh_tips(hits: TipHits, sheet: Sheet, border: Border, zone: float) -> IntArray:
     """Which tips ask for a new vertex: they poke through, are not tracked yet, and are away from the border."""
-    border, chosen = Border.of(sheet), []
-    for i in np.flatnonzero(hits.height >= 0):
-        X = hits.weights[i] @ sheet.X[sheet.faces[hits.face[i]]]
-        if not (sheet.feature == hits.feature[i]).any() and border.admits(X, None, zone):
-            chosen.append(i)
-    return np.array(chosen, dtype=np.int64)
+    new = np.flatnonzero((hits.height >= 0) & ~np.isin(hits.feature, sheet.feature))
+    X = np.einsum("ki,kij->kj", hits.weights[new], sheet.X[sheet.faces[hits.face[new]]])
+    return new[border.admits(X, np.zeros_like(X), zone)]
 
 
 def conform(tri: Tri, sheet: Sheet, hits: tuple[EdgeHits, TipHits], table: FeatureTable, conformer: Conformer) -> int:

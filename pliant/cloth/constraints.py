@@ -16,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.cloth._metric import face_normals
-from pliant.cloth.collide import EdgeHits, FaceContacts
-from pliant.cloth.kinematics import vertex_gradients
+from pliant.cloth._metric import crease_sums, folds
+from pliant.cloth.collide import EdgeHits, FaceContacts, feature_body
+from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import creases
-from pliant.cloth.sheet import Sheet, border_edges
+from pliant.cloth.sheet import Sheet
 from pliant.cloth.system import EolCloth
 from pliant.cloth.world import Scenery
 
@@ -103,46 +103,32 @@ class Corners:
 
     @staticmethod
     def of(sheet: Sheet, cloth: EolCloth, scenery: Scenery) -> "Corners":
-        n = len(sheet.X)
-        total, bend, slide = np.zeros((n, 3)), np.zeros(n), np.zeros((n, 2))
-        marked = sheet.feature >= 0
-        near = np.flatnonzero(marked[sheet.faces].any(axis=1))
-        normals = face_normals(sheet.x, sheet.faces[near])
-        around: dict[int, list[int]] = {}
-        for f, face in enumerate(sheet.faces[near]):
-            for v in face[marked[face]]:
-                around.setdefault(int(v), []).append(f)
-        for v, fs in around.items():
-            total[v] = normals[fs].sum(axis=0) / (np.linalg.norm(normals[fs].sum(axis=0)) + 1e-300)
-            bend[v] = np.arccos(np.clip((normals[fs] @ normals[fs].T).min(), -1, 1))
-        _border_directions(sheet, slide)
+        on = sheet.feature >= 0
+        total, cosine = folds(sheet.x, sheet.faces, on)
+        slide = np.zeros((len(sheet.X), 2))
+        _border_directions(sheet, cloth.border, slide)
         _crease_directions(sheet, cloth, scenery, slide)
-        return Corners(total, bend, slide)
+        unit = total / (np.linalg.norm(total, axis=1, keepdims=True) + 1e-300)
+        return Corners(unit, np.arccos(np.clip(cosine, -1, 1)), slide)
 
 
-def _border_directions(sheet: Sheet, slide: Array) -> None:
-    for a, b in border_edges(sheet.faces, len(sheet.X)):
-        if sheet.feature[a] >= 0:
-            d = sheet.X[b] - sheet.X[a]
-            slide[a] = np.array([-d[1], d[0]]) / np.linalg.norm(d)
+def _border_directions(sheet: Sheet, border: IntArray, slide: Array) -> None:
+    a, b = border[sheet.feature[border[:, 0]] >= 0].T
+    d = sheet.X[b] - sheet.X[a]
+    slide[a] = np.column_stack([-d[:, 1], d[:, 0]]) / np.linalg.norm(d, axis=1, keepdims=True)
 
 
 def _crease_directions(sheet: Sheet, cloth: EolCloth, scenery: Scenery, slide: Array) -> None:
     """Unit mean of the material directions of the crease edges at each inner vertex; F^+ e where there is none."""
     inner = (sheet.feature >= 0) & ~slide.any(axis=1)
+    if not inner.any():
+        return
     f, k = np.nonzero(creases(sheet, cloth.world.table))
-    sums = np.zeros_like(slide)
-    for a, b in zip(sheet.faces[f, (k + 1) % 3], sheet.faces[f, (k + 2) % 3], strict=True):
-        d = sheet.X[b] - sheet.X[a]
-        d = d / np.linalg.norm(d)
-        for v in (a, b):
-            sums[v] += d if sums[v] @ d >= 0 else -d
+    sums = crease_sums(sheet.X, sheet.faces[f, (k + 1) % 3], sheet.faces[f, (k + 2) % 3])
     lone = np.flatnonzero(inner & ~sums.any(axis=1) & (sheet.feature < cloth.world.table.edges))
     if len(lone):
-        F = vertex_gradients(sheet)
         e = sheet.feature[lone]
-        along = scenery.edge_b[e] - scenery.edge_a[e]
-        sums[lone] = [np.linalg.lstsq(F[v], d, rcond=None)[0] for v, d in zip(lone, along, strict=True)]
+        sums[lone] = material_directions(vertex_gradients(sheet)[lone], scenery.edge_b[e] - scenery.edge_a[e])
     chosen = np.flatnonzero(inner & sums.any(axis=1))
     slide[chosen] = sums[chosen] / np.linalg.norm(sums[chosen], axis=1, keepdims=True)
 
@@ -156,19 +142,21 @@ def feature_rows(
     number = np.full(len(sheet.X), -1)
     number[cloth.eol] = np.arange(len(cloth.eol))
     n = len(sheet.X)
-    for v in np.flatnonzero(sheet.feature >= 0).tolist():
+    on = np.flatnonzero(sheet.feature >= 0)
+    speeds = scenery.velocity(feature_body(sheet.feature[on], scenery), sheet.x[on])
+    outer = np.isin(on, cloth.border)
+    for v, speed, border in zip(on.tolist(), speeds, outer, strict=True):
         feature = int(sheet.feature[v])
         at = 3 * v + np.arange(3)
         if feature < edges:
             push, hold, body = _edge_directions(cloth, scenery, rule, corners, v, feature)
         else:
             push, hold, body = _corner_directions(scenery, corners, v, feature - edges)
-        speed = scenery.velocity(np.array([body]), sheet.x[v : v + 1])[0]
         for d in push:
             bound.add(at, d, d @ speed, Push(v, d, body))
         for d in hold:
             equal.add(at, d, d @ speed)
-        if number[v] >= 0 and (feature < edges or corners.slide[v].any() and sheet.flags[v] & 1):
+        if number[v] >= 0 and (feature < edges or border and corners.slide[v].any()):
             equal.add(3 * n + 2 * number[v] + np.arange(2), corners.slide[v], 0.0)
 
 
@@ -210,10 +198,10 @@ def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, 
 
 def crossing_rows(hits: EdgeHits, sheet: Sheet, scenery: Scenery, h: float, bound: Rows) -> None:
     """Lagrangian contact of cloth edges with sharp edges: the crossing point is pushed along the averaged normal."""
-    for (a, b), e, s, p in zip(hits.ends, hits.feature, hits.s, hits.point, strict=True):
+    speeds = scenery.velocity(scenery.edge_body[hits.feature], hits.point)
+    for (a, b), e, s, p, speed in zip(hits.ends, hits.feature, hits.s, hits.point, speeds, strict=True):
         n = scenery.edge_n1[e] + scenery.edge_n2[e]
         n /= np.linalg.norm(n)
-        speed = scenery.velocity(scenery.edge_body[e : e + 1], p[None])[0]
         gap = n @ ((1 - s) * sheet.x[a] + s * sheet.x[b] - p)
         columns = np.concatenate([3 * a + np.arange(3), 3 * b + np.arange(3)])
         right = n @ speed + relief(np.array([gap]), h)[0]

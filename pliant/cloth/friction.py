@@ -30,19 +30,21 @@ def rubbed(sheet: Sheet, scenery: Scenery, world: World, rho: float, contacts: t
         return sheet
     n = len(sheet.X)
     total, body = np.zeros((n, 3)), np.full(n, -1, dtype=np.int64)
-    for push, impulse in zip(*contacts, strict=True):
-        total[push.vertex] += impulse * push.normal
-        body[push.vertex] = push.body
+    pushes, impulses = contacts
+    vertex = np.array([p.vertex for p in pushes], dtype=np.int64)
+    normals = np.array([p.normal for p in pushes]).reshape(-1, 3)
+    np.add.at(total, vertex, impulses[:, None] * normals)
+    body[vertex] = [p.body for p in pushes]
     own = feature_body(sheet.feature, scenery)
     body = np.where(own >= 0, own, body)
     touching = np.flatnonzero((np.linalg.norm(total, axis=1) > 0) & (body >= 0))
     u, m = material_velocities(sheet), lumped_masses(sheet, rho)
     v, V = sheet.v.copy(), sheet.V.copy()
     edges = world.table.edges
-    for i in touching:
+    speeds = scenery.velocity(body[touching], sheet.x[touching])
+    for i, carried in zip(touching, speeds, strict=True):
         j = np.linalg.norm(total[i])
         normal = total[i] / j
-        carried = scenery.velocity(body[i : i + 1], sheet.x[i : i + 1])[0]
         slip = u[i] - carried
         slip = slip - (slip @ normal) * normal
         scale = max(0.0, 1 - world.mu * j / m[i] / (np.linalg.norm(slip) + 1e-300))

@@ -11,6 +11,7 @@ the same way: f -> (f, -F^T f), K -> (K, -K F; -F^T K, F^T K F) [Weidner2022, Eq
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.cloth._metric import angle_average
 from pliant.cloth.sheet import Sheet
 from pliant.energies.membrane import material_gradients
 from pliant.kernels.membrane import deformation
@@ -34,16 +35,13 @@ def corner_velocities(sheet: Sheet) -> Array:
 
 def vertex_gradients(sheet: Sheet) -> Array:
     """Deformation gradients averaged over the faces at each vertex by their angles there, (n, 3, 2)."""
-    F = deformation_gradients(sheet.x, sheet.X, sheet.faces)
-    total = np.zeros((len(sheet.X), 3, 2))
-    weight = np.zeros(len(sheet.X))
-    for k in range(3):
-        a, b, c = (sheet.X[sheet.faces[:, (k + j) % 3]] for j in range(3))
-        p, q = b - a, c - a
-        angle = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], np.einsum("ij,ij->i", p, q))
-        np.add.at(total, sheet.faces[:, k], angle[:, None, None] * F)
-        np.add.at(weight, sheet.faces[:, k], angle)
-    return total / weight[:, None, None]
+    return angle_average(deformation_gradients(sheet.x, sheet.X, sheet.faces), sheet.X, sheet.faces)
+
+
+def material_directions(F: Array, e: Array) -> Array:
+    """Material directions (k, 2) whose images under F (k, 3, 2) are closest to the world directions e (k, 3)."""
+    FtF = np.einsum("kia,kib->kab", F, F) + 1e-12 * np.eye(2)
+    return np.asarray(np.linalg.solve(FtF, np.einsum("kia,ki->ka", F, e)[..., None])[..., 0])
 
 
 def material_velocities(sheet: Sheet) -> Array:

@@ -29,6 +29,10 @@ class Motion:
     phases: tuple[Phase, ...] = ()
     pivot: Vector = (0.0, 0.0, 0.0)
 
+    @property
+    def still(self) -> bool:
+        return not self.phases
+
     def pose(self, t: float) -> tuple[Array, Array]:
         """Rotation R (3, 3) and pivot (3,) at time t: a body point X is at R (X - pivot_0) + pivot."""
         R, p = Rotation.identity(), np.array(self.pivot, dtype=np.float64)

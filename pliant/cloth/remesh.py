@@ -16,7 +16,7 @@ from pliant.arrays import Array, IntArray
 from pliant.cloth import _metric, _sweeps
 from pliant.cloth._topology import Tri, neighbours
 from pliant.cloth.kinematics import corner_velocities
-from pliant.cloth.sheet import Sheet
+from pliant.cloth.sheet import Sheet, open_edges
 from pliant.errors import SceneError
 
 
@@ -50,9 +50,9 @@ class Remesher:
         if min(self.angle, self.velocity, self.compression, self.aspect_min) <= 0:
             raise SceneError("a refinement threshold is not positive", where="Remesher", remedy="use positive numbers")
 
-    def sizing(self, sheet: Sheet, table: FeatureTable) -> Array:
-        """Sizing tensors (n, 3) = (xx, xy, yy) [1/m^2] at the vertices."""
-        N = neighbours(sheet.faces, len(sheet.X))
+    def sizing(self, sheet: Sheet, table: FeatureTable, N: IntArray | None = None) -> Array:
+        """Sizing tensors (n, 3) = (xx, xy, yy) [1/m^2] at the vertices; ``N`` are the neighbours of the faces."""
+        N = neighbours(sheet.faces, len(sheet.X)) if N is None else N
         refine = np.array([self.angle, self.velocity, self.compression])
         bounds = np.array([self.size_min, self.size_max, self.aspect_min])
         crease = creases(sheet, table)
@@ -80,9 +80,10 @@ def creases(sheet: Sheet, table: FeatureTable) -> IntArray:
     return crease
 
 
-def opened(sheet: Sheet, S: Array) -> Tri:
-    """The sheet as arrays under edit, with room to grow."""
+def opened(sheet: Sheet, S: Array, N: IntArray | None = None) -> Tri:
+    """The sheet as arrays under edit, with room to grow; ``N`` are the neighbours of its faces."""
     n, m = len(sheet.X), len(sheet.faces)
+    N = neighbours(sheet.faces, n) if N is None else N
     more = n + 500
 
     def grown(a: NDArray[Any], extra: int, fill: int = 0) -> NDArray[Any]:
@@ -92,12 +93,12 @@ def opened(sheet: Sheet, S: Array) -> Tri:
     some_face[sheet.faces.ravel()] = np.repeat(np.arange(m), 3)
     return Tri(
         grown(sheet.faces, 2 * more, -1),
-        grown(neighbours(sheet.faces, n), 2 * more, -1),
+        grown(N, 2 * more, -1),
         grown(some_face, more, -1),
         grown(sheet.X, more),
         grown(sheet.x, more),
         grown(sheet.feature, more, -1),
-        grown(sheet.flags, more),
+        grown(sheet.flagged(open_edges(sheet.faces, N)), more),
         grown(S, more),
         np.array([n, m], dtype=np.int64),
     )

@@ -32,14 +32,23 @@ class Sheet:
     @property
     def flags(self) -> IntArray:
         """Bits BORDER and FIXED per vertex."""
+        return self.flagged(border_edges(self.faces, len(self.X)))
+
+    def flagged(self, border: IntArray) -> IntArray:
+        """The bits from the border edges (k, 2)."""
         flags = np.where(self.fixed, FIXED, 0).astype(np.int64)
-        flags[border_edges(self.faces, len(self.X)).ravel()] |= BORDER
+        flags[border.ravel()] |= BORDER
         return flags
 
 
 def border_edges(faces: IntArray, n: int) -> IntArray:
     """(k, 2) directed border edges (the domain on their left)."""
-    f, k = np.nonzero(neighbours(faces, n) < 0)
+    return open_edges(faces, neighbours(faces, n))
+
+
+def open_edges(faces: IntArray, N: IntArray) -> IntArray:
+    """(k, 2) directed edges across which ``N (m, 3)`` names no neighbour."""
+    f, k = np.nonzero(N < 0)
     return np.stack([faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]], axis=1)
 
 

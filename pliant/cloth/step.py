@@ -13,6 +13,8 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.collide import (
+    NO_EDGE_HITS,
+    NO_TIP_HITS,
     EdgeHits,
     TipHits,
     confirmed,
@@ -22,7 +24,7 @@ from pliant.cloth.collide import (
     mesh_edges,
     tip_hits,
 )
-from pliant.cloth.conform import Conformer, conform, fresh_edges, fresh_tips, keep_admitted
+from pliant.cloth.conform import Border, Conformer, conform, fresh_edges, fresh_tips, keep_admitted
 from pliant.cloth.constraints import PUSHES, Cone, Corners, EdgeRule, Push, Rows, crossing_rows, face_rows, feature_rows
 from pliant.cloth.friction import rubbed
 from pliant.cloth.remesh import Edited, Remesher, closed, opened, refined
@@ -91,19 +93,20 @@ class EolStep:
             return sheet
         kept = confirmed(sheet, scenery, system.world, h, snap=system.eulerian)
         zone = self.conformer.zone * system.scale
-        kept = keep_admitted(kept, scenery, system.world.table, zone)
+        kept = keep_admitted(kept, scenery, system.world.table, Border.of(sheet, system.border), zone)
         return released(sheet, kept)
 
     def detect(self, system: EolCloth, sheet: Sheet, scenery: Scenery) -> tuple[EdgeHits, TipHits]:
         """New vertices asked for by features that the cloth has met."""
         thr, edges = system.world.thr, system.world.table.edges
-        hits, tips = edge_hits(sheet, scenery, 2 * thr, thr), tip_hits(sheet, scenery, 5 * thr, thr, edges)
         if self.conformer is None:
-            return chosen(hits, np.zeros(0, dtype=np.int64)), chosen(tips, np.zeros(0, dtype=np.int64))
-        zone = self.conformer.zone * system.scale
+            return NO_EDGE_HITS, NO_TIP_HITS
+        hits = edge_hits(sheet, scenery, 2 * thr, thr, system.edges)
+        tips = tip_hits(sheet, scenery, 5 * thr, thr, edges)
+        border, zone = Border.of(sheet, system.border), self.conformer.zone * system.scale
         return (
-            chosen(hits, fresh_edges(hits, sheet, scenery, system.world, zone)),
-            chosen(tips, fresh_tips(tips, sheet, zone)),
+            chosen(hits, fresh_edges(hits, sheet, scenery, system.world, border, zone)),
+            chosen(tips, fresh_tips(tips, sheet, border, zone)),
         )
 
     def remesh(self, system: EolCloth, sheet: Sheet, hits: tuple[EdgeHits, TipHits]) -> Edited:
@@ -112,7 +115,9 @@ class EolStep:
         features = self.conformer is not None and ((sheet.feature >= 0).any() or any(len(k.feature) for k in hits))
         if not features and self.remesher is None:
             return Edited(sheet, np.arange(len(sheet.X)), 0)
-        tri = opened(sheet, self.remesher.sizing(sheet, table) if self.remesher else uniform_sizing(sheet))
+        N = system.neighbours
+        S = self.remesher.sizing(sheet, table, N) if self.remesher else uniform_sizing(sheet)
+        tri = opened(sheet, S, N)
         operations = 0
         if features and self.conformer is not None:
             operations += conform(tri, sheet, hits, table, self.conformer)
@@ -178,7 +183,7 @@ def handle_rows(cloth: EolCloth, sheet: Sheet, t: float, h: float, equal: Rows) 
 
 def open_crossings(cloth: EolCloth, sheet: Sheet, scenery: Scenery) -> EdgeHits:
     """Crossings of cloth edges with sharp edges at which neither end lies on a feature of that body."""
-    hits = edge_hits(sheet, scenery, cloth.world.thr, cloth.world.thr)
+    hits = edge_hits(sheet, scenery, cloth.world.thr, cloth.world.thr, cloth.edges)
     body = feature_body(sheet.feature, scenery)
     own = (body[hits.ends] == scenery.edge_body[hits.feature][:, None]).any(axis=1)
     return chosen(hits, np.flatnonzero(~own))

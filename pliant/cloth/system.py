@@ -7,9 +7,10 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _fill
+from pliant.cloth._topology import neighbours
 from pliant.cloth.kinematics import MASS, corner_velocities, deformation_gradients, quadratic_velocity
 from pliant.cloth.material import ClothMaterial
-from pliant.cloth.sheet import Sheet
+from pliant.cloth.sheet import Sheet, open_edges
 from pliant.cloth.world import World
 from pliant.energies.bending import cotangent_stencils, hinges
 from pliant.energies.membrane import lame, material_gradients
@@ -32,7 +33,10 @@ class EolCloth:
         self.eol: IntArray = np.flatnonzero((sheet.feature >= 0) & ~sheet.fixed) if eulerian else np.zeros(0, np.int64)
         number = np.full(n, -1, dtype=np.int64)
         number[self.eol] = np.arange(len(self.eol))
+        self.neighbours: IntArray = neighbours(sheet.faces, n)
+        self.border: IntArray = open_edges(sheet.faces, self.neighbours)
         self.hinge = hinges(sheet.faces)
+        self.edges: IntArray = np.concatenate([self.hinge[:, :2], self.border])
         start, near = _fill.reach(sheet.faces, self.hinge, n)
         self._graph = (start, near, number)
         self._pattern = Pattern(*_fill.pattern(start, near, number, self.eol))
