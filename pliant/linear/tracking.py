@@ -10,10 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from pliant.arrays import Array
 
 Operator = Callable[[Array], Array]  # (n, k) -> (n, k)
+ORTHOGONAL = 1e-4  # columns that keep this much in a pass of Gram-Schmidt need no second one
+NEGLIGIBLE = 1e-7  # directions shorter than this, relative to Y, are left out: their images are mostly round-off
+DEPENDENT = 1e-5  # and so are those that much shorter than the longest
 
 
 @dataclass(frozen=True)
@@ -54,42 +58,58 @@ class Tracked:
 def track(pencil: Pencil, start: Array, s: int, rider: Array, *, tolerance: float = 0.1, blocks: int = 3) -> Tracked:
     """The s lowest modes near ``start (n, p >= s)``, in as many blocks as they need to move less than ``tolerance``.
 
-    The sine of the angle by which the new modes leave the old space is what is compared with ``tolerance``; the error
-    that remains after the block is about its square. ``rider (n,)`` is solved along with the first block.
+    What is compared with ``tolerance`` is the sine of the angle between A^-1 M u and the old space. For A = M + h^2 K
+    it is h^2 |K u - lam M u|, about the part of the step that couples u to the rest: modes may be far from exact when
+    h^2 lam is small, but then a step hardly feels it. ``rider (n,)`` is solved along with the first block.
     """
-    p = start.shape[1]
-    basis, images = start, pencil.K(start)  # M-orthonormal, as the modes of the last step are
-    U, used, error = start, 0, np.inf
-    y = np.zeros(0)
-    while used < blocks and error > tolerance:
-        MU = pencil.M(U)
-        if used == 0:
-            both = pencil.solve(np.column_stack([MU, rider]))
-            Y, y = np.ascontiguousarray(both[:, :-1]), both[:, -1]
-        else:
-            Y = pencil.solve(MU)
-        basis, images, change = widened(pencil, basis, images, Y, pencil.image(MU, Y))
-        H = basis.T @ images
-        lam, S = np.linalg.eigh(0.5 * (H + H.T))
-        U = basis @ S[:, :p]
-        used, error = used + 1, float(change[:s].max(initial=0.0))
-    return Tracked(lam[:p], U, error, p * used, used, y)
+    n, p = start.shape
+    MU = pencil.M(start)
+    both = pencil.solve(np.column_stack([MU, rider]))
+    Y, y = np.ascontiguousarray(both[:, :-1]), both[:, -1]
+    basis, change = Basis(start, MU, pencil.K(start)).widened(pencil, Y, pencil.image(MU, Y))
+    lam, U = basis.ritz(p)
+    used = 1
+    while used < blocks and change[:s].max(initial=0.0) > tolerance and basis.B.shape[1] + p <= n:
+        basis, change = basis.widened(pencil, pencil.solve(pencil.M(U)))
+        lam, U = basis.ritz(p)
+        used += 1
+    return Tracked(lam, U, float(change[:s].max(initial=0.0)), p * used, used, y)
 
 
-def widened(pencil: Pencil, basis: Array, images: Array, Y: Array, KY: Array) -> tuple[Array, Array, Array]:
-    """Basis and images with the part of Y outside the basis, M-orthonormal; and its size relative to Y, per column."""
-    before = norms(Y, pencil.M(Y))
-    Y, KY = Y / before, KY / before
-    for _ in range(2):
-        C = basis.T @ pencil.M(Y)
-        Y, KY = Y - basis @ C, KY - images @ C
-    gram = Y.T @ pencil.M(Y)
-    d, Q = np.linalg.eigh(0.5 * (gram + gram.T))
-    keep = d > max(1e-24, 1e-10 * d[-1])  # columns that are only round-off, or depend on others, are left out
-    T = Q[:, keep] / np.sqrt(d[keep])
-    change = np.sqrt(np.maximum(np.diag(gram), 0.0))
-    return np.hstack([basis, Y @ T]), np.hstack([images, KY @ T]), change
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Vectors and their images under M and K; M-orthonormal up to round-off, which `ritz` takes into account."""
 
+    B: Array
+    MB: Array
+    KB: Array
 
-def norms(Y: Array, MY: Array) -> Array:
-    return np.sqrt(np.maximum(np.einsum("ij,ij->j", Y, MY), 1e-300))
+    def widened(self, pencil: Pencil, Y: Array, KY: Array | None = None) -> tuple["Basis", Array]:
+        """With the part of Y outside, M-orthonormal; and the size of that part relative to Y, per column.
+
+        ``KY`` may be given for the first block; further ones are too close to the basis for it to keep its digits.
+        """
+        MY = pencil.M(Y)
+        size = np.sqrt(np.maximum(np.einsum("ij,ij->j", Y, MY), 1e-300))
+        Y, MY = Y / size, MY / size
+        for _ in range(2):
+            C = self.B.T @ MY
+            Y = Y - self.B @ C
+            KY = None if KY is None else (KY - self.KB @ (C * size))
+            MY = pencil.M(Y)
+            gram = Y.T @ MY
+            if gram.diagonal().min() > ORTHOGONAL**2:
+                break
+        d, Q = np.linalg.eigh(0.5 * (gram + gram.T))
+        keep = d > max(NEGLIGIBLE**2, DEPENDENT**2 * d[-1])
+        T = Q[:, keep] / np.sqrt(d[keep])
+        Y, MY = Y @ T, MY @ T
+        KY = pencil.K(Y) if KY is None else KY @ (T / size[:, None])
+        wide = Basis(*(np.hstack(pair) for pair in ((self.B, Y), (self.MB, MY), (self.KB, KY))))
+        return wide, np.sqrt(np.maximum(gram.diagonal(), 0.0))
+
+    def ritz(self, p: int) -> tuple[Array, Array]:
+        """The p lowest Ritz values and vectors, M-orthonormal."""
+        G, H = self.B.T @ self.MB, self.B.T @ self.KB
+        lam, S = scipy.linalg.eigh(0.5 * (H + H.T), 0.5 * (G + G.T), subset_by_index=(0, p - 1))
+        return lam, self.B @ S
