@@ -5,7 +5,7 @@ offers and the Ldot solvers need [Weidner2022, Ch. 5].
 """
 
 from dataclasses import dataclass, field
-from sys import getrefcount
+from weakref import finalize
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ class Layout:
     structure: Structure
     entries: IntArray
     position: IntArray
-    pool: list[Array] = field(default_factory=list, repr=False, compare=False)
+    free: list[bytearray] = field(default_factory=list, repr=False, compare=False)  # storage of factors that are gone
 
     @staticmethod
     def of(indptr: np.ndarray, indices: np.ndarray) -> "Layout":
@@ -41,15 +41,14 @@ class Layout:
         kernels.fill(panels, self.position, values)
 
     def panels(self) -> Array:
-        """Uninitialised storage for a factor: one of ours that nobody refers to any more, else a new one.
+        """Uninitialised storage for a factor: that of one nobody refers to any more, else new.
 
         To touch a hundred megabytes for the first time can take as long as to factor the matrix.
         """
-        for k in range(len(self.pool)):
-            if getrefcount(self.pool[k]) == 2:  # the pool's reference and the argument
-                return self.pool[k]
-        self.pool.append(np.empty(self.structure.panel_start[-1]))
-        return self.pool[-1]
+        storage = self.free.pop() if self.free else bytearray(8 * int(self.structure.panel_start[-1]))
+        panels = np.frombuffer(storage)  # views of it keep it alive, so it goes only when all of them have gone
+        finalize(panels, self.free.append, storage).atexit = False
+        return panels
 
     def solve(self, panels: Array, b: Array) -> Array:
         """x (N, k) with L L^T x = b (N, k), rows in the order of A."""
