@@ -21,7 +21,7 @@ from pliant.systems.elastodynamics import Elastodynamics
 
 H = 0.01  # s, everywhere in the chapter
 BETA = 0.01  # s
-AXIS = {"armadillo": 1, "arm": 0, "bar": 0}  # along which the body stands on its support
+UPRIGHT = {True: (1, 0), False: (2, 1)}  # axes of the armadillo (the thesis's own: True): up, from leg to leg
 FRAMES = 30  # of shaking
 
 
@@ -33,37 +33,42 @@ class Pair:
     coarse: Mesh
     fine: Mesh
     B: sp.csr_matrix  # (n_fine, n_coarse)
-    material: Any
+    material: Any  # or a function that makes it for a mesh: moduli that vary in space
     motion: Motion | None = None
     held: Callable[[Array], Any] | None = None  # which of the supported vertices stay held; all by default
     beta: float = BETA
+    axes: tuple[int, int] = (0, 1)  # along which it stands on its support, and across
+
+    def solid(self, mesh: Mesh, material: Any, *, damped: bool = True) -> Solid:
+        damping = Rayleigh(beta=self.beta) if damped and self.beta else None
+        pins = Pin(mesh.where(self._supported), self.motion)
+        return Solid(mesh, material, density=1000.0, pins=pins, damping=damping, lumped=False)
 
     def body(self, mesh: Mesh, material: Any, *, damped: bool = True) -> Elastodynamics:
-        support = mesh.where(self._supported)
-        damping = Rayleigh(beta=self.beta) if damped and self.beta else None
-        pins = Pin(support, self.motion)
-        solid = Solid(mesh, material, density=1000.0, pins=pins, damping=damping, lumped=False)
-        return Scene([solid], gravity=(0, 0, 0)).system()
+        return Scene([self.solid(mesh, material, damped=damped)], gravity=(0, 0, 0)).system()
 
     def _supported(self, X: Array) -> Any:
-        axis = AXIS[self.name]
+        axis = self.axes[0]
         low, high = self.fine.bounds[:, axis]
-        chosen = X[:, axis] < low + 0.05 * (high - low)
+        chosen = X[:, axis] <= low + (0.05 + 1e-9) * (high - low)  # lattices have vertices on this plane
         return chosen if self.held is None else chosen & self.held(X)
 
+    def made(self, mesh: Mesh) -> Any:
+        return self.material(mesh) if callable(self.material) else self.material
+
     def truth(self) -> Elastodynamics:
-        return self.body(self.fine, self.material)
+        return self.body(self.fine, self.made(self.fine))
 
     def plain(self) -> Elastodynamics:
-        return self.body(self.coarse, self.material)
+        return self.body(self.coarse, self.made(self.coarse))
 
     def dac(self) -> Elastodynamics:
-        factor = dac_factor(self.body(self.coarse, self.material), self.body(self.fine, self.material))
-        return self.body(self.coarse, softened(self.material, factor))
+        factor = dac_factor(self.plain(), self.truth())
+        return self.body(self.coarse, softened(self.made(self.coarse), factor))
 
     def eigenfit(self, s: int = 10, **options: Any) -> EigenFit:
         """Damping beta K# replaces that of the coarse mesh."""
-        coarse = self.body(self.coarse, self.material, damped=False)
+        coarse = self.body(self.coarse, self.made(self.coarse), damped=False)
         found = fit(coarse, self.truth(), self.B, s, on_mismatch="ignore")
         return EigenFit(coarse, found, beta=self.beta, **options)
 
@@ -80,14 +85,18 @@ class Pair:
         x[:, 2] += np.sin(angle) * y + (np.cos(angle) - 1.0) * z
         return State(system.prescribe(x.ravel(), 0.0), np.zeros(x.size))
 
-    def released(self, held: Callable[[Array], Any]) -> "Pair":
-        """The same bodies with other constraints; fits must be made anew."""
-        return replace(self, held=held)
+    def released(self) -> "Pair":
+        """The same bodies held on one side only; fits must be made anew."""
+        across = self.axes[1]
+        middle = float(self.fine.X[:, across].mean())
+        return replace(self, held=lambda X: X[:, across] < middle)
 
 
 def pair(name: str, material: Any, *, shaken: bool = False, beta: float = BETA) -> Pair:
     """``name``: armadillo, arm or bar; ``shaken`` moves the support to and fro during the first 30 frames."""
-    coarse, fine = (thesis_mesh(f"{name}_{kind}").mesh for kind in ("coarse", "fine"))
+    found = [thesis_mesh(f"{name}_{kind}") for kind in ("coarse", "fine")]
+    coarse, fine = (f.mesh for f in found)
+    axes = UPRIGHT[found[1].own] if name == "armadillo" else (0, 1)
     motion = None
     if shaken:
         amplitude = 0.02 * fine.size
@@ -95,7 +104,7 @@ def pair(name: str, material: Any, *, shaken: bool = False, beta: float = BETA) 
         motion = Keyframes(
             times=times, translations=tuple((amplitude * a, 0.0, 0.5 * amplitude * a) for a in (0, 1, 0, -1, 0))
         )
-    return Pair(name, coarse, fine, prolongation(coarse, fine), material, motion, beta=beta)
+    return Pair(name, coarse, fine, prolongation(coarse, fine), material, motion, beta=beta, axes=axes)
 
 
 def notes(*names: str) -> list[str]:

@@ -30,9 +30,9 @@ STAND_INS: dict[str, Callable[[], Mesh]] = {
     "bunny": lambda: meshes.long_eared(),
     "armadillo_fine": lambda: meshes.figure(cells=46),
     "armadillo_coarse": lambda: meshes.figure(cells=20),
-    "arm_fine": lambda: meshes.serpent(cells=110),
-    "arm_coarse": lambda: meshes.serpent(cells=70),
-    "bar_fine": lambda: meshes.bar((1.0, 0.25, 0.25), (48, 12, 12)),
+    "arm_fine": lambda: meshes.serpent(cells=65),
+    "arm_coarse": lambda: meshes.serpent(cells=45),
+    "bar_fine": lambda: meshes.bar((1.0, 0.25, 0.25), (60, 15, 15)),
     "bar_coarse": lambda: meshes.bar((1.0, 0.25, 0.25), (20, 5, 5)),
 }
 

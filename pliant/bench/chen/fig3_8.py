@@ -26,8 +26,7 @@ def two_phases(before: Any, after: Any, switch: int, frames: int) -> list[Array]
 def run(*, quick: bool = False) -> Table:
     switch, frames = (6, 14) if quick else (FRAMES, 120)
     body = pair("armadillo", ARAP(E=1e6), shaken=True, beta=0.0)
-    middle = float(body.fine.X[:, 0].mean())
-    free = body.released(lambda X: X[:, 0] < middle)
+    free = body.released()
     methods = ("coarse", "EigenFit")
     first, second = systems(body, 10, False, methods), systems(free, 10, False, methods)
     fine = two_phases(first["fine"], second["fine"], switch, frames)
