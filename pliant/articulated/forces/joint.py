@@ -83,10 +83,12 @@ def _coordinates(kin: Kinematics, link: int | str) -> IntArray:
 def wrench_map(kin: Kinematics, link: int) -> tuple[IntArray, Array]:
     """Bodies (child, parent) and W (12, dof) with J^T W tau = tau at this joint and zero at all others.
 
-    W^T (phi_child, phi_parent) is the least-squares joint rate, so W W^T is the damping matrix of a unit joint damper.
+    W = A_ji^T S (S^T S)^-1 on the child, opposite on the parent: a pure couple about a hinge, a pure force along a
+    slider. W^T (phi_child, phi_parent) is the joint rate, so W W^T is the damping matrix of a unit joint damper.
     """
-    B = kin.B[kin.tree.slice(link)]
-    child = B.T @ np.linalg.inv(B @ B.T)
+    A_ji = adjoint(kin.tree.Eb[link])
+    S = A_ji @ kin.B[kin.tree.slice(link)].T
+    child = A_ji.T @ S @ np.linalg.inv(S.T @ S)
     parent = int(kin.tree.parent[link])
     A = adjoint(frame(kin.R[link], kin.p[link]))
     return np.array([link, parent]), np.concatenate([child, -A.T @ child])
