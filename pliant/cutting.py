@@ -22,6 +22,11 @@ from pliant.state import State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 
 
+def read_out(name: str) -> Any:
+    """A property that reads one field of the ``scene`` its object is made around."""
+    return property(lambda self: getattr(self.scene, name))
+
+
 class Cut(Protocol):
     """A cut through one body at a time [s]; ``apply`` makes it on the body's mesh as it is then."""
 
@@ -99,7 +104,7 @@ class Cutting:
             return self.integrator.step(system, state, h, memory)
         system, state = severed(system, state, self.cuts[system.done : due])
         step = self.integrator.step(system, state, h, None)
-        return replace(step, system=system)
+        return replace(step, system=system, start=state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,25 +124,8 @@ class CutScene:
                 remedy = "cut solids and membranes: their mass lies in the elements"
                 raise SceneError("the mass of springs lies in their vertices", where="CutScene.cuts", remedy=remedy)
 
-    @property
-    def name(self) -> str:
-        return self.scene.name
-
-    @property
-    def on_failure(self) -> str:
-        return self.scene.on_failure
-
-    @property
-    def on_energy_gain(self) -> str:
-        return self.scene.on_energy_gain
-
-    @property
-    def h(self) -> float:
-        return float(self.scene.h)
-
-    @property
-    def steps(self) -> int:
-        return self.scene.steps
+    name, h, steps = read_out("name"), read_out("h"), read_out("steps")
+    on_failure, on_energy_gain = read_out("on_failure"), read_out("on_energy_gain")
 
     @cached_property
     def integrator(self) -> Cutting:

@@ -246,7 +246,7 @@ def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], o
     with np.errstate(all="ignore"):
         for part in taken:
             system = system if part.system is None else part.system
-            row = ledger.entry(row, system, before, part.state, order)
+            row = ledger.entry(row, system, before if part.start is None else part.start, part.state, order)
             rows.append(row)
             before = part.state
     return ledger.combined(rows)

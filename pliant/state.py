@@ -22,13 +22,15 @@ class State:
 class Step:
     """One time step: the new state, the memory for the next one, one report per nonlinear or linear solve.
 
-    ``system`` is set only when the step changed the topology; the next step must then use it.
+    ``system`` is set only when the step changed the topology; the next step must then use it. ``start`` is then the
+    state it set out from in the coordinates of that system, where such a state exists: the books need it.
     """
 
     state: State
     memory: Any
     reports: tuple["SolveReport", ...] = ()
     system: Any = None
+    start: State | None = None
 
 
 @dataclass(frozen=True)

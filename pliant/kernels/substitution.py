@@ -28,25 +28,29 @@ def solve(blas, structure, L, X, transposed):
                     W[i * k + c] = X[below[i], c]
             _solve_panel_transposed(blas, n, m, k, L, panel_start[s], X, first[s], W)
         else:
-            _solve_panel(blas, n, m, k, L, panel_start[s], X, first[s], W)
+            used = _used(X, first[s], n)
+            if used == 0:
+                continue
+            _solve_panel(blas, n, m, used, L, panel_start[s], X, first[s], W)
             for i in range(m - n):
-                for c in range(k):
-                    X[below[i], c] -= W[i * k + c]
+                for c in range(used):
+                    X[below[i], c] -= W[i * used + c]
 
 
 @kernel
 def _solve_panel(blas, n, m, k, L, panel, X, row, W):
-    """x <- L^-1 x for the rows of the panel, W = B x for the rows below."""
+    """x <- L^-1 x for the first k columns of the rows of the panel, W = B x for the rows below."""
     n32, m32, k32, below, one = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
-    x, diagonal, B = at(X, row * k), at(L, panel), at(L, panel + n)
+    width = np.int32(X.shape[1])
+    x, diagonal, B = at(X, row * width), at(L, panel), at(L, panel + n)
     if k == 1:
-        fortran(blas[TRSV], (LOWER, NO, NO, n32, diagonal, m32, x, one))
+        fortran(blas[TRSV], (LOWER, NO, NO, n32, diagonal, m32, x, width))
         if below > 0:
-            fortran(blas[GEMV], (NO, below, n32, 1.0, B, m32, x, one, 0.0, at(W, 0), one))
+            fortran(blas[GEMV], (NO, below, n32, 1.0, B, m32, x, width, 0.0, at(W, 0), one))
     else:
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, k32, n32, 1.0, diagonal, m32, x, k32))
+        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, k32, n32, 1.0, diagonal, m32, x, width))
         if below > 0:
-            fortran(blas[GEMM], (NO, YES, k32, below, n32, 1.0, x, k32, B, m32, 0.0, at(W, 0), k32))
+            fortran(blas[GEMM], (NO, YES, k32, below, n32, 1.0, x, width, B, m32, 0.0, at(W, 0), k32))
 
 
 @kernel
@@ -71,3 +75,15 @@ def _tallest(first, row_start):
     for s in range(len(first) - 1):
         tallest = max(tallest, (row_start[s + 1] - row_start[s]) - (first[s + 1] - first[s]))
     return tallest
+
+
+@kernel
+def _used(X, row, n):
+    """How many leading columns have anything but zeros in n rows: with sparse right-hand sides often few, or none."""
+    used = 0
+    for i in range(row, row + n):
+        for c in range(X.shape[1] - 1, used - 1, -1):
+            if X[i, c] != 0.0:
+                used = c + 1
+                break
+    return used

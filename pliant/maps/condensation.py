@@ -56,13 +56,13 @@ class Follow:
 
     def condensed(self, others: Array) -> "Condensed":
         """J and -K_qq^-1 (others)_q in one blocked solve; ``others (n_free, k)``: the force f, the drive K_fk v_k."""
-        n_u = self.columns.shape[1]
-        rhs = np.empty((len(self.columns), n_u + others.shape[1]))
-        rhs[:, :n_u] = self.columns
-        rhs[:, n_u:] = others
-        rhs[self.leading.dynamic, n_u:] = 0.0
+        k = others.shape[1]
+        rhs = np.empty((len(self.columns), k + self.columns.shape[1]))
+        rhs[:, :k] = others
+        rhs[self.leading.dynamic, :k] = 0.0
+        rhs[:, k:] = self.columns
         solved = self.factor.solve(rhs)
-        return Condensed(solved[:, :n_u], solved[:, n_u:], self.leading, self.factor)
+        return Condensed(solved[:, k:], solved[:, :k], self.leading, self.factor)
 
 
 @dataclass(frozen=True, eq=False)

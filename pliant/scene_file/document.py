@@ -52,6 +52,19 @@ class BodyTable(Table):
     pins: list[PinTable] = []
 
 
+class CutTable(Table):
+    """A cut through one body at ``time``: along the plane through ``point`` across ``normal``, or around ``elements``,
+    or around the elements whose centres are ``where`` a sentence says.
+    """
+
+    time: Quantity
+    body: int = 0
+    point: Vector | None = None
+    normal: list[float] | None = None
+    elements: list[int] | None = None
+    where: str | None = None
+
+
 class OutputTable(Table):
     """What is recorded."""
 
@@ -79,6 +92,7 @@ class SceneTable(RunTable):
     contact: Choice | None = None
     obstacles: list[Choice] = []
     bodies: list[BodyTable]
+    cuts: list[CutTable] = []
 
 
 class ReferenceTable(RunTable):
@@ -88,6 +102,9 @@ class ReferenceTable(RunTable):
     python: str | None = None
     function: str = "scene"
     parameters: dict[str, Any] = {}
+
+
+TABLES = {"bodies": BodyTable, "pins": PinTable, "transform": Transform, "cuts": CutTable, "output": OutputTable}
 
 
 def parse(document: dict[str, Any], where: str) -> SceneTable | ReferenceTable:
@@ -124,6 +141,5 @@ def _keys(model: Any, path: list[Any]) -> list[str]:
     for part in path[:-1]:
         if isinstance(part, int):
             continue
-        tables = {"bodies": BodyTable, "pins": PinTable, "transform": Transform, "output": OutputTable}
-        model = tables.get(str(part), model)
+        model = TABLES.get(str(part), model)
     return list(model.model_fields)

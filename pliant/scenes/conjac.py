@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.bodies import Solid
 from pliant.contact.obstacles import Plane
-from pliant.cutting import CutScene, PlaneCut
+from pliant.cutting import CutScene, PlaneCut, read_out
 from pliant.integrators import AdaptiveConJac, ConJac
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
@@ -75,28 +75,10 @@ class TuggedScene:
 
     scene: Scene
     tugs: tuple[Tug, ...]
-    on_failure: str = "raise"
-    on_energy_gain: str = "ignore"
 
-    @property
-    def name(self) -> str:
-        return self.scene.name
-
-    @property
-    def integrator(self) -> Any:
-        return self.scene.integrator
-
-    @property
-    def h(self) -> float:
-        return float(self.scene.h)
-
-    @property
-    def steps(self) -> int:
-        return self.scene.steps
-
-    @property
-    def bodies(self) -> Sequence[Any]:
-        return self.scene.bodies
+    name, h, steps, bodies = read_out("name"), read_out("h"), read_out("steps"), read_out("bodies")
+    integrator = read_out("integrator")
+    on_failure, on_energy_gain = read_out("on_failure"), read_out("on_energy_gain")
 
     def offsets(self) -> IntArray:
         return self.scene.offsets()

@@ -13,6 +13,7 @@ from pliant.arrays import Array
 from pliant.bench.conjac.play import march
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Solid
+from pliant.cutting import read_out
 from pliant.integrators import BDF1, ConJac
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
@@ -40,17 +41,7 @@ class Spun:
     scene: Scene
     omega: float
 
-    @property
-    def h(self) -> float:
-        return float(self.scene.h)
-
-    @property
-    def steps(self) -> int:
-        return self.scene.steps
-
-    @property
-    def integrator(self) -> Any:
-        return self.scene.integrator
+    h, steps, integrator = read_out("h"), read_out("steps"), read_out("integrator")
 
     def system(self) -> Any:
         return self.scene.system()

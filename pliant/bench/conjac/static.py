@@ -33,7 +33,7 @@ def settle(scene: Scene, count: int, gamma: float, exact: Any) -> dict[str, Any]
     system = scene.system()
     X = system.X.ravel()
     sag = float(abs(exact - X).max())
-    run = replace(scene, integrator=ConJac(spread(system, count), beta=3.0, gamma=gamma), h=2e-2, duration=16.0)
+    run = replace(scene, integrator=ConJac(spread(system, count), beta=3.0, gamma=gamma), h=5e-2, duration=40.0)
     error, quiet, last, steps = np.inf, np.inf, X, 0
     for moment in march(run):
         steps += 1
@@ -66,5 +66,5 @@ def run(*, quick: bool = False) -> Table:
         )
     ]
     return Table(
-        "conjac/static", "Static states", rows, claims, ["beta = 3, h = 20 ms, until speeds are below 1e-9 m/s"]
+        "conjac/static", "Static states", rows, claims, ["beta = 3, h = 50 ms, until speeds are below 1e-9 m/s"]
     )

@@ -1,0 +1,59 @@
+"""Cuts in scene files: ``[[cuts]]`` tables to the cuts of a `CutScene`, and back."""
+
+from typing import Any
+
+import numpy as np
+
+from pliant.cutting import Cut, CutScene, ElementCut, PlaneCut
+from pliant.errors import SceneError
+from pliant.scene import Scene
+from pliant.scene_file.choices import NotDescribable
+from pliant.scene_file.document import CutTable
+from pliant.scene_file.where import select
+from pliant.units import quantity
+
+
+def cut_scene(scene: Scene, tables: list[CutTable], where: str) -> CutScene:
+    """The scene with the cuts of a document."""
+    return CutScene(scene, [cut(table, scene, f"{where}: cuts.{i}") for i, table in enumerate(tables)])
+
+
+def cut(table: CutTable, scene: Scene, where: str) -> Cut:
+    """One cut: along a plane (``point`` and ``normal``), or around elements (listed, or by their centres)."""
+    time = float(quantity(table.time, "s", f"{where}.time"))
+    plane = table.point is not None or table.normal is not None
+    if plane + (table.elements is not None) + (table.where is not None) != 1:
+        raise SceneError("a cut needs a plane, or elements, or where", where=where, remedy="give one of them")
+    if not 0 <= table.body < len(scene.bodies):
+        raise SceneError(f"body {table.body} of {len(scene.bodies)}", where=where, remedy="count bodies from 0")
+    mesh = scene.bodies[table.body].mesh
+    if plane:
+        if table.point is None or table.normal is None:
+            raise SceneError("a plane needs point and normal", where=where, remedy="like normal = [1, 0, 0]")
+        point = quantity(table.point, "m", f"{where}.point")
+        return PlaneCut(time, _vector(point, mesh.dim, where), _vector(table.normal, mesh.dim, where), table.body)
+    if table.where is not None:
+        elements = np.flatnonzero(select(table.where, mesh.X[mesh.T].mean(axis=1), where=f"{where}.where"))
+    else:
+        elements = np.asarray(table.elements, dtype=np.int64)
+    if not len(elements) or elements.min() < 0 or elements.max() >= len(mesh.T):
+        what = "no element is chosen" if not len(elements) else f"elements {elements.min()} to {elements.max()}"
+        raise SceneError(what, where=where, remedy=f"the body has elements 0 to {len(mesh.T) - 1}")
+    return ElementCut(time, elements, table.body)
+
+
+def describe_cut(c: Cut) -> dict[str, Any]:
+    """The table from which `cut` makes an equal cut."""
+    table: dict[str, Any] = {"time": float(c.time), "body": int(c.body)}
+    if isinstance(c, PlaneCut):
+        return table | {"point": [float(x) for x in c.point], "normal": [float(x) for x in c.normal]}
+    if isinstance(c, ElementCut):
+        return table | {"elements": np.asarray(c.elements).tolist()}
+    raise NotDescribable(f"{type(c).__name__} has no word in scene files")
+
+
+def _vector(values: Any, dim: int, where: str) -> tuple[float, ...]:
+    x = np.asarray(values, dtype=np.float64)
+    if x.shape not in ((dim,), (3,)) or not np.isfinite(x).all():
+        raise SceneError(f"{list(values)} is no vector", where=where, remedy=f"give {dim} finite numbers")
+    return tuple(float(value) for value in x[:dim])
