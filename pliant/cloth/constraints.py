@@ -29,49 +29,64 @@ FLAT_EDGE, FLAT_CORNER = 0.1, 0.5  # largest angle between faces at a vertex tha
 
 
 @dataclass(frozen=True)
-class Push:
-    """Whom an inequality row pushes: a vertex, along a unit normal, by an obstacle."""
+class Pushes:
+    """Whom rows push: vertices (k,), along unit normals (k, 3), by obstacles (k,) (-1: by a hand)."""
 
-    vertex: int
+    vertex: IntArray
     normal: Array
-    body: int
-
-
-@dataclass
-class Rows:
-    """Sparse rows ``A u = right`` or ``C u >= right`` under construction; ``pushes`` describes inequality rows."""
-
-    entries: list[tuple[IntArray, Array]] = field(default_factory=list)
-    right: list[float] = field(default_factory=list)
-    pushes: list[Push] = field(default_factory=list)
-
-    def add(self, columns: IntArray, values: Array, right: float, push: Push | None = None) -> None:
-        self.entries.append((columns, values))
-        self.right.append(float(right))
-        if push is not None:
-            self.pushes.append(push)
-
-    def matrix(self, size: int) -> tuple[sp.csc_matrix, Array]:
-        if not self.entries:
-            return sp.csc_matrix((0, size)), np.zeros(0)
-        rows = np.repeat(np.arange(len(self.entries)), [len(c) for c, _ in self.entries])
-        columns = np.concatenate([c for c, _ in self.entries])
-        values = np.concatenate([v for _, v in self.entries])
-        return sp.csc_matrix((values, (rows, columns)), shape=(len(self.entries), size)), np.array(self.right)
-
-    @property
-    def vertices(self) -> IntArray:
-        return np.array([p.vertex for p in self.pushes], dtype=np.int64)
+    body: IntArray
 
     @property
     def ordinals(self) -> IntArray:
         """For each push how many earlier ones its vertex has, at most PUSHES - 1."""
-        seen: dict[int, int] = {}
-        out = np.zeros(len(self.pushes), dtype=np.int64)
-        for i, p in enumerate(self.pushes):
-            out[i] = min(seen.get(p.vertex, 0), PUSHES - 1)
-            seen[p.vertex] = seen.get(p.vertex, 0) + 1
+        order = np.argsort(self.vertex, kind="stable")
+        v = self.vertex[order]
+        starts = np.flatnonzero(np.concatenate([[True], v[1:] != v[:-1]])) if len(v) else np.zeros(0, np.int64)
+        within = np.arange(len(v)) - np.repeat(starts, np.diff(np.concatenate([starts, [len(v)]])))
+        out = np.empty(len(v), dtype=np.int64)
+        out[order] = np.minimum(within, PUSHES - 1)
         return out
+
+
+@dataclass
+class Rows:
+    """Sparse rows ``A u = right`` or ``C u >= right`` under construction, in blocks of rows of equal width.
+
+    Blocks with ``pushes`` come before those without.
+    """
+
+    columns: list[IntArray] = field(default_factory=list)
+    values: list[Array] = field(default_factory=list)
+    rights: list[Array] = field(default_factory=list)
+    described: list[Pushes] = field(default_factory=list)
+
+    def add(self, columns: IntArray, values: Array, right: Array, pushes: Pushes | None = None) -> None:
+        """Rows (k, w) of columns and values with right-hand sides (k,)."""
+        self.columns.append(columns)
+        self.values.append(values)
+        self.rights.append(right)
+        if pushes is not None:
+            self.described.append(pushes)
+
+    def matrix(self, size: int) -> tuple[sp.csc_matrix, Array]:
+        if not self.rights:
+            return sp.csc_matrix((0, size)), np.zeros(0)
+        width = np.concatenate([np.full(len(c), c.shape[1]) for c in self.columns])
+        rows = np.repeat(np.arange(len(width)), width)
+        columns = np.concatenate([c.ravel() for c in self.columns])
+        values = np.concatenate([v.ravel() for v in self.values])
+        return sp.csc_matrix((values, (rows, columns)), shape=(len(width), size)), self.right
+
+    @property
+    def right(self) -> Array:
+        return np.concatenate([np.zeros(0), *self.rights])
+
+    @property
+    def pushes(self) -> Pushes:
+        """Of all blocks that have them."""
+        vertex, body = ([np.zeros(0, np.int64), *(getattr(p, k) for p in self.described)] for k in ("vertex", "body"))
+        normal = np.concatenate([np.zeros((0, 3)), *(p.normal for p in self.described)])
+        return Pushes(np.concatenate(vertex), normal, np.concatenate(body))
 
 
 @dataclass(frozen=True)
@@ -141,72 +156,75 @@ def feature_rows(
     edges = cloth.world.table.edges
     number = np.full(len(sheet.X), -1)
     number[cloth.eol] = np.arange(len(cloth.eol))
-    n = len(sheet.X)
     on = np.flatnonzero(sheet.feature >= 0)
-    speeds = scenery.velocity(feature_body(sheet.feature[on], scenery), sheet.x[on])
+    bodies = feature_body(sheet.feature[on], scenery)
+    speeds = scenery.velocity(bodies, sheet.x[on])
     outer = np.isin(on, cloth.border)
-    for v, speed, border in zip(on.tolist(), speeds, outer, strict=True):
+    pushed, held, slides = [], [], []
+    for i, v in enumerate(on.tolist()):
         feature = int(sheet.feature[v])
-        at = 3 * v + np.arange(3)
         if feature < edges:
-            push, hold, body = _edge_directions(cloth, scenery, rule, corners, v, feature)
+            push, hold = _edge_directions(cloth, scenery, rule, corners, v, feature)
         else:
-            push, hold, body = _corner_directions(scenery, corners, v, feature - edges)
-        for d in push:
-            bound.add(at, d, d @ speed, Push(v, d, body))
-        for d in hold:
-            equal.add(at, d, d @ speed)
-        if number[v] >= 0 and (feature < edges or border and corners.slide[v].any()):
-            equal.add(3 * n + 2 * number[v] + np.arange(2), corners.slide[v], 0.0)
+            push, hold = _corner_directions(scenery, corners, v, feature - edges)
+        pushed += [(i, d) for d in push]
+        held += [(i, d) for d in hold]
+        if number[v] >= 0 and (feature < edges or outer[i] and corners.slide[v].any()):
+            slides.append(v)
+    for pairs, target in ((pushed, bound), (held, equal)):
+        if pairs:
+            at, d = np.array([i for i, _ in pairs]), np.array([d for _, d in pairs])
+            who = Pushes(on[at], d, bodies[at]) if target is bound else None
+            target.add(3 * on[at][:, None] + np.arange(3), d, np.einsum("ij,ij->i", d, speeds[at]), who)
+    if slides:
+        columns = 3 * len(sheet.X) + 2 * number[slides][:, None] + np.arange(2)
+        equal.add(columns, corners.slide[slides], np.zeros(len(slides)))
 
 
 def _edge_directions(
     cloth: EolCloth, scenery: Scenery, rule: EdgeRule, corners: Corners, v: int, e: int
-) -> tuple[list[Array], list[Array], int]:
-    """Directions to push along and to hold at a vertex on an edge feature, and the obstacle."""
+) -> tuple[list[Array], list[Array]]:
+    """Directions to push along and to hold at a vertex on an edge feature."""
     n1, n2 = scenery.edge_n1[e], scenery.edge_n2[e]
     along = scenery.edge_b[e] - scenery.edge_a[e]
     along = along / np.linalg.norm(along)
-    body = int(scenery.edge_body[e])
     if scenery.edge_wire[e]:
-        return [n1], [np.cross(n1, along)] if cloth.eulerian else [], body
+        return [n1], [np.cross(n1, along)] if cloth.eulerian else []
     if cloth.eulerian and corners.bend[v] < FLAT_EDGE:
         n = corners.normal[v] if corners.normal[v] @ (n1 + n2) > 0 else -corners.normal[v]
         across = np.cross(n, along)
-        return [n], [across / np.linalg.norm(across)], body
-    return rule.normals(n1, n2), [], body
+        return [n], [across / np.linalg.norm(across)]
+    return rule.normals(n1, n2), []
 
 
-def _corner_directions(scenery: Scenery, corners: Corners, v: int, c: int) -> tuple[list[Array], list[Array], int]:
-    body = int(scenery.corner_body[c])
+def _corner_directions(scenery: Scenery, corners: Corners, v: int, c: int) -> tuple[list[Array], list[Array]]:
     if scenery.corner_tip[c] or corners.bend[v] < FLAT_CORNER:
         n = scenery.corner_n[c]
         p = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
         p /= np.linalg.norm(p)
-        return [n], [p, np.cross(n, p)], body
+        return [n], [p, np.cross(n, p)]
     normals = scenery.corner_normals[c]
-    return [d for d in normals if d.any()], [], body
+    return [d for d in normals if d.any()], []
 
 
 def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, bound: Rows) -> None:
     """Vertices at body faces; a positive gap may close within the step, a negative one opens slowly."""
     speed = np.einsum("ij,ij->i", contacts.normal, scenery.velocity(contacts.body, sheet.x[contacts.vertex]))
-    right = speed + relief(contacts.gap, h)
-    for v, d, r, body in zip(contacts.vertex, contacts.normal, right, contacts.body, strict=True):
-        bound.add(3 * v + np.arange(3), d, r, Push(int(v), d, int(body)))
+    who = Pushes(contacts.vertex, contacts.normal, contacts.body)
+    bound.add(3 * contacts.vertex[:, None] + np.arange(3), contacts.normal, speed + relief(contacts.gap, h), who)
 
 
 def crossing_rows(hits: EdgeHits, sheet: Sheet, scenery: Scenery, h: float, bound: Rows) -> None:
     """Lagrangian contact of cloth edges with sharp edges: the crossing point is pushed along the averaged normal."""
-    speeds = scenery.velocity(scenery.edge_body[hits.feature], hits.point)
-    for (a, b), e, s, p, speed in zip(hits.ends, hits.feature, hits.s, hits.point, speeds, strict=True):
-        n = scenery.edge_n1[e] + scenery.edge_n2[e]
-        n /= np.linalg.norm(n)
-        gap = n @ ((1 - s) * sheet.x[a] + s * sheet.x[b] - p)
-        columns = np.concatenate([3 * a + np.arange(3), 3 * b + np.arange(3)])
-        right = n @ speed + relief(np.array([gap]), h)[0]
-        push = Push(int(a if s < 0.5 else b), n, int(scenery.edge_body[e]))
-        bound.add(columns, np.concatenate([(1 - s) * n, s * n]), right, push)
+    (a, b), e, s = hits.ends.T, hits.feature, hits.s[:, None]
+    body = scenery.edge_body[e]
+    n = scenery.edge_n1[e] + scenery.edge_n2[e]
+    n /= np.linalg.norm(n, axis=1, keepdims=True)
+    gap = np.einsum("ij,ij->i", n, (1 - s) * sheet.x[a] + s * sheet.x[b] - hits.point)
+    speed = np.einsum("ij,ij->i", n, scenery.velocity(body, hits.point))
+    columns = (3 * hits.ends[:, :, None] + np.arange(3)).reshape(-1, 6)
+    who = Pushes(np.where(hits.s < 0.5, a, b), n, body)
+    bound.add(columns, np.hstack([(1 - s) * n, s * n]), speed + relief(gap, h), who)
 
 
 def relief(gap: Array, h: float) -> Array:

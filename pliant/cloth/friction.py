@@ -5,14 +5,13 @@ velocity of the material relative to the obstacle is scaled by max(0, 1 - mu dv 
 xdot; at a corner it is all Eulerian; on an edge it is Xdot and the part of xdot along the edge.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.cloth.collide import feature_body
-from pliant.cloth.constraints import Push
+from pliant.cloth.constraints import Pushes
 from pliant.cloth.kinematics import material_velocities
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.world import Scenery, World
@@ -24,17 +23,15 @@ def lumped_masses(sheet: Sheet, rho: float) -> Array:
     return np.float64(rho / 3) * np.bincount(sheet.faces.ravel(), np.repeat(A, 3), minlength=len(sheet.X))
 
 
-def rubbed(sheet: Sheet, scenery: Scenery, world: World, rho: float, contacts: tuple[Sequence[Push], Array]) -> Sheet:
+def rubbed(sheet: Sheet, scenery: Scenery, world: World, rho: float, contacts: tuple[Pushes, Array]) -> Sheet:
     """The sheet after friction with the ``contacts`` = (pushes, their impulses (k,) [N s])."""
     if world.mu == 0:
         return sheet
     n = len(sheet.X)
     total, body = np.zeros((n, 3)), np.full(n, -1, dtype=np.int64)
     pushes, impulses = contacts
-    vertex = np.array([p.vertex for p in pushes], dtype=np.int64)
-    normals = np.array([p.normal for p in pushes]).reshape(-1, 3)
-    np.add.at(total, vertex, impulses[:, None] * normals)
-    body[vertex] = [p.body for p in pushes]
+    np.add.at(total, pushes.vertex, impulses[:, None] * pushes.normal)
+    body[pushes.vertex] = pushes.body
     own = feature_body(sheet.feature, scenery)
     body = np.where(own >= 0, own, body)
     touching = np.flatnonzero((np.linalg.norm(total, axis=1) > 0) & (body >= 0))

@@ -25,17 +25,26 @@ from pliant.cloth.collide import (
     tip_hits,
 )
 from pliant.cloth.conform import Border, Conformer, conform, fresh_edges, fresh_tips, keep_admitted
-from pliant.cloth.constraints import PUSHES, Cone, Corners, EdgeRule, Push, Rows, crossing_rows, face_rows, feature_rows
+from pliant.cloth.constraints import (
+    Cone,
+    Corners,
+    EdgeRule,
+    Pushes,
+    Rows,
+    crossing_rows,
+    face_rows,
+    feature_rows,
+)
 from pliant.cloth.friction import rubbed
+from pliant.cloth.impulses import expected_impulses, remembered_impulses, solve
 from pliant.cloth.remesh import Edited, Remesher, closed, opened, refined
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.system import EolCloth
 from pliant.cloth.transfer import released, transfer
 from pliant.cloth.world import Scenery
-from pliant.linear.kkt import Point
-from pliant.linear.qp import Clarabel, QPSolver
+from pliant.linear.qp import QPSolver
 from pliant.state import SolveReport, State, Step
-from pliant.velocity_step import VelocitySolution, velocity_step
+from pliant.velocity_step import VelocitySolution
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class EolStep:
         moved = rubbed(moved, scenery, system.world, cloth.material.rho, (bound.pushes, solution.inequality))
         moved, dt = advance(moved, corners.slide, h)
         report = described(solution, clock, cloth, edited, (equal, bound))
-        pressed = remembered_impulses(solution.inequality, bound, len(sheet.X))
+        pressed = remembered_impulses(solution.inequality, bound.pushes, len(sheet.X))
         new = Step(cloth.pack(moved, state.t + dt), pressed, (report,), None if cloth is system else cloth)
         return new if dt == h else self.rest(new, system, h - dt)
 
@@ -167,18 +176,18 @@ def uniform_sizing(sheet: Sheet) -> Array:
 
 def handle_rows(cloth: EolCloth, sheet: Sheet, t: float, h: float, equal: Rows) -> IntArray:
     """Three equalities per handle vertex: its velocity follows the target with the handle's lag; the vertices."""
-    held = []
+    held = [np.zeros(0, dtype=np.int64)]
     for handle in cloth.world.handles:
         if not handle.holds(t):
             continue
         blend = 1 - np.exp(-h / handle.lag)
-        for X in np.atleast_2d(handle.X):
-            v = int(np.argmin(np.sum((sheet.X - X) ** 2, axis=1)))
-            target = (1 - blend) * sheet.v[v] + blend * handle.target(t)
-            for i in range(3):
-                equal.add(np.array([3 * v + i]), np.ones(1), target[i], Push(v, np.eye(3)[i], -1))
-            held.append(v)
-    return np.array(held, dtype=np.int64)
+        v = np.array([np.argmin(np.sum((sheet.X - X) ** 2, axis=1)) for X in np.atleast_2d(handle.X)])
+        target = (1 - blend) * sheet.v[v] + blend * handle.target(t)
+        columns = (3 * v[:, None] + np.arange(3)).reshape(-1, 1)
+        who = Pushes(np.repeat(v, 3), np.tile(np.eye(3), (len(v), 1)), np.full(3 * len(v), -1))
+        equal.add(columns, np.ones((3 * len(v), 1)), target.ravel(), who)
+        held.append(v)
+    return np.concatenate(held)
 
 
 def open_crossings(cloth: EolCloth, sheet: Sheet, scenery: Scenery) -> EdgeHits:
@@ -225,77 +234,19 @@ def same_mesh(sheet: Sheet, edited: Edited) -> bool:
     return edited.operations == 0 and np.array_equal(sheet.feature, edited.sheet.feature)
 
 
-def remembered_impulses(z: Array, bound: Rows, n: int) -> Array:
-    """Impulses of the first PUSHES rows of each vertex (n, PUSHES), -1 where there was no row: the memory of a step."""
-    pressed = np.full((n, PUSHES), -1.0)
-    pressed[bound.vertices, bound.ordinals] = z
-    return pressed
-
-
-def expected_impulses(memory: Array | None, origin: IntArray, bound: Rows) -> Array | None:
-    """The impulses of the last step at the same vertices; rows that are new press when their bound is touched."""
-    if memory is None:
-        return None
-    kept = np.where(origin[bound.vertices] >= 0, memory[origin[bound.vertices], bound.ordinals], -1.0)
-    return np.where(kept >= 0, kept, np.where(np.array(bound.right) > -1e-6, 1.0, 0.0))
-
-
-def solve(
-    A: sp.csr_matrix, b: Array, equal: Rows, bound: Rows, method: tuple[QPSolver, Array | None]
-) -> VelocitySolution:
-    """The velocity step by a quadratic programme solver, from a guess of the impulses.
-
-    Obstacles that contradict each other have no solution: then the rows are relaxed, and the report names the vertices.
-    """
-    qp, guess = method
-    size = len(b)
-    warm = None if guess is None else Point(np.zeros(size), np.zeros(len(equal.right)), guess)
-    equality, inequality = equal.matrix(size), bound.matrix(size)
-    solution = velocity_step(A, b, equality=equality, inequality=inequality, qp=qp, memory=warm)
-    if solution.report.converged or not solution.report.message.startswith("infeasible"):
-        return solution
-    return relaxed(A, b, equality, inequality, bound.vertices)
-
-
-def relaxed(
-    A: sp.csr_matrix, b: Array, equality: tuple[Any, Array], inequality: tuple[Any, Array], vertices: IntArray
-) -> VelocitySolution:
-    """The step with C u + s >= d, s >= 0 and a stiff price on s: contradicting contacts share what they cannot have."""
-    (E, e), (C, d) = equality, inequality
-    n, m = len(b), len(d)
-    price = 1e4 * float(A.diagonal().max())
-    P = sp.block_diag([A, price * sp.identity(m)], format="csr")
-    slack = sp.identity(m, format="csr")
-    rows = sp.vstack([sp.hstack([C, slack]), sp.hstack([sp.csr_matrix((m, n)), slack])], format="csr")
-    wide = sp.hstack([E, sp.csr_matrix((E.shape[0], m))], format="csr")
-    solution = velocity_step(
-        *(P, np.concatenate([b, np.zeros(m)])),
-        equality=(wide, e),
-        inequality=(rows, np.concatenate([d, np.zeros(m)])),
-        qp=Clarabel(),
-    )
-    given = np.flatnonzero(solution.u[n:] > 1e-6)
-    names = ", ".join(str(v) for v in np.unique(vertices[given])[:8])
-    report = replace(solution.report, message=f"relaxed {len(given)} contradicting contact rows at vertices {names}")
-    return VelocitySolution(solution.u[:n], solution.equality, solution.inequality[:m], report)
-
-
 def described(
     solution: VelocitySolution, clock: Clock, cloth: EolCloth, edited: Edited, rows: tuple[Rows, Rows]
 ) -> SolveReport:
     """The report of the velocity step with the phases of the whole step, the size of the mesh and impulses [N s]."""
     clock.mark("other")
-    equal, bound = rows
-    hands, edges = np.zeros(3), np.zeros(3)
-    for z, p in zip(solution.equality, equal.pushes, strict=False):
-        hands += z * p.normal
-    for z, p in zip(solution.inequality, bound.pushes, strict=True):
-        edges += z * p.normal if cloth.sheet.feature[p.vertex] >= 0 else 0.0
+    held, pushed = (r.pushes for r in rows)
+    hands = solution.equality[: len(held.vertex)] @ held.normal
+    edges = (solution.inequality * (cloth.sheet.feature[pushed.vertex] >= 0)) @ pushed.normal
     size = {
         "faces": len(cloth.sheet.faces),
         "vertices": len(cloth.sheet.X),
         "eol": len(cloth.eol),
-        "contacts": len(bound.pushes),
+        "contacts": len(pushed.vertex),
         "operations": edited.operations,
         **{f"edge_impulse_{axis}": float(value) for axis, value in zip("xyz", edges, strict=True)},
         **{f"hand_impulse_{axis}": float(value) for axis, value in zip("xyz", hands, strict=True)},
