@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from fitted_bars import COARSE, FINE, FIT, SIZE, B, body, rough
 from scipy.linalg import eigh
 
 from pliant.coarsen import Following, coarsen, dac_factor, fit, prolongation, softened
 from pliant.coarsen.ratios import shared
 from pliant.coarsen.stiffening import eigenvalues, string
 from pliant.energies.elastic import Elastic
-from pliant.energies.gravity import Gravity
 from pliant.errors import MeshError, SceneError
-from pliant.forces.rayleigh import RayleighForce
 from pliant.integrators import BDF1, BDF2, ERE, SIERE, ImplicitMidpoint, LinearlyImplicit
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import corrected
@@ -23,37 +22,10 @@ from pliant.state import State
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
 
-SIZE = (0.4, 0.1, 0.1)
-COARSE, FINE = bar(SIZE, (4, 1, 1)), bar(SIZE, (8, 2, 2))
-
-
-def body(mesh, material=None, gravity=False, pinned=True, beta=0.0):
-    material = material or Linear(E=1e5, nu=0.45)
-    mass = consistent_mass(mesh, 1000.0)
-    pins = [Pin(mesh.where(lambda X: X[:, 0] < 1e-9))] if pinned else []
-    energies = [Elastic(mesh.X, mesh.T, material)]
-    if gravity:
-        energies.append(Gravity(np.asarray(mass.sum(axis=1)).ravel(), np.array([0, 0, -9.81])))
-    M = sp.kron(mass, sp.identity(3), format="csr")
-    forces = [RayleighForce(mesh.X, M, energies[0], 0.0, beta)] if beta else []
-    return Elastodynamics(mesh.X, mass, energies, forces, pins)
-
-
-B = prolongation(COARSE, FINE)
-FIT = fit(body(COARSE), body(FINE), B, 8)
-
 
 def dense_tangent(system, q, weights):
     A = system.restrict(system.tangent(q, 0 * q, 0.0, weights))
     return A @ np.eye(A.shape[0])
-
-
-def rough(system, seed=0, size=0.003):
-    rng = np.random.default_rng(seed)
-    q = system.prescribe(system.X.ravel() + size * rng.normal(size=system.X.size), 0.0)
-    v = np.zeros(q.size)
-    v[system.free] = rng.normal(size=len(system.free))
-    return State(q, v)
 
 
 def test_coarse_meshes_are_too_stiff_and_their_spectrum_is_replaced_exactly():
