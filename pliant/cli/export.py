@@ -1,6 +1,8 @@
 """``pliant export``: a run as pictures, films and geometry."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +20,8 @@ def export_run(
 
     clip = _clip(folder, channel, surface, frame, every)
     ending, write = GEOMETRY[to]
-    print(write(clip, _target(folder, to, ending, out)))
+    with _writing():
+        print(write(clip, _target(folder, to, ending, out)))
 
 
 def draw_run(
@@ -35,7 +38,8 @@ def draw_run(
 
     look = Look(_size(size), channel, fps)
     clip = _clip(folder, channel, surface, frame, 1)
-    print(PICTURES[to](clip, _target(folder, to, f".{to}", out), look))
+    with _writing():
+        print(PICTURES[to](clip, _target(folder, to, f".{to}", out), look))
 
 
 def check_format(to: str) -> bool:
@@ -62,13 +66,18 @@ def _target(folder: Path, to: str, ending: str, out: Path | None) -> Path:
     path = out or folder / (folder.resolve().name + ending if ending else to)
     if out is not None and ending and not out.suffix:
         path = out.with_name(out.name + ending)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(
-            f"cannot write {path}: {error.strerror}", where="--out", remedy="choose another place"
-        ) from error
+    path.parent.mkdir(parents=True, exist_ok=True)
     return path
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """What the system says against a file, as one line."""
+    try:
+        yield
+    except OSError as error:
+        what = f"cannot write {error.filename or 'the file'}: {error.strerror or error}"
+        raise RunError(what, where="--out", remedy="choose another place") from error
 
 
 def _size(text: str) -> tuple[int, int]:

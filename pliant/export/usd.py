@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.errors import MissingDependency
+from pliant.errors import MissingDependency, RunError
 from pliant.export.clip import Clip, Picture
 
 BATCH = 8  # frames that are held before they are written; after saving, USD keeps only where they lie
@@ -16,7 +16,11 @@ def write_usd(clip: Clip, path: Path) -> Path:
     """Write ``path`` (.usdc, .usda, .usd). Time codes count frames when these are evenly spaced in time."""
     usd = _usd()
     path.unlink(missing_ok=True)
-    stage = usd.Usd.Stage.CreateNew(str(path))
+    try:
+        stage = usd.Usd.Stage.CreateNew(str(path))
+    except usd.Tf.ErrorException as error:
+        remedy = "use a .usdc, .usda or .usd file in a folder that can be written to"
+        raise RunError(f"cannot write {path}", where="--to usd", remedy=remedy) from error
     rate = _rate(clip.times)
     usd.UsdGeom.SetStageUpAxis(stage, usd.UsdGeom.Tokens.z)
     usd.UsdGeom.SetStageMetersPerUnit(stage, 1.0)
@@ -101,7 +105,7 @@ def _sample_values(usd: Any, shape: Any, picture: Picture, code: Any) -> None:
 def _usd() -> Any:
     try:
         import pxr
-        from pxr import Sdf, Usd, UsdGeom, Vt  # noqa: F401  (makes them attributes of pxr)
+        from pxr import Sdf, Tf, Usd, UsdGeom, Vt  # noqa: F401  (makes them attributes of pxr)
     except ImportError as error:
         raise MissingDependency("usd-core is not installed", where="export", remedy="pip install usd-core") from error
     return pxr

@@ -24,6 +24,8 @@ def save(figure: Figure, path: str | Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror}", where="plot", remedy="choose another place") from error
+    except ValueError as error:
         raise RunError(f"cannot write {path}: {error}", where="plot", remedy="use a .png, .svg or .pdf file") from error
     return path

@@ -275,7 +275,8 @@ def open_frames(path: str | Path, mode: str = "r") -> h5py.File:
     try:
         return h5py.File(path, mode, locking=False)
     except OSError as error:
-        raise RunError(f"cannot open {path}: {_first_line(error)}", where="frames") from error
+        remedy = "`pliant resume` the run, or run it again"
+        raise RunError(f"cannot open {path}: {_first_line(error)}", where="frames", remedy=remedy) from error
 
 
 def read_topology(file: Any, k: int) -> Topology:

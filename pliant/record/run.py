@@ -108,5 +108,6 @@ def load(folder: str | Path) -> Run:
     """The run recorded in ``folder``."""
     folder = Path(folder)
     if not (folder / REPORT).is_file():
-        raise RunError(f"{folder} is not a run folder: it has no {REPORT}", where="load")
+        remedy = "give a folder that `pliant run` has made"
+        raise RunError(f"{folder} is not a run folder: it has no {REPORT}", where="load", remedy=remedy)
     return Run(folder)

@@ -18,6 +18,8 @@ from pliant.errors import PliantError, SceneError
 
 OBSTACLES = ("Plane", "Sphere", "Bowl", "Box", "Cylinder")
 
+SHOWN = 24  # names in a hint; longer lists hide what they say
+
 
 class NotDescribable(SceneError):
     """A scene has a part that only Python can say."""
@@ -82,8 +84,12 @@ def construct(choice: Callable[..., Any], parameters: dict[str, Any], where: str
 
 def nearest(name: str, known: Any) -> str:
     """A hint for a misspelt key."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}" if known else "there are none"
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if near or not names:
+        return f"did you mean {near[0]!r}?" if near else "there are none"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"known are {', '.join(names[:SHOWN])}{more}"
 
 
 def describe_choice(value: Any) -> dict[str, Any]:

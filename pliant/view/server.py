@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from errno import EADDRINUSE
 from io import StringIO
 from threading import Lock
 from time import sleep
@@ -35,9 +36,11 @@ def open_server(host: str, port: int) -> Any:
         try:
             probe.bind((host, port))
         except (OSError, OverflowError) as error:
-            raise RunError(
-                f"port {port} of {host} is in use or not allowed", where="view", remedy=f"try --port {port + 1}"
-            ) from error
+            if getattr(error, "errno", None) == EADDRINUSE:
+                what, remedy = f"port {port} of {host} is in use", f"try --port {port + 1}"
+            else:
+                what, remedy = f"cannot listen at {host}:{port}", f"use --host {LOCAL} and a --port from 1024 to 65535"
+            raise RunError(what, where="view", remedy=remedy) from error
     with redirect_stdout(StringIO()):  # the command line says where the page is
         server = viser.ViserServer(host=host, port=port, verbose=False)
     server.scene.set_up_direction("+z")
