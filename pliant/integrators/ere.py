@@ -9,14 +9,15 @@ velocities weigh the same in the error norm.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.errors import SceneError
+from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.linearised import Linearised, advanced, linearise
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
@@ -24,19 +25,32 @@ from pliant.linear.krylov import Exponential, expv
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 
+DENSE = 300  # up to this many coordinates the growth of J is computed densely
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What is cheaper to rebuild than to save."""
+
+    mass: Transient = Transient(None)
+    analysis: Any = None
+
 
 @dataclass(frozen=True)
 class ERE:
-    """Krylov dimension ``m``, relative ``tolerance`` of the increment; ``psd`` projects K (then the order drops to 1).
+    """Krylov dimension ``m``, relative ``tolerance`` of the increment.
 
-    Stable only while no eigenvalue of J has a positive real part: negative modes of K grow by exp(h sqrt(-lam)) per
-    step, and so does stiffness damping of a negative mode. The report counts products with J as ``inner`` and
-    substeps of the exponential as ``iterations``; a step that needs more than ``max_substeps`` is given up.
+    Stable only while no eigenvalue of J has a large positive real part: a negative mode of K grows by exp(h sqrt(-lam))
+    per step, long after the nonlinear force would have turned it back. ``project="on_demand"`` projects K in steps
+    whose M + h D + h^2 K is indefinite, which is growth beyond e per step (one Cholesky factorization to find out); as
+    h shrinks that ends, and the order is 2. "always" costs accuracy (order 1), "never" follows the growth. The report
+    counts products with J as ``inner`` and substeps of the exponential as ``iterations``; a step that needs more than
+    ``max_substeps`` is given up.
     """
 
     m: int = 30
     tolerance: float = 1e-7
-    psd: bool = False
+    project: Literal["on_demand", "always", "never"] = "on_demand"
     max_substeps: int = 100_000
     order: ClassVar[int] = 2
 
@@ -48,21 +62,65 @@ class ERE:
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
+        kept = memory or Memory()
         with clock("fill"):
-            linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=self.psd)
-            mass = memory if memory is not None and memory.value.fits(linear.M) else Transient(Mass(linear.M))
+            linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=self.project == "always")
+            fits = kept.mass.value is not None and kept.mass.value.fits(linear.M)
+            mass = kept.mass if fits else Transient(Mass(linear.M))
+        counts, analysis = Counts(forces=1, fills=1), kept.analysis
+        if self.project == "on_demand":
+            with clock("factor"):
+                definite, analysis = tame(system, state, h, analysis)
+            counts = counts + Counts(fills=1, factorizations=1)
+            if not definite:
+                with clock("fill"):
+                    linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=True)
+                counts = counts + Counts(forces=1, fills=1)
         with clock("exponential"):
             dq, dv, result = increment(linear, mass.value, h, self)
-        finite = bool(np.isfinite(dq).all() and np.isfinite(dv).all())
-        message = "" if finite else "not finite: J has growing modes; damp more, project K or reduce h"
-        if finite and not result.converged:
-            done = 100.0 * result.reached / h
-            message = f"the exponential got through {done:.3g} % of the step in {result.substeps} substeps; use SIERE"
-        counts = Counts(forces=1, fills=1, inner=result.products)
+        message = trouble(linear, h, result, dq, dv)
+        counts = counts + Counts(inner=result.products)
         report = SolveReport(
             not message, result.substeps, result.error, self.tolerance, counts, clock.totals(), message=message
         )
-        return Step(advanced(system, state, h, dq, dv, linear.scripted), mass, (report,))
+        return Step(advanced(system, state, h, dq, dv, linear.scripted), Memory(mass, analysis), (report,))
+
+
+def tame(system: System, state: State, h: float, analysis: Any) -> tuple[bool, Any]:
+    """Whether M + h D + h^2 K is positive definite, as it is when nothing grows by more than e in a step."""
+    A = system.tangent(state.q, state.v, state.t + 0.5 * h, (1.0, h, h * h), psd=False)
+    try:
+        factor = Cholesky().factor(system.restrict(A), analysis)
+    except NotPositiveDefinite:
+        return False, analysis
+    return True, factor.memory
+
+
+def trouble(linear: Linearised, h: float, result: Exponential, dq: Array, dv: Array) -> str:
+    """What went wrong, with the number that says so; nothing when the exponential is accurate and finite."""
+    if not (np.isfinite(dq).all() and np.isfinite(dv).all()):
+        rate = growth(linear)
+        return f"not finite: a mode of J grows by exp({h * rate:.3g}) in a step; damp more, project K or reduce h"
+    if not result.converged:
+        done = 100.0 * result.reached / h
+        return f"the exponential got through {done:.3g} % of the step in {result.substeps} substeps; use SIERE"
+    return ""
+
+
+def growth(linear: Linearised) -> float:
+    """The largest real part of the eigenvalues of J [1/s], by Arnoldi for large systems (then a lower bound)."""
+    n = len(linear.f)
+    factor = Cholesky().factor(linear.M)
+    damping = linear.D if linear.damped else sp.csr_matrix((n, n))
+    apply = lambda x: np.concatenate([x[n:], -factor.solve(linear.K @ x[:n] + damping @ x[n:])])
+    if n <= DENSE:
+        J = np.column_stack([apply(e) for e in np.eye(2 * n)])
+        return float(np.linalg.eigvals(J).real.max())
+    J = LinearOperator((2 * n, 2 * n), matvec=lambda x: apply(x.ravel()), dtype=np.float64)
+    try:
+        return float(eigs(J, k=1, which="LR", tol=1e-2, return_eigenvectors=False)[0].real)
+    except ArpackNoConvergence as stopped:
+        return float(max((z.real for z in stopped.eigenvalues), default=np.nan))
 
 
 class Mass:

@@ -2,17 +2,20 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import expm
+from scipy.linalg import eigh, expm
 
-from pliant.bodies import Rayleigh, Solid
+from pliant.bodies import Rayleigh, Solid, SpringNet
 from pliant.energies.attachment import Attachment
 from pliant.energies.gravity import Gravity
 from pliant.errors import SceneError
 from pliant.integrators import ERE, ExplicitEuler
+from pliant.integrators.ere import growth
+from pliant.integrators.linearised import linearise
 from pliant.maps.pins import Pin
 from pliant.materials import Linear
-from pliant.mesh import bar
+from pliant.mesh import bar, chain
 from pliant.scene import Scene
+from pliant.scenes.chen_springs import elastic_rope
 from pliant.state import State
 from pliant.systems.elastodynamics import Elastodynamics
 
@@ -98,7 +101,7 @@ class Hill(Attachment):
 
 def test_indefinite_stiffness_grows_like_cosh():
     system = Elastodynamics(np.zeros((1, 3)), np.ones(1), [Hill(1, np.array([0]), np.zeros((1, 3)), 9.0)])
-    state = ERE().step(system, State(np.array([0.1, 0, 0]), np.zeros(3)), 0.5).state
+    state = ERE(project="never").step(system, State(np.array([0.1, 0, 0]), np.zeros(3)), 0.5).state
     assert state.q[0] == pytest.approx(0.1 * np.cosh(1.5), rel=1e-7)
     assert state.v[0] == pytest.approx(0.3 * np.sinh(1.5), rel=1e-7)
 
@@ -129,5 +132,52 @@ def test_bad_parameters_are_refused():
 
 def test_growth_that_overflows_is_a_failure_with_a_remedy():
     system = Elastodynamics(np.zeros((1, 3)), np.ones(1), [Hill(1, np.array([0]), np.zeros((1, 3)), 1e8)])
-    step = ERE().step(system, State(np.array([0.1, 0, 0]), np.zeros(3)), 1.0)
-    assert not step.reports[0].converged and "reduce h" in step.reports[0].message
+    step = ERE(project="never").step(system, State(np.array([0.1, 0, 0]), np.zeros(3)), 1.0)
+    assert not step.reports[0].converged
+    assert "grows by exp(1e+04)" in step.reports[0].message and "reduce h" in step.reports[0].message
+
+
+def squeezed_chain(**options):
+    """Springs pushed together along a line buckle sideways: K has negative modes."""
+    body = SpringNet(chain(6, 1.0), k=200.0, mass=0.02, pins=Pin(np.array([0, 6])), **options)
+    system = Scene([body]).system()
+    x = system.X.copy()
+    x[:, 0] += 0.02 * np.sin(2 * np.pi * x[:, 0])
+    return system, State(system.prescribe(x.ravel(), 0.0), np.zeros(x.size))
+
+
+def test_stiffness_is_projected_only_in_steps_in_which_a_mode_would_grow_beyond_e():
+    system, state = squeezed_chain()
+    K = -system.restrict(system.stiffness(state.q, state.v, 0.0)).toarray()
+    M = system.restrict(system.mass(state.q)).toarray()
+    rate = np.sqrt(-eigh(K, M, eigvals_only=True)[0])
+    for h, twin in ((0.95 / rate, "never"), (1.05 / rate, "always")):
+        step = ERE(tolerance=1e-10).step(system, state, h)
+        same = ERE(tolerance=1e-10, project=twin).step(system, state, h)
+        assert np.array_equal(step.state.q, same.state.q)
+        assert step.reports[0].counts.factorizations == 1
+
+
+def test_growth_is_the_largest_real_part_of_the_dense_jacobian():
+    system, state = squeezed_chain(damping=Rayleigh(alpha=0.5))
+    linear = linearise(system, state, 0.01, at=0.0, psd=False)
+    lam = eigh(linear.K.toarray(), linear.M.toarray(), eigvals_only=True)[0]
+    assert growth(linear) == pytest.approx(-0.25 + np.sqrt(0.0625 - lam), rel=1e-8)
+
+
+def test_a_rope_let_go_at_half_a_right_angle_swings_instead_of_bursting():
+    """Without projection this rope is gone after half a second (K_l = 10 N/m, h = 1/60 s)."""
+    scene = elastic_rope(10.0)
+    system = scene.system()
+    total = {}
+    for project in ("on_demand", "never"):
+        state, memory = scene.initial(system), None
+        for _ in range(60):
+            with np.errstate(all="ignore"):
+                step = ERE(project=project).step(system, state, 1 / 60, memory)
+            state, memory = step.state, step.memory
+            if not step.reports[0].converged or np.abs(state.q).max() > 100.0:
+                break
+        total[project] = sum(system.energies(state.q, state.v, state.t).values())
+    assert total["on_demand"] < 0.0  # below where it was let go
+    assert not total["never"] < 1.0

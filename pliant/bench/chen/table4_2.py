@@ -31,9 +31,12 @@ def run(*, quick: bool = False) -> Table:
         ratio = sum(rk.seconds) / sum(ere.seconds)
         ratios.append(ratio)
         errors.append(e)
+        force = sum(rk.seconds) / (4 * len(rk.seconds))
+        product = sum(ere.seconds) / sum(c.inner for c in ere.counts)
         rows.append({
             "K_l [N/m]": K_l, "1/h RK4": 60 * substeps, "thesis 1/h RK4": rate, "ERE [s]": round(sum(ere.seconds), 3),
-            "RK4 [s]": round(sum(rk.seconds), 3), "RK4/ERE": round(ratio, 2), "thesis RK4/ERE": round(t_rk / t_ere, 2),
+            "RK4 [s]": round(sum(rk.seconds), 3), "products/step": round(float(np.mean([c.inner for c in ere.counts]))),
+            "RK4/ERE": round(ratio, 2), "thesis RK4/ERE": round(t_rk / t_ere, 2),
             "ERE error [m]": round(e, 4), "thesis error [m]": e_ere, "ERE": ere.ended or "stable",
         })  # fmt: skip
     stable = all(r["ERE"] == "stable" for r in rows)
@@ -44,11 +47,15 @@ def run(*, quick: bool = False) -> Table:
             "RK4 costs more for K_l >= 10", "1.9x ... 27x", ", ".join(f"{r:.1f}" for r in ratios), min(ratios[1:]) > 1.0
         ),
         Claim("and the more, the stiffer", "increasing", "increasing" if growing else "not", growing),
-        Claim("ERE is qualitatively right [m]", "<= 0.14", f"{max(errors):.3f}", max(errors) <= 0.3),
+        Claim("ERE is qualitatively right [m]", "<= 0.14", f"{max(errors):.3f}", max(errors) <= 0.14),
     ]
     notes = [
-        "held at both ends; held at one end, ERE is not stable at 1/60 s for most of these stiffnesses",
-        "damping beta = 1e-3: with the source's 0.01 RK4 would need 400,000 steps per second at K_l = 1000",
+        "held at one end, let go 45 degrees from hanging down: chosen, as the source does not say, so that ERE with K"
+        " projected on demand and implicit midpoint are stable at 1/60 s",
+        "alpha = 0.01, beta = 2e-4: the source's beta = 0.01 contradicts its RK4 steps (it needs 360,000 per second at"
+        " K_l = 1000, not 4,680)",
+        f"RK4 evaluates 50 springs in {1e6 * force:.0f} us here, a product with J takes {1e6 * product:.0f} us, as a"
+        " compiled loop against calls of array functions; in the source forces are what is expensive",
         f"{seconds} s of motion",
     ]
     return Table("chen/table4_2", "ERE and RK4 on the rope", rows, claims, notes)
