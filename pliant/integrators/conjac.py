@@ -55,8 +55,9 @@ class ConJac:
     ``gamma`` is the part of the force residual removed per correction (None: a line search along the energy),
     ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised. ``inertial``
     subtracts the inertia of the following nodes from the residual: always on in pieces that nothing holds, where
-    gravity would otherwise sag a body in free flight. ``cap`` limits a correction to a part of the local edge length,
-    ``friction`` is the coefficient against obstacles, ``settle`` puts the following nodes in equilibrium at t = 0.
+    gravity would otherwise sag a body in free flight. ``cap`` limits by what part of its length a correction may change
+    an edge, ``friction`` is the coefficient against obstacles, ``settle`` puts the following nodes in equilibrium at
+    t = 0. ``psd`` projects K; without it steps fail where K_qq is not definite.
     """
 
     nodes: IntArray | None = None
@@ -69,6 +70,7 @@ class ConJac:
     cap: float = 0.25
     friction: float = 0.0
     settle: bool = False
+    psd: bool = True
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
 
@@ -81,7 +83,7 @@ class ConJac:
 
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         plan, analysis = memory if memory is not None else (None, None)
-        if plan is None or len(plan.edge) != len(system.X):
+        if plan is None or plan.vertices != len(system.X):
             plan, analysis = self.plan(system), None
             if self.settle and state.t == 0.0:
                 state = self.settled(Moment(system.at(state, state.t), state, h, plan, plan.nodes))
@@ -123,7 +125,7 @@ class ConJac:
         with clock("force"):
             f = system.force(q, velocity, now.end)
         with clock("fill"):
-            K = system.stiffness(q, velocity, now.end, psd=True)
+            K = system.stiffness(q, velocity, now.end, psd=self.psd)
             D = system.damping(q, velocity, now.end)
             K_free = system.restrict(K)
         with clock("factor"):
@@ -191,7 +193,7 @@ class ConJac:
                 dx[free] = local.condensed.others[:, 0]
             else:
                 dx[free] = local.condensed.correction((local.f - self._inertia(now, v))[free])
-        return capped(float(self.gamma or 0.0) * dx, now.plan.edge, self.cap)
+        return capped(float(self.gamma or 0.0) * dx, now.plan, self.cap)
 
     def _corrected(self, now: Moment, local: Linearised, v: Array, shift: Array, clock: Clock) -> tuple[Array, Counts]:
         """Positions at the end; further corrections take the force where they are, with the same factor."""
@@ -205,7 +207,7 @@ class ConJac:
             with clock("solve"):
                 dx = np.zeros_like(q)
                 dx[system.free] = local.condensed.correction(f[system.free])
-            dx = capped(dx if self.gamma is None else self.gamma * dx, now.plan.edge, self.cap)
+            dx = capped(dx if self.gamma is None else self.gamma * dx, now.plan, self.cap)
             with clock("force"):
                 q = q + (searched(system, q, dx, f, inertia) if self.gamma is None else 1.0) * dx
         return q, Counts(forces=max(more, 0), solves=max(more, 0))

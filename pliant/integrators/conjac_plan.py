@@ -1,9 +1,10 @@
-"""What a ConJac step needs to know before it starts: the nodes, the pieces, the sizes of edges, the moment."""
+"""What a ConJac step needs to know before it starts: the nodes, the pieces, the edges, the moment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
@@ -22,7 +23,9 @@ class Plan:
     nodes: IntArray  # vertices that may be dynamic: the chosen ones and those promoted in pieces that nothing holds
     pieces: Pieces
     movable: list[IntArray]  # vertices of the pieces that pins alone do not hold
-    edge: Array  # mean edge length at each vertex, for the cap [m]
+    edges: IntArray  # (e, 2) vertices that act on each other, for the cap
+    length: Array  # (e,) of the edges at rest [m]
+    vertices: int
     transient = True
 
 
@@ -65,7 +68,7 @@ class Moment:
 
 
 def plan_of(system: Elastodynamics, nodes: IntArray) -> Plan:
-    """Pieces, promotions and edge lengths for a system; nodes that are pinned or out of range are refused."""
+    """Pieces, promotions and edges for a system; nodes that are pinned or out of range are refused."""
     n, d = system.X.shape
     nodes = np.unique(np.asarray(nodes, dtype=np.int64))
     bad = nodes[(nodes < 0) | (nodes >= n)]
@@ -77,12 +80,16 @@ def plan_of(system: Elastodynamics, nodes: IntArray) -> Plan:
     pinned = nodes[pieces.pinned[nodes]]
     if len(pinned):
         raise SceneError(f"vertex {pinned[0]} is pinned", where="ConJac.nodes", remedy="choose free vertices")
-    rows = np.repeat(np.arange(n * d), np.diff(K.indptr)) // d
-    columns = K.indices // d
-    off = rows != columns
-    length = np.linalg.norm(system.X[rows[off]] - system.X[columns[off]], axis=1)
-    edge = np.bincount(rows[off], length, n) / np.maximum(np.bincount(rows[off], minlength=n), 1)
-    return Plan(promoted(pieces, system.X, nodes), pieces, movable(pieces, system.X), edge)
+    edges = edges_of(K, d)
+    length = np.linalg.norm(system.X[edges[:, 0]] - system.X[edges[:, 1]], axis=1)
+    return Plan(promoted(pieces, system.X, nodes), pieces, movable(pieces, system.X), edges, length, n)
+
+
+def edges_of(K: sp.csr_matrix, d: int) -> IntArray:
+    """Pairs of vertices (e, 2), the lower one first, whose first coordinates share an entry of K (n d, n d)."""
+    rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
+    first = (rows % d == 0) & (K.indices % d == 0) & (rows < K.indices)
+    return np.column_stack([rows[first], K.indices[first]]) // d
 
 
 def dofs_of(vertices: IntArray, system: Elastodynamics) -> IntArray:
@@ -91,8 +98,11 @@ def dofs_of(vertices: IntArray, system: Elastodynamics) -> IntArray:
     return np.searchsorted(system.free, (d * vertices[:, None] + np.arange(d)).ravel())
 
 
-def capped(dx: Array, edge: Array, cap: float) -> Array:
-    """dx scaled down so that no vertex moves more than ``cap`` of its mean edge length."""
-    moves = np.linalg.norm(dx.reshape(len(edge), -1), axis=1)
-    worst = float((moves / np.maximum(cap * edge, 1e-300)).max(initial=0.0))
+def capped(dx: Array, plan: Plan, cap: float) -> Array:
+    """dx scaled down so that no edge changes by more than ``cap`` of its length: a correction must not turn elements
+    inside out, but a limb may swing as far as it likes.
+    """
+    moves = dx.reshape(plan.vertices, -1)
+    change = np.linalg.norm(moves[plan.edges[:, 0]] - moves[plan.edges[:, 1]], axis=1)
+    worst = float((change / np.maximum(cap * plan.length, 1e-300)).max(initial=0.0))
     return dx / worst if worst > 1.0 else dx

@@ -1,5 +1,7 @@
 """Where dynamic nodes should go: by hand, spread evenly, or where the lowest modes move most."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pliant.arrays import Array, IntArray
@@ -10,8 +12,11 @@ from pliant.systems.elastodynamics import Elastodynamics
 LEAST = 0.1  # dynamic nodes closer than this part of the body make the reduced matrix ill-conditioned
 
 
-def spread(system: Elastodynamics, count: int, *, seed: int = 0) -> IntArray:
-    """``count`` free vertices by farthest-point sampling, starting from the one farthest from all pinned ones."""
+def spread(system: Elastodynamics, count: int, *, by_hand: Sequence[int] = (), seed: int = 0) -> IntArray:
+    """``count`` free vertices by farthest-point sampling, starting from the one farthest from all pinned ones.
+
+    Those ``by_hand`` come first, as close to each other as one likes; the others keep their distance from them.
+    """
     n, d = system.X.shape
     free = np.unique(system.free // d)
     if not 0 <= count <= len(free):
@@ -20,12 +25,14 @@ def spread(system: Elastodynamics, count: int, *, seed: int = 0) -> IntArray:
     rng = np.random.default_rng(seed)
     first = pinned if len(pinned) else free[[int(rng.integers(len(free)))]]
     distance = 2.0 * distance_to(system.X, first)  # a node may be closer to pins than to other nodes
-    chosen: list[int] = []
-    for _ in range(count):
+    chosen = [int(node) for node in by_hand]
+    if chosen:
+        distance = np.minimum(distance, distance_to(system.X, np.array(chosen)))
+    for _ in range(count - len(chosen)):
         best = int(free[np.argmax(distance[free])])
         chosen.append(best)
         distance = np.minimum(distance, np.linalg.norm(system.X - system.X[best], axis=1))
-    return checked(system, np.array(sorted(chosen), dtype=np.int64))
+    return checked(system, np.array(sorted(chosen), dtype=np.int64), by_hand)
 
 
 def modal(system: Elastodynamics, count: int) -> IntArray:
@@ -47,12 +54,14 @@ def modal(system: Elastodynamics, count: int) -> IntArray:
     return checked(system, np.array(sorted(chosen), dtype=np.int64))
 
 
-def checked(system: Elastodynamics, nodes: IntArray) -> IntArray:
-    """The nodes, if no two are closer than a tenth of the body; else an error that names the pair."""
+def checked(system: Elastodynamics, nodes: IntArray, by_hand: Sequence[int] = ()) -> IntArray:
+    """The nodes, if no two are closer than a tenth of the body (both by hand excepted); else an error with the pair."""
     X = system.X[nodes]
     least = LEAST * system.scale
+    given = np.isin(nodes, by_hand)
     for i in range(len(nodes)):
         near = np.linalg.norm(X[i + 1 :] - X[i], axis=1)
+        near = np.where(given[i] & given[i + 1 :], np.inf, near)
         if len(near) and near.min() < least:
             j = i + 1 + int(np.argmin(near))
             raise SceneError(

@@ -240,3 +240,40 @@ def test_adaptive_nodes_of_free_pieces_never_sleep():
     integrator = AdaptiveConJac(ConJac(count=3), threshold=1e9)
     state = run(integrator, system, scene.initial(system), 5e-3, 10)
     assert np.allclose(state.v.reshape(-1, 3)[:, 2], -9.81 * 0.05, rtol=1e-6)
+
+
+def test_the_cap_limits_strain_not_motion():
+    """A correction that turns the body rigidly by a little passes whole; one that tears an edge is scaled down."""
+    from pliant.integrators.conjac_plan import capped
+
+    _, system = cantilever()
+    plan = ConJac(count=2).plan(system)
+    moved = np.tile([0.3, 0.0, 0.0], len(system.X))
+    assert np.array_equal(capped(moved, plan, 0.25), moved)
+    torn = np.zeros_like(moved)
+    torn[0] = 1.0
+    shortest = plan.length[(plan.edges == 0).any(axis=1)].min()
+    assert capped(torn, plan, 0.25)[0] == pytest.approx(0.25 * shortest)
+
+
+def test_nodes_by_hand_are_kept_and_the_others_spread():
+    from pliant.integrators.placement import spread
+
+    _, system = cantilever()
+    close = [int(v) for v in np.flatnonzero(system.X[:, 0] > 0.15 - 1e-9)[:2]]
+    nodes = spread(system, 4, by_hand=close)
+    assert len(nodes) == 4 and set(close) <= set(nodes.tolist())
+    rest = np.setdiff1d(nodes, close)
+    assert np.linalg.norm(system.X[rest[0]] - system.X[rest[1]]) >= 0.1 * system.scale
+
+
+def test_without_projection_the_condensed_step_uses_the_true_tangent():
+    """At rest both tangents agree; squeezed flat they do not, and the true one may be refused."""
+    scene, system = cantilever()
+    start = scene.initial(system)
+    plain, projected = (ConJac(count=2, psd=psd).step(system, start, 5e-3).state for psd in (False, True))
+    assert abs(plain.v - projected.v).max() < 1e-9 * abs(projected.v).max()
+    q = start.q.copy()
+    q[0::3] *= 0.2
+    report = ConJac(count=2, psd=False).step(system, State(q, 0 * q), 5e-3).reports[0]
+    assert not report.converged and "positive" in report.message
