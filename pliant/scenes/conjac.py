@@ -5,7 +5,7 @@ and ARMADILLO are our own bodies of about the published sizes; grips that let go
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from pliant.bodies import Solid
 from pliant.contact.obstacles import Plane
 from pliant.cutting import CutScene, PlaneCut, read_out
 from pliant.integrators import AdaptiveConJac, ConJac
+from pliant.integrators.placement import spread
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
 from pliant.materials import AnisotropicStVK, StableNeoHookean
@@ -94,30 +95,44 @@ class TuggedScene:
 
 def nearest(mesh: Mesh, points: Sequence[Sequence[float]]) -> IntArray:
     """The vertices nearest to some points, each once."""
-    X = mesh.X
-    return np.unique([int(np.argmin(((X - np.asarray(p)) ** 2).sum(axis=1))) for p in points])
+    return np.unique([nearest_of(mesh.X, np.asarray(p)) for p in points])
 
 
-def dragon(integrator: Any = None, *, h: float = 5e-3, mesh: Mesh | None = None) -> TuggedScene:
+def nearest_of(X: Array, point: Array) -> int:
+    """The row of X (n, 3) nearest to a point (3,)."""
+    return int(np.argmin(((X - point) ** 2).sum(axis=1)))
+
+
+def dragon(integrator: Any = None, *, h: float = 5e-3, mesh: Mesh | None = None, pull: float = 1.0) -> TuggedScene:
     """DRAGON: a winding body on held legs; jaws pulled apart and tail pulled sideways for 0.25 s, then let go; 1 s.
 
-    Without weight: our body is more slender than the paper's, and would hang instead of swing.
+    ``pull`` scales the tugs. Without weight: our body is more slender than the paper's, and would hang, not swing.
     """
     mesh = mesh if mesh is not None else serpent(length=DRAGON)
     X, size = mesh.X, np.ptp(mesh.X[:, 0])
     head, tail = X[:, 0].max(), X[:, 0].min()
     tip = X[:, 0] > head - 0.06 * size
     middle = X[tip, 2].mean()
-    pull = 4e3 * size**2 / 9.0  # [N]: stresses of about a tenth of E at any size
+    F = pull * 4e3 * size**2 / 9.0  # [N]: stresses of about a tenth of E at any size
     tugs = (
-        Tug(np.flatnonzero(tip & (X[:, 2] > middle)), (0.01 * pull, 0.0, 0.02 * pull), 0.0, 0.2, 0.25),
-        Tug(np.flatnonzero(tip & (X[:, 2] <= middle)), (0.01 * pull, 0.0, -0.02 * pull), 0.0, 0.2, 0.25),
-        Tug(mesh.where(lambda X: X[:, 0] < tail + 0.05 * size), (-0.02 * pull, 0.01 * pull, 0.0), 0.0, 0.2, 0.25),
+        Tug(np.flatnonzero(tip & (X[:, 2] > middle)), (0.01 * F, 0.0, 0.02 * F), 0.0, 0.2, 0.25),
+        Tug(np.flatnonzero(tip & (X[:, 2] <= middle)), (0.01 * F, 0.0, -0.02 * F), 0.0, 0.2, 0.25),
+        Tug(mesh.where(lambda X: X[:, 0] < tail + 0.05 * size), (-0.02 * F, 0.01 * F, 0.0), 0.0, 0.2, 0.25),
     )
     body = Solid(mesh, StableNeoHookean(3e4, 0.49), pins=Pin(mesh.where(lambda X: X[:, 2] < 0.07 * size)))
-    chosen = integrator if integrator is not None else ConJac(count=6, gamma=0.2)
-    scene = Scene([body], integrator=chosen, h=h, duration=1.0, gravity=(0.0, 0.0, 0.0), name="dragon")
-    return TuggedScene(scene, tugs)
+    still = Scene([body], h=h, duration=1.0, gravity=(0.0, 0.0, 0.0), name="dragon")
+    scene = TuggedScene(still, tugs)
+    chosen = integrator if integrator is not None else ConJac(dragon_nodes(scene, 6), gamma=0.2)
+    return replace(scene, scene=replace(still, integrator=chosen))
+
+
+def dragon_nodes(scene: TuggedScene, count: int) -> IntArray:
+    """Dynamic nodes for DRAGON: first the middle of each jaw and of the tail where they are pulled, as the authors
+    placed theirs by hand, then spread over the body. [ConJac2020, sec. 5.1]
+    """
+    X = scene.bodies[0].mesh.X
+    grips = [int(t.vertices[nearest_of(X[t.vertices], X[t.vertices].mean(axis=0))]) for t in scene.tugs]
+    return spread(scene.system(), count, by_hand=grips[:count])
 
 
 def twist_nodes(mesh: Mesh, count: int) -> IntArray:
