@@ -89,7 +89,7 @@ class Contest:
         }
 
 
-def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = 6) -> Contest:
+def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = 10) -> Contest:
     """The solvers on ``samples`` steps of a case (or on whole runs, see above); the rows so far go to stderr."""
     wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
     if wanted == "all":
@@ -105,7 +105,7 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = 6) 
 
 def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> Contest:
     """Every solver on the same ``samples`` steps along the path of the guide."""
-    guide = Runner("guide", build(QLB(reuse="steps", tolerance=Tolerance(1e-4))))
+    guide = Runner("guide", build(QLB(tolerance=Tolerance(1e-4))))
     runners = [_ready(name, solver, build) for name, solver in solvers.items()]
     whole = guide.scene.steps
     chosen = sorted({int((k + 0.5) * whole / samples) for k in range(min(samples, whole))})

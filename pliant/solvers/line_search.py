@@ -15,7 +15,10 @@ from pliant.solvers.base import StageLike
 
 @dataclass(frozen=True)
 class Trial:
-    """An accepted point: step length t, z, residual and its norm, merit (None in mode b), evaluations used."""
+    """An accepted point: step length t, z, residual and its norm, merit (None in mode b), evaluations used.
+
+    ``escaped`` marks a step of the last resort, after which residuals start anew.
+    """
 
     t: float
     z: Array
@@ -23,6 +26,7 @@ class Trial:
     norm: float
     merit: float | None
     evaluations: int
+    escaped: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,19 @@ class LineSearch:
                     return trial
             t *= 0.5
         return None
+
+    def pulled(self, stage: StageLike, current: Trial, dz: Array) -> Trial | None:
+        """The last resort of (b): the whole step if at its end the forces still pull along dz, dz.r(1) < 0.
+
+        A body that buckles (negative curvature) is pulled harder the farther it goes, so |r| and |dz.r| grow and no t
+        passes: without such a step the iteration stays trapped at the saddle.
+        """
+        if current.merit is not None or not stage.limit(current.z, dz) >= 1.0:
+            return None
+        z = current.z + dz
+        r = stage.residual(z)
+        norm = stage.norm(r)
+        return Trial(1.0, z, r, norm, None, 1, True) if np.isfinite(norm) and float(dz @ r) < 0.0 else None
 
     def _resolves(self, current: Trial, phi: float | None, t: float, slope: float) -> bool:
         """Whether differences of the merit are above round-off; near convergence they are not."""

@@ -26,7 +26,8 @@ from pliant.state import Counts, SolveReport
 class Newton:
     """z <- z - t A(z)^-1 r(z), A factored anew in every iteration, t by line search.
 
-    If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times before giving up.
+    If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
+    giving up is `LineSearch.pulled`.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
@@ -43,7 +44,7 @@ class Newton:
         threshold = self.tolerance.threshold(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         message = ""
-        k = 0
+        k = escape = 0
         while now.norm > threshold and k < self.max_iterations:
             k += 1
             found, memory, work = self._iterate(stage, now, memory, clock)
@@ -53,7 +54,8 @@ class Newton:
                 break
             now = found
             history.append(row(k, now, now.t))
-            if stagnates(history):
+            escape = k if now.escaped else escape
+            if stagnates(history[escape:]):
                 message = "the residual has stopped falling"
                 break
         return finish(now, threshold, k, counts, clock, history, message, memory)
@@ -62,7 +64,7 @@ class Newton:
         """One accepted step, or None after all shifts failed."""
         counts = Counts()
         psd = self.project == "always"
-        shift = 0.0
+        shift, first = 0.0, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
                 A = shifted(stage.jacobian(now.z, psd=psd, coupled=self.coupled), shift, stage.weights)
@@ -83,8 +85,10 @@ class Newton:
             if found is not None:
                 return found, memory, counts + Counts(forces=found.evaluations)
             counts += Counts(forces=self.line_search.halvings + 1)
+            first = dz if first is None and psd else first
             psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
-        return None, memory, counts
+        found = None if first is None else self.line_search.pulled(stage, now, first)
+        return found, memory, counts + Counts(forces=1)
 
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:

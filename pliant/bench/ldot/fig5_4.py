@@ -1,7 +1,6 @@
 """ldot/fig5_4: all eight solvers on the default BAR (E = 2e4, nu = 0.49, quasistatic). [Weidner2022, Fig. 5.4]
 
-Every solver solves the same six steps, one in each part of the script (see `pliant.bench.samples`). About 6 minutes on
-one core.
+Every solver solves the same ten steps of the script (see `pliant.bench.samples`). About 6 minutes on one core.
 """
 
 from pliant.bench.ldot.contest import CONTESTANTS, bar_case, wall_clock_figure

@@ -1,7 +1,6 @@
 """ldot/fig5_5: BAR with other stiffness, Poisson's ratio, heterogeneity, anisotropy. [Weidner2022, Fig. 5.5]
 
-Every solver solves the same six steps, one in each part of the script (see `pliant.bench.samples`). About 10 minutes
-on one core.
+Every solver solves the same ten steps of the script (see `pliant.bench.samples`). About 10 minutes on one core.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """ldot/fig5_9: ARMADILLO with damping, other materials, integrators and step sizes. [Weidner2022, Fig. 5.9]
 
-Every solver solves the same six steps of the run (see `pliant.bench.samples`); Baraff's step, which has no iterations,
+Every solver solves the same ten steps of the run (see `pliant.bench.samples`); Baraff's step, which has no iterations,
 is raced over ten steps with a new factor in each and with one factor for two. About 10 minutes on one core.
 """
 

@@ -1,6 +1,6 @@
 """qlb/alternatives: what the authors tried and dropped: PCG inside Newton, and L-BFGS on a scaled identity.
 
-[QLB2021, sec. 3 and 4]. Every solver solves the same six steps of ARMA (see `pliant.bench.samples`).
+[QLB2021, sec. 3 and 4]. Every solver solves the same ten steps of ARMA (see `pliant.bench.samples`).
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """qlb/fig3: ND, QLF and QLB over BAR and ARMA with everything varied that the paper varies. [QLB2021, Fig. 3 a-h]
 
 ND-exact (projection on demand) is added as the honest opponent: with projection always on, Newton is only linearly
-convergent. Every solver solves the same six steps of each script, one in each of the six parts of BAR's (see
-`pliant.bench.samples`; PLIANT_BENCH_STEPS). About 20 minutes on one core, two with --quick.
+convergent. Every solver solves the same ten steps of each script (see `pliant.bench.samples`; PLIANT_BENCH_STEPS).
+About 20 minutes on one core, one with --quick.
 """
 
 from collections.abc import Callable

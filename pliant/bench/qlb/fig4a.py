@@ -1,6 +1,6 @@
 """qlb/fig4a: how many secant pairs QLB should keep, on BAR, and its other options. [QLB2021, Fig. 4a]
 
-Every variant solves the same twelve steps of the script (see `pliant.bench.samples`); a kept factor, which lives from
+Every variant solves the same ten steps of the script (see `pliant.bench.samples`); a kept factor, which lives from
 the steps before it, is compared on runs of its own over the first second. About 4 minutes on one core.
 """
 
@@ -25,7 +25,7 @@ def run(*, quick: bool = False) -> Table:
         return bar(integrator=BDF2(solver), **small)
 
     stored = {f"m={m}": QLB(m=m) for m in (2, 5, 10, 20)}
-    result = contest("BAR", build, stored | {"m=10 scaled": QLB(scaled=True), "m=10 at the guess": QLB(at="guess")}, 12)
+    result = contest("BAR", build, stored | {"m=10 scaled": QLB(scaled=True), "m=10 at the guess": QLB(at="guess")})
     best = min(stored, key=result.seconds)
     kept = race([Runner("m=10", build(QLB())), Runner("m=10 kept", build(QLB(reuse="steps")))], FIRST)
     failures = sum(r.failures for r in [*result.runners, *kept])
