@@ -259,5 +259,5 @@ def armadillo(
         start = 1.5 + 1.0 * k
         tugs.append(Tug(near, force, start, start + 0.1, start + 0.2))
     body = Solid(mesh, StableNeoHookean(6e4, 0.49), pins=Pin(held))
-    chosen = integrator or AdaptiveConJac(conjac or ConJac(nodes, beta=1.0), threshold)
+    chosen = integrator or AdaptiveConJac(conjac or ConJac(nodes), threshold)
     return TuggedScene(Scene([body], integrator=chosen, h=5e-3, duration=7.0, name="armadillo"), tuple(tugs))
