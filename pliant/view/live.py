@@ -13,7 +13,7 @@ from pliant.export.colours import magnitude
 from pliant.integrators import INTEGRATORS
 from pliant.scene_file.choices import kebab
 from pliant.solvers import SOLVERS
-from pliant.view.charts import Chart
+from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Scenery, marks_of
 from pliant.view.player import Player
@@ -164,8 +164,7 @@ class Live:
             return
         columns = [np.array(player.history).T for player in self.players]
         for chart, row in ((self._energy, 1), (self._iterations, 2)):
-            curves = [np.interp(t, own[0], own[row], right=np.nan) for own in columns]
-            chart.show(np.array(t), curves, len(t) - 1)
+            chart.data = (np.array(t), *(np.interp(t, own[0], own[row]) for own in columns))
 
     # ------------------------------------------------------------------------------------------------ the page
 
@@ -193,8 +192,8 @@ class Live:
             self._strength = gui.add_slider("pull, log10 [N/m]", middle - 2, middle + 3, 0.1, middle)
         self._text = gui.add_markdown("")
         names = [name or "run" for name in self.names]
-        self._energy = Chart(gui, "energy [J]", names)
-        self._iterations = Chart(gui, "iterations per step", names)
+        self._energy = growing(gui, "energy [J]", names)
+        self._iterations = growing(gui, "iterations per step", names)
 
     def _material(self, gui: Any) -> list[Any]:
         """Sliders for E and nu where the first body has them; they show rounded values."""

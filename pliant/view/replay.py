@@ -13,7 +13,7 @@ from pliant.export.clip import Clip, clip, ranges
 from pliant.export.obstacles import scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
-from pliant.view.charts import Chart
+from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Marks, Scenery, marks_of
 from pliant.view.server import LOCAL, Room
@@ -114,8 +114,11 @@ class Replay:
         self._wireframe = gui.add_checkbox("wireframe", False)
         self._marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
         self._text = gui.add_markdown("")
-        self._energy = Chart(gui, "energy [J]", list(self._curves("total")))
-        self._iterations = Chart(gui, "iterations per step", list(self._curves("iterations")))
+        times = self._ledgers[0]["t"]
+        self._charts = [
+            Marked(gui, "energy [J]", times, self._curves("total")),
+            Marked(gui, "iterations per step", times, self._curves("iterations")),
+        ]
         redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
         for control in (self._slider, self._channel, self._wireframe, self._marks):
             control.on_update(redraw)
@@ -143,8 +146,8 @@ class Replay:
             self._plotted = monotonic()
             times = self._ledgers[0]["t"]
             now = max(int(np.searchsorted(times, t + 1e-9, side="right")) - 1, 0)
-            self._energy.show(times, list(self._curves("total").values()), now)
-            self._iterations.show(times, list(self._curves("iterations").values()), now)
+            for chart in self._charts:
+                chart.show(now)
 
     def _style(self) -> Style:
         channel = self._channel.value

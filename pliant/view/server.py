@@ -54,7 +54,7 @@ def aim_at(client: Any, low: Array, high: Array, preset: str = "fit") -> None:
     away = CAMERAS[preset]
     with client.atomic():
         client.camera.up_direction = (0.0, 0.0, 1.0)
-        client.camera.position = middle + 1.1 * size * away / np.linalg.norm(away)
+        client.camera.position = middle + 1.25 * size * away / np.linalg.norm(away)
         client.camera.look_at = middle
 
 
