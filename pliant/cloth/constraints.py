@@ -5,6 +5,7 @@
     box edge, folded          n_1 . xdot >= ..., n_2 . xdot >= ...           t . Xdot = 0  (border: b . Xdot = 0)
     box edge, flat cloth      n_c . xdot >= ..., (n_c x e) . xdot = ...      the same
     vertex at a face          n . xdot >= n . v_obs - gap / h
+    crossed edge, face at tip the same for the interpolated point, with the averaged normal (Lagrangian cloth)
 
 t is the material direction of the crease, b the material normal of the border, n_c the normal of the cloth. Without the
 flat rule one direction per vertex would move neither the cloth nor the energy.
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth._metric import crease_sums, folds
-from pliant.cloth.collide import EdgeHits, FaceContacts, feature_body
+from pliant.cloth.collide import EdgeHits, FaceContacts, TipHits, feature_body
 from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import creases
 from pliant.cloth.sheet import Sheet
@@ -225,6 +226,22 @@ def crossing_rows(hits: EdgeHits, sheet: Sheet, scenery: Scenery, h: float, boun
     columns = (3 * hits.ends[:, :, None] + np.arange(3)).reshape(-1, 6)
     who = Pushes(np.where(hits.s < 0.5, a, b), n, body)
     bound.add(columns, np.hstack([(1 - s) * n, s * n]), speed + relief(gap, h), who)
+
+
+def tip_rows(hits: TipHits, sheet: Sheet, scenery: Scenery, h: float, where: tuple[int, Rows]) -> None:
+    """Lagrangian contact of faces with tips: the point of the face at the tip is pushed along the tip's normal.
+
+    ``where`` = (number of edge features, rows to add to).
+    """
+    edges, bound = where
+    c = hits.feature - edges
+    corners, w, n = sheet.faces[hits.face], hits.weights, scenery.corner_n[c]
+    gap = np.einsum("ij,ij->i", n, np.einsum("ki,kij->kj", w, sheet.x[corners]) - hits.point)
+    speed = np.einsum("ij,ij->i", n, scenery.velocity(scenery.corner_body[c], hits.point))
+    columns = (3 * corners[:, :, None] + np.arange(3)).reshape(-1, 9)
+    nearest = corners[np.arange(len(c)), np.argmax(w, axis=1)]
+    values = (w[:, :, None] * n[:, None, :]).reshape(-1, 9)
+    bound.add(columns, values, speed + relief(gap, h), Pushes(nearest, n, scenery.corner_body[c]))
 
 
 def relief(gap: Array, h: float) -> Array:

@@ -34,6 +34,7 @@ from pliant.cloth.constraints import (
     crossing_rows,
     face_rows,
     feature_rows,
+    tip_rows,
 )
 from pliant.cloth.friction import rubbed
 from pliant.cloth.impulses import expected_impulses, remembered_impulses, solve
@@ -146,6 +147,10 @@ class EolStep:
         contacts = face_contacts(sheet, scenery, cloth.world, h)
         face_rows(chosen(contacts, np.flatnonzero(~np.isin(contacts.vertex, held))), sheet, scenery, h, bound)
         crossing_rows(open_crossings(cloth, sheet, scenery), sheet, scenery, h, bound)
+        if self.conformer is None:
+            edges = cloth.world.table.edges
+            tips = tip_hits(sheet, scenery, 5 * cloth.world.thr, cloth.world.thr, edges)
+            tip_rows(tips, sheet, scenery, h, (edges, bound))
         return equal, bound
 
 

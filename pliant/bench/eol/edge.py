@@ -53,18 +53,18 @@ class Watch:
         self.depth = max(self.depth, float(-gap.min()))
         if moment.state.t < START:
             return
-        self.lift = max(self.lift, float(gap[near].max(initial=0.0)))
+        if moment.state.t < START + PULL / SPEED:  # when the hands stop, any cloth overshoots
+            self.lift = max(self.lift, float(gap[near].max(initial=0.0)))
         if START + 0.2 < moment.state.t < START + PULL / SPEED:
             self.speeds.append(float(sheet.v[hem, 2].mean()))
         self.hanging.append(crossing(sheet))
         self.hands.append(float(sheet.x[sheet.fixed & (sheet.X[:, 1] == 1), 1].mean()))
 
-    def row(self, name: str, h: float) -> dict[str, object]:
+    def row(self, h: float) -> dict[str, object]:
         jitter = float(np.std(np.diff(self.speeds, 2)) / h**2)
         pulled = self.hands[-1] - self.hands[0]
         slid = self.hanging[0] - self.hanging[-1]
         return {
-            "variant": name,
             "faces": self.faces,
             "pulled_m": pulled,
             "slide": slid / pulled,
@@ -74,44 +74,60 @@ class Watch:
         }
 
 
-def measure(variant: eol.Variant, cells: int) -> dict[str, object]:
+def measure(variant: eol.Variant, cells: int, limp: bool) -> dict[str, object]:
     """One variant pulled by 0.3 m."""
-    scene = eol.draped_edge(variant, cells, SPEED, PULL)
+    scene = eol.draped_edge(variant, cells, SPEED, PULL, limp)
     watch = Watch()
     for moment in scene.march():
         watch.look(moment)
-    return watch.row(variant.name, scene.h)
+    return {"variant": variant.name, "cloth": "limp" if limp else "released"} | watch.row(scene.h)
 
 
 def run(*, quick: bool = False) -> Table:
     cells = 8 if quick else 16
-    rows = [measure(v, cells) for v in eol.VARIANTS]
-    by = {str(r["variant"]): r for r in rows}
-    get = lambda name, key: float(by[name][key])  # type: ignore[arg-type]
-    e, c = "EOL", "conformal"
-    ratio = lambda name, key: get(name, key) / get(e, key)
-    static = min(ratio(v, "lift_mm") for v in ("regular", "irregular", "non-conformal"))
-    shaking = min(ratio(v, "jitter") for v in ("regular", "irregular", "non-conformal"))
-    slide, locked = get(e, "slide"), get("conformal cone", "slide")
-    claims = [
-        Claim("A4 EOL slides", ">= 95 % of the pull", f"{100 * slide:.1f} %", slide >= 0.95),
-        Claim("A4 EOL lift within 5 cm", "<= 2 thr = 10 mm", f"{get(e, 'lift_mm'):.2f} mm", get(e, "lift_mm") <= 10),
-        Claim("A4 EOL penetration", "<= thr = 5 mm", f"{get(e, 'depth_mm'):.3f} mm", get(e, "depth_mm") <= 5),
-        Claim("A5 conformal cone locks: slide", "<= 1 %", f"{100 * locked:.1f} %", locked <= 0.01),
-        Claim("A5 averaged normals lift (no conformal mesh)", ">= 3 x EOL", f"{static:.1f} x", static >= 3),
-        Claim("A5 averaged normals jitter (no conformal mesh)", ">= 10 x EOL", f"{shaking:.1f} x", shaking >= 10),
-        Claim(
-            "A5 averaged normals lift (conformal)",
-            ">= 3 x EOL",
-            f"{ratio(c, 'lift_mm'):.1f} x",
-            ratio(c, "lift_mm") >= 3,
-        ),
-        Claim(
-            "A5 averaged normals jitter (conformal)",
-            ">= 10 x EOL",
-            f"{ratio(c, 'jitter'):.1f} x",
-            ratio(c, "jitter") >= 10,
-        ),
+    rows = [measure(v, cells, limp) for limp in (False, True) for v in eol.VARIANTS]
+    claims = []
+    for cloth in ("released", "limp"):
+        by = {str(r["variant"]): r for r in rows if r["cloth"] == cloth}
+        claims += [*_sliding(by, cloth), *_shaking(by, cloth)]
+    notes = [
+        "slide: loss of hanging material over the pull of the hands; lift: within 5 cm of the edge while pulled",
+        "jitter: std of the second difference of the mean speed of the hem over h^2, from 0.2 s into the pull",
+        "released: material of the released code, whose own bending length (8 mm) and ringing after the jerk of the "
+        "hands (0.13 s) are in lift and jitter of every variant; limp: E 2e4 N/m, beta 1e-6 N m, rho 1 kg/m^2 has "
+        "neither, as the strand the statement was verified on",
     ]
-    notes = ["slide: loss of hanging material over the pull of the hands; jitter: second difference of the hem speed"]
     return Table("eol/edge", "Six discretisations of EDGE", rows, claims, notes)
+
+
+def _sliding(by: dict[str, dict[str, object]], cloth: str) -> list[Claim]:
+    """A4 and the locking of A5."""
+    slide, lift, depth = (float(by["EOL"][k]) for k in ("slide", "lift_mm", "depth_mm"))  # type: ignore[arg-type]
+    locked = float(by["conformal cone"]["slide"])  # type: ignore[arg-type]
+    return [
+        Claim(f"A4 EOL slides ({cloth})", ">= 95 % of the pull", f"{100 * slide:.1f} %", slide >= 0.95),
+        Claim(f"A4 EOL lift within 5 cm ({cloth})", "<= 2 thr = 10 mm", f"{lift:.2f} mm", lift <= 10),
+        Claim(f"A4 EOL penetration ({cloth})", "<= thr = 5 mm", f"{depth:.3f} mm", depth <= 5),
+        Claim(f"A5 conformal cone locks: slide ({cloth})", "<= 1 %", f"{100 * locked:.2f} %", locked <= 0.01),
+    ]
+
+
+def _shaking(by: dict[str, dict[str, object]], cloth: str) -> list[Claim]:
+    """The averaged normals of A5: Lagrangian cloth lifts and shakes, on conformal meshes and on others."""
+    claims = []
+    for mesh, names in (
+        ("regular, irregular, non-conformal", ("regular", "irregular", "non-conformal")),
+        ("conformal", ("conformal",)),
+    ):
+        for key, least in (("lift_mm", 3), ("jitter", 10)):
+            ratio = min(float(by[v][key]) / float(by["EOL"][key]) for v in names)  # type: ignore[arg-type]
+            what = "lift" if key == "lift_mm" else "jitter"
+            claims.append(
+                Claim(
+                    f"A5 averaged normals, {mesh}: {what} ({cloth})",
+                    f">= {least} x EOL",
+                    f"{ratio:.1f} x",
+                    ratio >= least,
+                )
+            )
+    return claims
