@@ -5,8 +5,10 @@ import importlib
 import json as js
 import os
 import pkgutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table as Grid
@@ -55,12 +57,18 @@ def run_bench(id: str, out: Path, *, quick: bool, json: bool) -> None:
     os.environ.setdefault("PLIANT_FIGURES", str(out))
     module = importlib.import_module("pliant.bench." + id.replace("/", "."))
     table = module.run(quick=quick)
-    files = write(table, out, getattr(module, "figure", None))
+    files = write(table, out, _own_figure(module))
     if json:
         print(js.dumps(table.as_json(), default=float))
     else:
         show(table)
         print(*files, sep="\n")
+
+
+def _own_figure(module: ModuleType) -> "Callable[[Table], Any] | None":
+    """The drawing that a benchmark defines itself; names it has imported do not count."""
+    found = getattr(module, "figure", None)
+    return found if getattr(found, "__module__", None) == module.__name__ else None
 
 
 def show(table: "Table") -> None:

@@ -48,7 +48,7 @@ def _solid(obstacle: Any, low: Array, high: Array) -> Shape:
     if not len(triangles):
         below = np.array([*0.5 * (low + high)[:2], low[2]])  # things lie on floors and in bowls
         near = pose_at(obstacle.motion, 0.0).local(below[None])[0]
-        X, triangles = _patch(obstacle, near, 0.75 * float(np.linalg.norm(high - low)))
+        X, triangles = _patch(obstacle, near, 0.55 * float(np.linalg.norm(high - low)))
     return Shape(lambda t: pose_at(obstacle.motion, t).world(X), triangles, NONE[1], obstacle.motion is not None)
 
 

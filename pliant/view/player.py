@@ -8,9 +8,8 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.checkpoint import Checkpoint
-from pliant.errors import PliantError
 from pliant.export.clip import Picture, Skin, own_skin
-from pliant.record.channels import CELL_CHANNELS, POINT_CHANNELS, frame_of, topology_of
+from pliant.record.channels import CELL_CHANNELS, frame_of, topology_of
 from pliant.scene_file import load_scene
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import State
@@ -120,17 +119,14 @@ class Player:
     def channels(self) -> list[str]:
         """The channels that this kind of system has."""
         found = []
-        for name in (*POINT_CHANNELS, *CELL_CHANNELS):
-            try:
-                values = self.picture((name,)).values[name]
-            except (AttributeError, PliantError):
-                continue
-            if np.isfinite(values).all() and (name in CELL_CHANNELS or self._vertices_are_coordinates()):
-                found.append(name)
+        if len(self.state.q) in (2 * len(self.points), 3 * len(self.points)):  # coordinates are those of vertices
+            found += ["velocity", "elastic_force"]
+            found += ["contact_force", "friction_force"] if getattr(self._system, "contact", None) is not None else []
+        if hasattr(self._system, "eol"):
+            found += ["eulerian"]
+        if any(hasattr(energy, "deformation") for energy in getattr(self._system, "energy_terms", ())):
+            found += CELL_CHANNELS
         return [*found, "displacement"]
-
-    def _vertices_are_coordinates(self) -> bool:
-        return len(self.state.q) in (2 * len(self.points), 3 * len(self.points))
 
     def _blocks(self) -> Any:
         if self._skin_of is not self._system:

@@ -14,6 +14,7 @@ from pliant.export.colours import palette
 from pliant.simulate import simulate
 from pliant.view import Live, Replay
 from pliant.view.drawing import Style, legend
+from pliant.view.player import Player
 
 
 @pytest.fixture
@@ -172,6 +173,15 @@ def test_colours_of_a_live_scene(live):
     assert "von_mises" in live._legend.content
     low, high = live._limits["von_mises"]
     assert 0.0 <= low < high
+
+
+@pytest.mark.parametrize("scene", ["cantilever", "contact/stack", "net", "eol/lo-res", "redmax/scene-1"])
+def test_every_channel_that_is_offered_exists(scene):
+    player = Player(scene, [])
+    player.take()
+    for name in player.channels():
+        values = player.picture((name,)).values[name]
+        assert len(values) == len(player.skin.vertices) and np.isfinite(values).all(), name
 
 
 def test_a_run_that_fails_stops_and_the_other_goes_on(port):
