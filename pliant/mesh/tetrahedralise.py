@@ -12,10 +12,11 @@ from pliant.mesh.mesh import Mesh, refusal
 from pliant.mesh.repair import repair
 
 
-def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None) -> Mesh:
+def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None, *, deviation: float | None = None) -> Mesh:
     """Tets inside the surface ``V (n, 3)`` [m], ``F (k, 3)``; edges about ``edge_length`` [m] (default: size / 20).
 
-    Tolerates holes, self-intersections and poor triangles; the new surface follows the old within size / 1000.
+    Tolerates holes, self-intersections and poor triangles; the new surface follows the old within ``deviation`` [m]
+    (default: size / 1000).
     Two calls need not give the same mesh: write the result to a file and read that in scenes to be repeated.
     """
     try:
@@ -35,8 +36,12 @@ def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None) -> M
         raise MeshError(
             f"edge_length is {edge_length}", where="tetrahedralise", remedy="use a positive length in metres"
         )
+    size = float(np.linalg.norm(np.ptp(V, axis=0)))
+    options = {} if deviation is None else {"epsilon": deviation / size}
     with TemporaryDirectory() as folder, chdir(folder):  # it leaves a file of its own in the current folder
-        X, T = pytetwild.tetrahedralize(V.astype(np.float64), F.astype(np.int32), edge_length_abs=edge_length)
+        X, T = pytetwild.tetrahedralize(
+            V.astype(np.float64), F.astype(np.int32), edge_length_abs=edge_length, **options
+        )
     if not len(T):
         raise MeshError("the surface encloses nothing", where="tetrahedralise", remedy="close its holes")
     return repair(np.asarray(X, dtype=np.float64), np.asarray(T, dtype=np.int64))[0]
