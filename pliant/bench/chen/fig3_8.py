@@ -1,17 +1,19 @@
 """chen/fig3_8: the shaken armadillo releases one leg at frame 30; ratios are computed anew. [Chen2019, Figure 3.8]"""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.bench.chen.coarse import rest, systems
-from pliant.bench.chen.play import play
+from pliant.bench.chen.play import play, plot
 from pliant.bench.table import Claim, Table
 from pliant.coarsen import Following
 from pliant.materials import ARAP
-from pliant.scenes.chen_coarse import FRAMES, H, Pair, distances, notes, pair
+from pliant.scenes.chen_coarse import FRAMES, H, distances, notes, pair
 from pliant.state import State
+from pliant.systems.eigenfit import EigenFit
 
 
 def two_phases(before: Any, after: Any, switch: int, frames: int) -> list[Array]:
@@ -31,8 +33,10 @@ def run(*, quick: bool = False) -> Table:
     first, second = systems(body, 10, False, methods), systems(free, 10, False, methods)
     fine = two_phases(first["fine"], second["fine"], switch, frames)
     errors = {m: distances(body, two_phases(first[m], second[m], switch, frames), fine) for m in methods}
-    stale = stale_error(body, first, second, switch, frames, fine)
-    mean = {**{m: float(e[switch:].mean()) for m, e in errors.items()}, "EigenFit, old ratios": stale}
+    errors["EigenFit, old ratios"] = distances(
+        body, two_phases(first["EigenFit"], stale(first, second), switch, frames), fine
+    )
+    mean = {m: float(e[switch:].mean()) for m, e in errors.items()}
     rows = [{"method": m, "mean error after the release [m]": round(e, 5)} for m, e in mean.items()]
     old, new = first["EigenFit"].fit.ratios[:3], second["EigenFit"].fit.ratios[:3]
     ratios = f"{np.round(old, 3).tolist()} -> {np.round(new, 3).tolist()}"
@@ -41,15 +45,14 @@ def run(*, quick: bool = False) -> Table:
         Claim("EigenFit reduces the error after the release", "significantly", text, mean["EigenFit"] < mean["coarse"]),
         Claim("ratios change with the constraints", "recalculated", ratios, bool(np.abs(old - new).max() > 1e-3)),
     ]
-    return Table("chen/fig3_8", "Armadillo that releases a leg", rows, claims, notes("armadillo"))
+    t = H * np.arange(1.0, frames + 1.0)
+    curves = {m: (t[: len(e)], e) for m, e in errors.items()}
+    picture = plot("fig3_8", "Armadillo that releases a leg", curves, "largest distance [m]")
+    return Table("chen/fig3_8", "Armadillo that releases a leg", rows, claims, notes("armadillo"), [picture])
 
 
-def stale_error(body: Pair, first: Any, second: Any, switch: int, frames: int, fine: list[Array]) -> float:
-    """The error with the ratios of the old constraints on the modes of the new ones."""
-    from dataclasses import replace
-
-    from pliant.systems.eigenfit import EigenFit
-
+def stale(first: dict[str, Any], second: dict[str, Any]) -> EigenFit:
+    """The modes of the new constraints with the ratios of the old ones."""
     new = second["EigenFit"]
-    old = EigenFit(new.inner, replace(new.fit, ratios=first["EigenFit"].fit.ratios), beta=new.beta, rematch=True)
-    return float(distances(body, two_phases(first["EigenFit"], old, switch, frames), fine)[switch:].mean())
+    fit = replace(new.fit, ratios=first["EigenFit"].fit.ratios)
+    return EigenFit(new.inner, fit, beta=new.beta, rematch=True, on_mismatch="ignore")
