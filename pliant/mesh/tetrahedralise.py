@@ -36,12 +36,10 @@ def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None, *, d
         raise MeshError(
             f"edge_length is {edge_length}", where="tetrahedralise", remedy="use a positive length in metres"
         )
-    size = float(np.linalg.norm(np.ptp(V, axis=0)))
-    options = {} if deviation is None else {"epsilon": deviation / size}
+    relative = 1e-3 if deviation is None else deviation / float(np.linalg.norm(np.ptp(V, axis=0)))
+    points, triangles = V.astype(np.float64), F.astype(np.int32)
     with TemporaryDirectory() as folder, chdir(folder):  # it leaves a file of its own in the current folder
-        X, T = pytetwild.tetrahedralize(
-            V.astype(np.float64), F.astype(np.int32), edge_length_abs=edge_length, **options
-        )
+        X, T = pytetwild.tetrahedralize(points, triangles, edge_length_abs=edge_length, epsilon=relative)
     if not len(T):
         raise MeshError("the surface encloses nothing", where="tetrahedralise", remedy="close its holes")
     return repair(np.asarray(X, dtype=np.float64), np.asarray(T, dtype=np.int64))[0]
