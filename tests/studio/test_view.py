@@ -3,11 +3,14 @@
 import builtins
 import socket
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from pliant.bench.studio.view import received
 from pliant.cli.app import app
 from pliant.errors import MissingDependency, RunError
 from pliant.export.colours import palette
@@ -66,6 +69,31 @@ def test_colours_and_their_legend(replay):
     colours = palette(np.array([0.0, 0.5, 1.0]), (0.0, 1.0))
     assert colours[0, 2] > colours[0, 1] and colours[2, 0] > 200  # dark violet to yellow
     assert set(replay._channel.options) == {"none", "displacement", "strain", "velocity", "von_mises"}
+
+
+def test_several_viewers_see_the_same(replay, port):
+    replay._play.value = True
+    server = Thread(target=replay.serve, daemon=True)
+    server.start()
+    with ThreadPoolExecutor(2) as pool:
+        counts = [frames for frames, *_ in pool.map(received, [port, port], [1.0, 1.0])]
+    replay.stop()
+    server.join(timeout=30)
+    assert min(counts) > 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/../../../../../../etc/passwd", "/..%2f..%2f..%2f..%2f..%2fetc/passwd", "//etc/passwd"]
+)
+def test_the_page_gives_no_files_away(replay, port, path):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: line.recv(65536), b""))
+    assert b"root:" not in answer and not answer.startswith(b"HTTP/1.1 200")
+
+
+def test_it_listens_at_this_machine_only_unless_asked(replay):
+    assert replay.server.get_host() == "127.0.0.1"
 
 
 def test_a_port_in_use_is_named(run, port):
