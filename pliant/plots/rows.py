@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 Rows = Sequence[dict[str, Any]]
-TIMES = re.compile(r"(\b|_)(cpu|seconds|s|ms|us|ns)(\b|_)", re.IGNORECASE)  # columns that are times
+TIMES = re.compile(r"^(?!h\b|h_|t\b).*(\b|_)(cpu|seconds|s|ms|us|ns)(\b|_)", re.IGNORECASE)  # but h and t are given
 DECADES = 50.0  # values that span more than this factor get a logarithmic axis
 
 

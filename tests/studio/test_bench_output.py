@@ -60,6 +60,8 @@ def test_curves_are_sorted_and_may_be_logarithmic():
         ),
         ([{"method": "m", "h": h, "error": h} for h in (1.0, 2.0)], ("h", "error", None)),
         ([{"t": 0.1 * k, "energy J": 1.0} for k in range(3)], ("t", "energy J", None)),
+        ([{"h_ms": h, "mu": 0.1 * h, "error": 0.01 * h} for h in (1.0, 2.0)], ("h_ms", "mu", None)),
+        ([{"h [s]": h, "CPU s": 0.1 * h} for h in (1.0, 2.0)], ("h [s]", "CPU s", None)),
         ([{"claim": "a", "held": True}], None),
         ([], None),
     ],

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from pliant.bench.table import Claim, Table
+from pliant.bench.table import Claim, Plot, Table
 from pliant.export import GEOMETRY, clip
 from pliant.integrators import BDF2
 from pliant.mesh import bar as bar_mesh
@@ -55,7 +55,7 @@ def measure(scene: Any, steps: int) -> Table:
     ]
     title = f"BAR, {len(scene.bodies[0].mesh.X)} vertices, {frames} frames, CPU time"
     note = f"the positions of all frames together are {size:.1f} MB: much less than 5 MB says nothing about memory"
-    return Table("studio/export", title, rows, claims, [note])
+    return Table("studio/export", title, rows, claims, [note], plot=Plot("to", "of the simulation"))
 
 
 def export(folder: Path, to: str, frames: int) -> None:

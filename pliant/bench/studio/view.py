@@ -15,7 +15,7 @@ from threading import Thread
 from time import monotonic, process_time
 from typing import Any
 
-from pliant.bench.table import Claim, Table
+from pliant.bench.table import Claim, Plot, Table
 from pliant.bodies import Membrane
 from pliant.export import clip
 from pliant.integrators import LinearlyImplicit
@@ -43,7 +43,14 @@ def run(*, quick: bool = False) -> Table:
     slowest = min(row["frames/s"] for row in rows)
     claim = Claim("frames delivered to a client", f">= {TARGET:g} per second", f"{slowest:.1f}", slowest >= TARGET)
     note = "wall-clock time on a machine that does other things too; of BAR only the surface is sent"
-    return Table("studio/view", f"Replay through a websocket, {STEPS + 1} frames in a loop", rows, [claim], [note])
+    return Table(
+        "studio/view",
+        f"Replay through a websocket, {STEPS + 1} frames in a loop",
+        rows,
+        [claim],
+        [note],
+        plot=Plot("run", "frames/s"),
+    )
 
 
 def measure(name: str, scene: Scene, seconds: float) -> dict[str, Any]:
