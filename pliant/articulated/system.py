@@ -120,8 +120,9 @@ class ArticulatedSystem:
 
     def rows(self, kin: Kinematics, t: float, *, inequality: bool) -> list[Rows]:
         """The active constraint rows of one sense."""
-        found = [(i, c.rows(kin, t, self.quirks)) for i, c in enumerate(self.constraints)]
-        return [_owned(r, i) for i, r in found if r is not None and r.inequality == inequality]
+        mine = [(i, c) for i, c in enumerate(self.constraints) if c.inequality == inequality]
+        found = [(i, c.rows(kin, t, self.quirks)) for i, c in mine]
+        return [replace(r, owner=i) for i, r in found if r is not None]
 
     def mass(self, q: Array) -> sp.csr_matrix:
         """J^T M J (nr, nr)."""
@@ -219,10 +220,6 @@ def _diagonals(inertia: Array) -> Array:
     D = np.zeros((len(inertia), 6, 6))
     D[:, np.arange(6), np.arange(6)] = inertia
     return D
-
-
-def _owned(rows: Rows, i: int) -> Rows:
-    return replace(rows, owner=i)
 
 
 def _negative_part(K: Array) -> Array:

@@ -63,7 +63,8 @@ class Kinematics:
 
     def project_rows(self, G: Array) -> Array:
         """G J (k, nr) for rows G (k, 6n)."""
-        rows = [self.apply_transpose(np.ascontiguousarray(g).reshape(-1, 6)) for g in G]
+        G = np.ascontiguousarray(G, dtype=self.frames.dtype)
+        rows = [self.apply_transpose(g.reshape(-1, 6)) for g in G]
         return np.array(rows).reshape(len(G), self.tree.dof)
 
     def jacobian(self) -> Array:

@@ -15,7 +15,8 @@ from typing import Any
 def find(name: str) -> Callable[..., Any] | None:
     """The scene of that name, importing no more than its own family."""
     family = name.split("/")[0] if "/" in name else "basic"
-    return built_in(family).get(name)
+    scenes, word = built_in(family), name.split("/")[-1].replace("-", "_")
+    return scenes.get(name) or next((make for make in scenes.values() if make.__name__ == word), None)
 
 
 def built_in(only: str | None = None) -> dict[str, Callable[..., Any]]:
@@ -31,10 +32,11 @@ def built_in(only: str | None = None) -> dict[str, Callable[..., Any]]:
 def _scenes(module: str, prefix: str) -> dict[str, Callable[..., Any]]:
     top = importlib.import_module(f"{__name__}.{module}")
     inside = pkgutil.walk_packages(top.__path__, top.__name__ + ".") if hasattr(top, "__path__") else ()
+    names: dict[str, str] = getattr(top, "NAMES", {})
     found = {}
     for name in (top.__name__, *(info.name for info in inside)):
         for word, function in _scene_functions(importlib.import_module(name)):
-            found[prefix + word.replace("_", "-")] = function
+            found[prefix + names.get(word, word.replace("_", "-"))] = function
     return found
 
 

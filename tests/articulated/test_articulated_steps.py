@@ -20,9 +20,8 @@ from pliant.articulated import (
     cuboid,
 )
 from pliant.articulated.forces import SpringDamper
-from pliant.articulated.implicit import ReducedStage
 from pliant.articulated.joints import Free3D, Spherical
-from pliant.errors import SceneError
+from pliant.articulated.reduced_stage import ReducedStage
 from pliant.scenes.redmax import NUMBERED, bridge, energy_change, run, tree
 from pliant.simulate import simulate
 from pliant.state import State
@@ -152,9 +151,3 @@ def test_scenes_run_under_simulate(number):
     assert len(steps) == scene.steps and all(s.report.converged for s in steps)
     assert np.array_equal(steps[-1].state.q, run(scene)[-1].state.q)
     assert np.isfinite(steps[-1].ledger.linear).all()
-
-
-def test_fully_implicit_steps_refuse_constraints_by_name():
-    scene = NUMBERED[4]()
-    with pytest.raises(SceneError, match="LoopClosure in a fully implicit step"):
-        TreeBDF1().step(scene.model, scene.start, scene.h)

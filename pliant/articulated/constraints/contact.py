@@ -1,6 +1,7 @@
 """Contact of bodies with a floor or with boxes: one row per touching point, with two friction directions."""
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class FloorContact:
     radius: float | None = None
     frame: Array = field(default_factory=lambda: np.eye(4))
     mu: float | None = None
+    inequality: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "FloorContact":
         link = tree.body(self.link)
@@ -58,6 +60,7 @@ class BoxContact:
     point: Array = field(default_factory=lambda: np.zeros(3))
     radius: float | None = None
     mu: float | None = None
+    inequality: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "BoxContact":
         link = tree.body(self.link)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class JointLimit:
     lower: float = -np.inf
     upper: float = np.inf
     coordinate: int = 0
+    inequality: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "JointLimit":
         if not self.lower <= self.upper:
@@ -59,6 +61,7 @@ class CoupledJoints:
     second: int | str
     ratio: float = 1.0
     offset: float = 0.0
+    inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "CoupledJoints":
         return replace(self, first=tree.body(self.first), second=tree.body(self.second))
@@ -83,6 +86,7 @@ class PrescribedJoint:
     position: Function | None = None
     acceleration: Function = _no_function
     maximal: bool = False
+    inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "PrescribedJoint":
         link = tree.body(self.link)
@@ -98,19 +102,20 @@ class PrescribedJoint:
         k = kin.tree.slice(self.link).start
         g = np.array([kin.q[k] - self.position(t) if self.position else 0.0])
         rate, acceleration = np.array([self.rate(t)]), np.array([self.acceleration(t)])
-        feedback = not quirks.no_rate_feedback
+        feedback, positional = not quirks.no_rate_feedback, self.position is not None
         if not self.maximal:
             G = np.zeros((1, kin.tree.dof))
             G[0, k] = 1.0
-            return Rows(G, False, g, rate, acceleration, rate_feedback=feedback)
+            return Rows(G, False, g, rate, acceleration, rate_feedback=feedback, positional=positional)
         bodies, W = wrench_map(kin, int(self.link))
-        M = np.zeros((len(kin.tree), 6))
+        M = np.zeros((len(kin.tree), 6), dtype=kin.frames.dtype)
         for body, w in zip(bodies, W[:, 0].reshape(-1, 6), strict=True):
             if body >= 0:
                 M[body] += w
         # W turns with the bodies: along the joint the row measures qdot exactly, so its bias is Jdot's.
         acceleration = acceleration + M.ravel() @ kin.bias.ravel()
-        return Rows(M.reshape(1, -1), True, g, rate, acceleration, rate_feedback=feedback)
+        G = M.reshape(1, -1)
+        return Rows(G, True, g, rate, acceleration, rate_feedback=feedback, positional=positional)
 
 
 @dataclass(frozen=True)
@@ -123,14 +128,16 @@ class PrescribedBody:
     link: int | str
     components: tuple[int, ...]
     twist: Callable[[float, Array, Array], tuple[Array, Array]]
+    inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "PrescribedBody":
         return replace(self, link=tree.body(self.link))
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         i, c = int(self.link), list(self.components)
-        phi, phidot = self.twist(t, kin.frame(i), kin.twists[i])
+        phi, phidot = self.twist(t, kin.frame(i).real, kin.twists[i].real)  # a target, not differentiated
         G = np.zeros((len(c), len(kin.tree), 6))
         G[np.arange(len(c)), i, c] = 1.0
-        zero = np.zeros(len(c))
-        return Rows(G.reshape(len(c), -1), True, zero, phi[c], phidot[c], rate_feedback=not quirks.no_rate_feedback)
+        feedback = not quirks.no_rate_feedback
+        rows = G.reshape(len(c), -1)
+        return Rows(rows, True, np.zeros(len(c)), phi[c], phidot[c], rate_feedback=feedback, positional=False)

@@ -1,7 +1,7 @@
 """Loop closures: two bodies share a hinge, or a point."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class LoopClosure:
     second: int | str
     x2: Array
     axis: Array
+    inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "LoopClosure":
         return _bound(self, tree, axis=np.asarray(self.axis, dtype=float))
@@ -42,6 +43,7 @@ class BallClosure:
     x1: Array
     second: int | str | None
     x2: Array
+    inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "BallClosure":
         return _bound(self, tree)
@@ -53,10 +55,9 @@ class BallClosure:
 def orthogonal(a: Array) -> Array:
     """Two unit vectors (3, 2) orthogonal to a, varying smoothly while its smallest component stays the same."""
     e = np.eye(3)[int(np.argmin(np.abs(a)))]
-    v2 = np.cross(a, e)
-    v2 = v2 / np.linalg.norm(v2)
-    v1 = np.cross(v2, a)
-    return np.stack([v1 / np.linalg.norm(v1), v2], axis=1)
+    unit = lambda v: v / np.sqrt(v @ v)  # not a norm: also for complex steps
+    v2 = unit(np.cross(a, e))
+    return np.stack([unit(np.cross(v2, a)), v2], axis=1)
 
 
 def _bound(closure: Any, tree: Tree, **changes: Any) -> Any:
@@ -66,8 +67,8 @@ def _bound(closure: Any, tree: Tree, **changes: Any) -> Any:
 
 def _closure(kin: Kinematics, c: LoopClosure | BallClosure, B: Array) -> Rows:
     """Rows along the world directions B (3, k), held fixed during the step."""
-    G = np.zeros((B.shape[1], len(kin.tree), 6))
-    acceleration = np.zeros(B.shape[1])
+    G = np.zeros((B.shape[1], len(kin.tree), 6), dtype=kin.frames.dtype)
+    acceleration = np.zeros(B.shape[1], dtype=kin.frames.dtype)
     for body, x, sign in ((_id(c.first), c.x1, 1.0), (_id(c.second), c.x2, -1.0)):
         if body < 0:
             continue

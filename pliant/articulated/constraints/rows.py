@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -35,11 +35,14 @@ class Rows:
     inequality: bool = False
     tangents: Tangents | None = None
     rate_feedback: bool = True
+    positional: bool = True  # g is an error of positions; False when only the velocity is prescribed
     owner: int = -1  # position of the constraint in the system's list
 
 
 class Constraint(Protocol):
-    """Something that restricts the motion. ``rows`` is None while it does not act."""
+    """Something that restricts the motion, one way (``inequality``) or both; ``rows`` is None while it does not act."""
+
+    inequality: ClassVar[bool]
 
     def bind(self, tree: Tree) -> Self: ...
 

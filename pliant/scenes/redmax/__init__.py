@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pliant.scenes.redmax.chains import CHAINS
-from pliant.scenes.redmax.friction import FRICTION, chain_with_friction
+from pliant.scenes.redmax.friction import FRICTION, chain_with_friction, chain_with_thick_joints
 from pliant.scenes.redmax.joints import JOINT_SCENES
 from pliant.scenes.redmax.klann import single_leg, walker
 from pliant.scenes.redmax.large import bridge, long_chain, tree, umbrella
@@ -13,12 +13,17 @@ from pliant.scenes.redmax.scene import ArticulatedScene, energy_change, run
 NUMBERED: dict[int, Callable[[], ArticulatedScene]] = dict(
     sorted({**CHAINS, **JOINT_SCENES, **LINKAGES, **FRICTION}.items())
 )
+NAMES = {make.__name__: str(number) for number, make in NUMBERED.items()}
+NAMES |= {"chain_with_friction": "chain", "chain_with_thick_joints": "chain-2r", "single_leg": "klann-leg"}
+NAMES |= {"walker": "klann-walker"}
 
 __all__ = [
+    "NAMES",
     "NUMBERED",
     "ArticulatedScene",
     "bridge",
     "chain_with_friction",
+    "chain_with_thick_joints",
     "energy_change",
     "long_chain",
     "run",

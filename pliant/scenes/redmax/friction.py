@@ -105,6 +105,11 @@ FRICTION = {27: scene_27, 28: scene_28, 29: scene_29, 30: scene_30, 31: scene_31
 
 
 def chain_with_friction(radius: float = 0.5, n: int = 5, *, mu: float = 0.3, h: float = 5e-3) -> ArticulatedScene:
-    """CHAIN: n tilted bars that fall and stop, with joint cylinders of the given radius [Weidner2022, Fig. 3.2]."""
+    """CHAIN (R): n tilted bars fall and stop, with joint cylinders of the given radius [Weidner2022, Fig. 3.2a]."""
     links, contacts = tilted_chain(n, radius, 1.0)
     return scene(links, contacts=contacts, h=h, duration=2.5, integrator=BISP(Friction(mu)))
+
+
+def chain_with_thick_joints() -> ArticulatedScene:
+    """CHAIN (2R): the same with joints of twice the radius, which stop it earlier [Weidner2022, Fig. 3.2b]."""
+    return chain_with_friction(1.0)

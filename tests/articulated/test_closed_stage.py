@@ -1,0 +1,93 @@
+"""Fully implicit steps with closed loops, coupled joints and motors: exact, of their order, honest."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pliant.articulated import RK45, LinearlyImplicitTree, TreeBDF1, TreeBDF2
+from pliant.articulated.closed_stage import ClosedStage, consistent_velocity
+from pliant.articulated.reduced_stage import ReducedStage
+from pliant.articulated.system import ArticulatedSystem
+from pliant.errors import SceneError
+from pliant.scenes.redmax import NUMBERED, run
+from pliant.state import State
+
+FIRST_ORDER = (TreeBDF1(), LinearlyImplicitTree())
+
+
+def gaps(scene, state):
+    kin = scene.model.kinematics(state.q, state.v)
+    return np.concatenate([r.g for r in scene.model.rows(kin, state.t, inequality=False)])
+
+
+@pytest.mark.parametrize("number", [4, 8, 9, 32])
+def test_the_jacobian_is_that_of_the_residual(number):
+    scene = NUMBERED[number]()
+    q, h = scene.start.q, 0.02
+    stage = ClosedStage(ReducedStage(scene.model, h, q + 0.01, q, h, q))
+    rng = np.random.default_rng(3)
+    z = stage.joined(q + 0.02 * rng.normal(size=len(q)))
+    z[len(q) :] = rng.normal(size=len(stage.owners))
+    J, e = stage.jacobian(z).toarray(), 1e-6
+    for i, d in enumerate(np.eye(len(z))):
+        numeric = (stage.residual(z + e * d) - stage.residual(z - e * d)) / (2 * e)
+        assert np.allclose(J[:, i], numeric, atol=2e-7 * np.abs(J).max())
+
+
+@pytest.mark.parametrize("method", [TreeBDF1(), TreeBDF2()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("number", [4, 7, 8, 15])
+def test_loops_and_couplings_stay_closed(number, method):
+    scene = NUMBERED[number]()
+    steps = run(scene, integrator=method, steps=30)[1:]
+    assert all(r.converged for s in steps for r in s.reports)
+    assert max(np.abs(gaps(scene, s.state)).max() for s in steps) < 1e-8
+    assert max(r.iterations for s in steps for r in s.reports) <= 4
+
+
+@pytest.mark.parametrize("method", [TreeBDF1(), TreeBDF2()], ids=lambda m: type(m).__name__)
+def test_observed_order_with_a_loop_is_the_declared_one(method):
+    scene, duration = NUMBERED[4](), 0.16
+    exact = RK45(1e-11, 1e-12).step(scene.model, scene.start, duration).state
+    errors = []
+    for h in (8e-3, 4e-3):
+        last = run(replace(scene, h=h), integrator=method, steps=round(duration / h))[-1].state
+        errors.append(max(np.abs(last.q - exact.q).max(), np.abs(last.v - exact.v).max()))
+    assert abs(np.log2(errors[0] / errors[1]) - method.order) < 0.35
+
+
+def test_motor_torques_of_both_first_order_steps_have_one_limit():
+    differences = []
+    for h in (1e-3, 5e-4):
+        steps = [run(replace(NUMBERED[32](), h=h), integrator=m, steps=round(0.05 / h))[-1] for m in FIRST_ORDER]
+        assert all(abs(s.state.v[1] - 4 * np.pi) < 1e-6 for s in steps)
+        a, b = (s.memory.force(1)[0] for s in steps)
+        differences.append(abs(a / b - 1.0))
+    assert differences[1] < 0.05 and 1.7 < differences[0] / differences[1] < 2.4
+
+
+def test_a_motor_switched_on_gives_an_impulse_before_bdf2_starts():
+    scene = NUMBERED[32]()
+    v = consistent_velocity(scene.model, scene.start)
+    assert abs(v[1] - 4 * np.pi) < 1e-9
+    M = scene.model.mass(scene.start.q).toarray()
+    kin = scene.model.kinematics(scene.start.q, scene.start.v)
+    G = np.concatenate([kin.project_rows(r.G) for r in scene.model.rows(kin, 0.0, inequality=False)])
+    push = M @ v
+    assert np.allclose(push, G.T @ np.linalg.lstsq(G.T, push, rcond=None)[0], atol=1e-9 * np.abs(push).max())
+
+
+def test_redundant_closures_are_solved():
+    base = NUMBERED[4]()
+    twice = ArticulatedSystem(base.model.tree.links, constraints=(*base.model.constraints,) * 2, gravity=(0, 0, -980))
+    one, two = (TreeBDF1().step(m, base.start, base.h) for m in (base.model, twice))
+    assert two.reports[0].converged and np.allclose(one.state.v, two.state.v, atol=1e-7)
+
+
+def test_one_sided_constraints_are_refused_by_name():
+    scene = NUMBERED[6]()
+    with pytest.raises(SceneError, match="JointLimit acts one way only"):
+        TreeBDF1().step(scene.model, scene.start, scene.h)
+    floor = NUMBERED[31]()
+    with pytest.raises(SceneError, match="FloorContact"):
+        TreeBDF2().step(floor.model, State(floor.start.q, floor.start.v), floor.h)
