@@ -21,6 +21,7 @@ from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.conjac_friction import filtered
+from pliant.integrators.conjac_inertia import share
 from pliant.integrators.conjac_plan import Moment, Plan, capped, plan_of
 from pliant.integrators.placement import spread
 from pliant.linear.base import LinearSolver
@@ -54,10 +55,10 @@ class ConJac:
 
     ``gamma`` is the part of the force residual removed per correction (None: a line search along the energy),
     ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised. ``inertial``
-    subtracts the inertia of the following nodes from the residual: always on in pieces that nothing holds, where
-    gravity would otherwise sag a body in free flight. ``cap`` limits by what part of its length a correction may change
-    an edge, ``friction`` is the coefficient against obstacles, ``settle`` puts the following nodes in equilibrium at
-    t = 0. ``psd`` projects K; without it steps fail where K_qq is not definite.
+    subtracts the inertia of the following nodes from the residual; pieces that nothing holds, which would otherwise
+    sag in free flight, have as much of it subtracted as lowers their energy. ``cap`` limits by what part of its length
+    a correction may change an edge, ``friction`` is the coefficient against obstacles, ``settle`` puts the following
+    nodes in equilibrium at t = 0. ``psd`` projects K; without it steps fail where K_qq is not definite.
     """
 
     nodes: IntArray | None = None
@@ -106,9 +107,11 @@ class ConJac:
                 local = self._linearised(now, v, shift, k == 0, analysis, clock)
                 analysis = local.condensed.factor.memory
                 v = self._velocities(now, local, clock)
-                shift = shift + self._correction(now, local, v, clock)
-                counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, self._columns(now, local))
-            q, extra = self._corrected(now, local, v, shift, clock)
+                inertia = self._inertia(now, v)
+                shift = shift + self._correction(now, local, inertia, clock)
+                counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, self._columns(local, inertia))
+            q = now.system.prescribe(state.q + h * v, now.end) + shift
+            q, extra = self._corrected(now, local, v, inertia, q, clock)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
             return state, report, analysis
@@ -131,7 +134,7 @@ class ConJac:
         with clock("factor"):
             known = follow(K_free, now.leading, self.linear, analysis, now.anchoring())
         with clock("solve"):
-            others = [f[system.free]] if self._early(now) else []
+            others = [f[system.free]] if self._fixed else []
             if driven.any():
                 others.append((K @ driven)[system.free])
             condensed = known.condensed(np.stack(others, axis=1) if others else np.zeros((len(system.free), 0)))
@@ -140,14 +143,10 @@ class ConJac:
             w[system.free] = condensed.others[:, -1]
         return Linearised(f, K, K_free, D, velocity, v, w, condensed)
 
-    def _early(self, now: Moment) -> bool:
-        """Whether the first correction needs no velocities, and can share the solve for J."""
-        return self._fixed and not self.inertial and bool(now.plan.pieces.held.all())
-
-    def _columns(self, now: Moment, local: Linearised) -> int:
+    def _columns(self, local: Linearised, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""
         together = local.condensed.J.shape[1] + local.condensed.others.shape[1]
-        return together + int(self._fixed and not self._early(now))
+        return together + int(self._fixed and bool(inertia.any()))
 
     @property
     def _fixed(self) -> bool:
@@ -182,45 +181,57 @@ class ConJac:
                 v[system.free] += J @ velocity_step(A, J.T @ target[system.free]).u
         return v
 
-    def _correction(self, now: Moment, local: Linearised, v: Array, clock: Clock) -> Array:
+    def _correction(self, now: Moment, local: Linearised, inertia: Array, clock: Clock) -> Array:
         """gamma times -K_qq^-1 f_q [ConJac2020, Eq. 12], f where it was linearised; inertia where nothing holds."""
-        dx = np.zeros_like(v)
         if not self._fixed:
-            return dx
-        free = now.system.free
+            return np.zeros_like(inertia)
         with clock("solve"):
-            if self._early(now):
-                dx[free] = local.condensed.others[:, 0]
-            else:
-                dx[free] = local.condensed.correction((local.f - self._inertia(now, v))[free])
+            dx, _ = self._balanced(now, local, local.f, inertia, local.condensed.others[:, 0])
         return capped(float(self.gamma or 0.0) * dx, now.plan, self.cap)
 
-    def _corrected(self, now: Moment, local: Linearised, v: Array, shift: Array, clock: Clock) -> tuple[Array, Counts]:
-        """Positions at the end; further corrections take the force where they are, with the same factor."""
+    def _corrected(
+        self, now: Moment, local: Linearised, v: Array, inertia: Array, q: Array, clock: Clock
+    ) -> tuple[Array, Counts]:
+        """Positions q at the end of the step corrected further, with the force where they are and the same factor."""
         system = now.system
-        q = system.prescribe(now.state.q + now.h * v, now.end) + shift
         more = self.corrections if self.gamma is None else self.corrections - 1
-        inertia = self._inertia(now, v) if more > 0 else np.zeros_like(v)
         for _ in range(more):
             with clock("force"):
-                f = system.force(q, v, now.end) - inertia
+                f = system.force(q, v, now.end)
             with clock("solve"):
-                dx = np.zeros_like(q)
-                dx[system.free] = local.condensed.correction(f[system.free])
+                follows = local.condensed.correction(f[system.free])
+                dx, kept = self._balanced(now, local, f, inertia, follows)
             dx = capped(dx if self.gamma is None else self.gamma * dx, now.plan, self.cap)
             with clock("force"):
-                q = q + (searched(system, q, dx, f, inertia) if self.gamma is None else 1.0) * dx
-        return q, Counts(forces=max(more, 0), solves=max(more, 0))
+                q = q + (searched(system, q, dx, f - kept, kept) if self.gamma is None else 1.0) * dx
+        solves = max(more, 0) * (1 + int(bool(inertia.any())))
+        return q, Counts(forces=max(more, 0), solves=solves)
+
+    def _balanced(
+        self, now: Moment, local: Linearised, f: Array, inertia: Array, follows: Array
+    ) -> tuple[Array, Array]:
+        """dx = -K_qq^-1 (f - theta inertia)_q, where ``follows`` is that without inertia; and theta inertia."""
+        free = now.system.free
+        dx, kept = np.zeros_like(f), inertia
+        dx[free] = follows
+        if inertia.any():
+            response = local.condensed.correction(inertia[free])
+            if not self.inertial:
+                piece = np.repeat(now.plan.pieces.piece, now.system.X.shape[1])[free]
+                theta = share(f[free], inertia[free], response, piece)
+                kept = inertia.copy()
+                kept[free] *= theta
+                response = theta * response
+            dx[free] -= response
+        return dx, kept
 
     def _inertia(self, now: Moment, v: Array) -> Array:
         """M (v - v_0) / h where the residual must contain it, else zero."""
-        if self.inertial:
-            return now.system.mass(v) @ (v - now.state.v) / now.h
         pieces = now.plan.pieces
-        if pieces.held.all():
+        if not self.inertial and pieces.held.all():
             return np.zeros_like(v)
         held = np.repeat(pieces.held[pieces.piece], now.system.X.shape[1])
-        return np.where(held, 0.0, now.system.mass(v) @ (v - now.state.v) / now.h)
+        return np.where(held & (not self.inertial), 0.0, now.system.mass(v) @ (v - now.state.v) / now.h)
 
     def settled(self, now: Moment, iterations: int = 100) -> State:
         """The state with f_q = 0: Newton on the following nodes, dynamic and prescribed ones where they are (G3)."""

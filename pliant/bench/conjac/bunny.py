@@ -1,5 +1,6 @@
 """conjac/bunny: a body dropped on a floor with friction, 24 unknowns. [ConJac2020, Fig. 8]"""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from pliant.mesh import long_eared
 from pliant.scenes.conjac import BUNNY, bunny
 
 ANGLES = (0.0, 0.7, 1.6)
+FINE, IMPACT = 2.5e-4, 0.12  # the shorter step, and until when it goes [s]
 
 
-def drop(mesh: Any, angle: float, mu: float, anisotropy: float = 0.1) -> dict[str, Any]:
+def drop(mesh: Any, angle: float, mu: float, anisotropy: float = 0.1, **timing: Any) -> dict[str, Any]:
     """One drop: how deep, how far it bounces, what happens to its energy and its sideways speed."""
-    scene = bunny(ConJac(count=8, friction=mu), angle=angle, anisotropy=anisotropy, mesh=mesh)
+    scene = replace(bunny(ConJac(count=8, friction=mu), angle=angle, anisotropy=anisotropy, mesh=mesh), **timing)
     low, energies, slides, unknowns = [], [], [], 0
     for moment in march(scene):
         v, m = moment.state.v.reshape(-1, 3), moment.system.nodal_mass[::3]
@@ -28,6 +30,7 @@ def drop(mesh: Any, angle: float, mu: float, anisotropy: float = 0.1) -> dict[st
     clear = np.array(energies)[landed & (height > 0.0)]
     return {
         "angle": angle,
+        "h ms": 1e3 * float(scene.h),
         "mu": mu,
         "alpha": anisotropy,
         "unknowns": unknowns,
@@ -46,6 +49,7 @@ def run(*, quick: bool = False) -> Table:
     rows = [drop(mesh, angle, 0.3) for angle in (ANGLES[:1] if quick else ANGLES)]
     rows += [drop(mesh, 0.0, 0.3, 0.0), drop(mesh, 0.0, 0.0, 0.0)]
     rubbed, slick = rows[-2], rows[-1]
+    finer = drop(mesh, 0.0, 0.3, h=FINE, duration=IMPACT)["most energy"]
     size, steps = rows[0]["unknowns"], min(row["steps"] for row in rows)
     bounce = min(row["bounce mm"] for row in rows)
     air, most = max(row["energy in the air"] for row in rows), max(row["most energy"] for row in rows)
@@ -55,7 +59,13 @@ def run(*, quick: bool = False) -> Table:
         Claim("CJ-9 runs through", "yes", f"{steps} steps", steps == 400),
         Claim("CJ-9 bounces", "yes", f"at least {bounce:.1f} mm", bounce > 0.5),
         Claim("CJ-9 in the air again with less energy", "no gain", f"at most {100 * air:.0f} %", air <= 1.0),
-        Claim("CJ-9 never more energy, contact included", "no gain", f"at most {100 * most:.0f} %", most <= 1.001),
+        Claim("CJ-9 never more energy, contact included", "no gain", f"at most {100 * most:.1f} %", most <= 1.001),
+        Claim(
+            f"CJ-9 the same with h = {1e3 * FINE:g} ms, through the impact",
+            "no gain",
+            f"at most {100 * finer:.1f} %",
+            finer <= 1.001,
+        ),
         Claim("CJ-9 never faster sideways than at the start", "never", f"{faster:.2f} x", faster < 1.001),
         Claim(
             "CJ-9 friction slows the slide, without it nothing does (alpha = 0)",
