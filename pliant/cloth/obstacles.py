@@ -52,6 +52,46 @@ class Motion:
         return v, w
 
 
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A rigid motion through ``frames (k, 4, 4)`` at ``times (k,)`` [s], such as those of a simulated body.
+
+    Between two of them velocity and spin are constant; before the first and after the last nothing moves.
+    """
+
+    times: Array
+    frames: Array
+
+    @property
+    def still(self) -> bool:
+        return len(self.times) < 2
+
+    @property
+    def pivot(self) -> Array:
+        """Origin of the first frame (3,) [m]."""
+        return np.asarray(self.frames[0, :3, 3])
+
+    def pose(self, t: float) -> tuple[Array, Array]:
+        """Rotation R (3, 3) since the first frame and where its origin is at time t."""
+        k, (v, w) = self._interval(t), self.twist(t)
+        dt = min(max(t, self.times[0]), self.times[-1]) - self.times[k]
+        R = Rotation.from_rotvec(dt * w).as_matrix() @ self.frames[k, :3, :3] @ self.frames[0, :3, :3].T
+        return np.asarray(R), self.frames[k, :3, 3] + dt * v
+
+    def twist(self, t: float) -> tuple[Array, Array]:
+        """Velocity of the origin [m/s] and spin [rad/s] right after time t."""
+        k = self._interval(t)
+        if not self.times[0] <= t < self.times[-1] - 1e-12 or self.still:
+            return np.zeros(3), np.zeros(3)
+        h = self.times[k + 1] - self.times[k]
+        turn = self.frames[k + 1, :3, :3] @ self.frames[k, :3, :3].T
+        return (self.frames[k + 1, :3, 3] - self.frames[k, :3, 3]) / h, Rotation.from_matrix(turn).as_rotvec() / h
+
+    def _interval(self, t: float) -> int:
+        """The last sample at or before t; times that differ by round-off are the same."""
+        return int(np.clip(np.searchsorted(self.times, t + 1e-9, side="right") - 1, 0, len(self.times) - 1))
+
+
 @dataclass(frozen=True)
 class Polyhedron:
     """A convex body: the planes ``n . x <= d`` of its faces, its sharp edges and its corners.
@@ -66,7 +106,7 @@ class Polyhedron:
     edges: IntArray
     edge_faces: IntArray
     corners: IntArray
-    motion: Motion = Motion()
+    motion: Motion | Track = Motion()
 
 
 @dataclass(frozen=True)
@@ -75,7 +115,7 @@ class Points:
 
     points: Array
     normals: Array
-    motion: Motion = Motion()
+    motion: Motion | Track = Motion()
 
     def __post_init__(self) -> None:
         if np.shape(self.points) != np.shape(self.normals) or not np.all(np.linalg.norm(self.normals, axis=1) > 0):
@@ -89,7 +129,7 @@ class Wire:
     start: Vector
     end: Vector
     up: Vector = (0.0, 0.0, 1.0)
-    motion: Motion = Motion()
+    motion: Motion | Track = Motion()
 
     def __post_init__(self) -> None:
         along = np.subtract(self.end, self.start)
@@ -104,7 +144,7 @@ class Wire:
 Obstacle = Polyhedron | Points | Wire
 
 
-def hull(points: Array, *, sharp: float = np.pi / 6, motion: Motion | None = None) -> Polyhedron:
+def hull(points: Array, *, sharp: float = np.pi / 6, motion: Motion | Track | None = None) -> Polyhedron:
     """The convex hull of ``points (k, 3)``; an edge is sharp when its faces turn by more than ``sharp`` [rad]."""
     points = np.asarray(points, dtype=np.float64)
     try:
@@ -141,7 +181,12 @@ def _merged_planes(equations: Array) -> tuple[Array, IntArray]:
 
 
 def box(
-    size: Vector, centre: Vector, *, turn: Vector = (0.0, 0.0, 0.0), motion: Motion | None = None, sharp: float = 0.5
+    size: Vector,
+    centre: Vector,
+    *,
+    turn: Vector = (0.0, 0.0, 0.0),
+    motion: Motion | Track | None = None,
+    sharp: float = 0.5,
 ) -> Polyhedron:
     """A box of ``size`` about ``centre`` [m], turned by the rotation vector ``turn`` [rad]."""
     if not all(np.isfinite(s) and s > 0 for s in size):

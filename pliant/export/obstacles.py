@@ -82,4 +82,4 @@ def _sharp(obstacle: Any) -> Shape:
         R, p = obstacle.motion.pose(t)
         return (X - np.asarray(obstacle.motion.pivot)) @ R.T + p
 
-    return Shape(at, triangles, lines, bool(obstacle.motion.phases))
+    return Shape(at, triangles, lines, not obstacle.motion.still)

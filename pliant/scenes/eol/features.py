@@ -1,95 +1,33 @@
 """Cloth over sharp features: the scenes of [Weidner2022, Table 2.1], the strand on a table and the tablecloth."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from scipy.spatial import Delaunay
 
-from pliant.arrays import Array, IntArray
-from pliant.cloth.collide import mesh_edges
-from pliant.cloth.conform import Conformer, insert_on_edge
-from pliant.cloth.constraints import Averaged, Cone, EdgeRule
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.obstacles import Motion, Phase, Points, Wire, box
-from pliant.cloth.remesh import Remesher, closed, opened
+from pliant.cloth.remesh import Remesher
 from pliant.cloth.scene import ClothScene, moving
-from pliant.cloth.sheet import Sheet, rectangle, sheet
+from pliant.cloth.sheet import rectangle, sheet
 from pliant.cloth.step import EolStep
 from pliant.cloth.world import Handle, World
-
-LEFT, RIGHT, NEAR, FAR = 0.0, 1.0, 0.0, 1.0
-FAR_CORNERS = np.array([[LEFT, FAR], [RIGHT, FAR]])
-TABLE = box((2.0, 1.0, 1.0), (0.52, 1.01, -0.51))
-RIGHT_CORNERS = np.array([[RIGHT, NEAR], [RIGHT, FAR]])
-LIMP = ClothMaterial(E=2e4, beta=1e-6, rho=1.0)
-
-
-@dataclass(frozen=True)
-class Variant:
-    """How a scene is discretised: mesh, remeshing, conformity and the rule at sharp edges."""
-
-    name: str
-    eulerian: bool = False
-    conformal: bool = False
-    adaptive: bool = False
-    scattered: bool = False
-    rule: EdgeRule = Averaged()
-
-
-REGULAR = Variant("regular")
-IRREGULAR = Variant("irregular", scattered=True)
-NONCONFORMAL = Variant("non-conformal", adaptive=True)
-CONFORMAL = Variant("conformal", conformal=True, adaptive=True)
-CONE = Variant("conformal cone", conformal=True, adaptive=True, rule=Cone())
-EOL = Variant("EOL", eulerian=True, conformal=True, adaptive=True, rule=Cone())
-VARIANTS = (REGULAR, IRREGULAR, NONCONFORMAL, CONFORMAL, CONE, EOL)
-
-
-def scattered(n: int, seed: int = 3) -> tuple[Array, IntArray]:
-    """An unstructured triangulation of the unit square with about 2 n^2 faces."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(n + 1) / n
-    ring = np.concatenate([np.stack([t, 0 * t], 1), np.stack([t, 0 * t + 1], 1)])
-    ring = np.concatenate([ring, ring[:, ::-1]])
-    inner = (np.stack(np.meshgrid(t[1:-1], t[1:-1]), axis=-1).reshape(-1, 2)) + rng.uniform(
-        -0.35, 0.35, ((n - 1) ** 2, 2)
-    ) / n
-    X = np.unique(np.concatenate([ring, inner]), axis=0)
-    T = Delaunay(X).simplices.astype(np.int64)
-    e1, e2 = X[T[:, 1]] - X[T[:, 0]], X[T[:, 2]] - X[T[:, 0]]
-    turn = e1[:, 0] * e2[:, 1] - e1[:, 1] * e2[:, 0]
-    T[turn < 0] = T[turn < 0][:, ::-1]
-    return X, T[np.abs(turn) > 1e-12]
-
-
-def square(variant: Variant, cells: int) -> Sheet:
-    """The unit square in the plane z = 0 with about 4 cells^2 faces."""
-    return sheet(*(scattered(round(1.41 * cells)) if variant.scattered else rectangle((1.0, 1.0), (cells, cells))))
-
-
-def integrator(variant: Variant, cells: int, spread: tuple[float, float] = (0.55, 1.15)) -> EolStep:
-    """The step of a variant; the remesher may use edges of ``spread`` times the cell size."""
-    sizes = (spread[0] / cells, spread[1] / cells)
-    return EolStep(
-        remesher=Remesher(*sizes) if variant.adaptive else None,
-        conformer=Conformer() if variant.conformal else None,
-        rule=variant.rule,
-    )
-
-
-def scene(
-    name: str, variant: Variant, cells: int, world: World, duration: float, start: Sheet | None = None
-) -> ClothScene:
-    """A scene of Table 2.1 with the material of the released code."""
-    return ClothScene(
-        start or square(variant, cells),
-        ClothMaterial(),
-        world,
-        integrator(variant, cells),
-        duration=duration,
-        eulerian=variant.eulerian,
-        name=f"{name} ({variant.name})",
-    )
+from pliant.scenes.eol.variants import (
+    EOL,
+    FAR,
+    FAR_CORNERS,
+    LIMP,
+    RIGHT,
+    RIGHT_CORNERS,
+    TABLE,
+    Variant,
+    cut,
+    edge_feature,
+    folded,
+    integrator,
+    scene,
+    square,
+    with_hem,
+)
 
 
 def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: float = 0.3, mu: float = 0.0) -> ClothScene:
@@ -118,39 +56,6 @@ def draped_edge(
     return replace(made, material=LIMP) if limp else made
 
 
-def edge_feature(world: World, near: tuple[float, float, float]) -> int:
-    """The edge feature whose middle is closest to a point."""
-    scenery = world.at(0.0)
-    return int(np.argmin(np.linalg.norm(0.5 * (scenery.edge_a + scenery.edge_b) - near, axis=1)))
-
-
-def cut(flat: Sheet, Y: float, feature: int) -> Sheet:
-    """The sheet with a line of vertices on the feature along the material line y = Y."""
-    flat = replace(flat, feature=np.where(np.abs(flat.X[:, 1] - Y) < 1e-9, feature, flat.feature))
-    ends = mesh_edges(flat.faces)
-    a, b = flat.X[ends[:, 0], 1] - Y, flat.X[ends[:, 1], 1] - Y
-    crossing = np.flatnonzero((a * b < 0) & (np.minimum(np.abs(a), np.abs(b)) > 1e-9))
-    s = a[crossing] / (a[crossing] - b[crossing])
-    points = (1 - s)[:, None] * flat.x[ends[crossing, 0]] + s[:, None] * flat.x[ends[crossing, 1]]
-    tri = opened(flat, np.ones((len(flat.X), 3)))
-    for (p, q), t, x in zip(ends[crossing], s, points, strict=True):
-        insert_on_edge(tri, (int(p), int(q)), float(t), x, feature)
-    return closed(tri, flat, len(crossing)).sheet
-
-
-def folded(X: Array, Y: float, radius: float) -> Array:
-    """World positions of a cloth that lies on TABLE beyond the material line y = Y and hangs from its edge before it.
-
-    With a radius it goes around the edge in a quarter circle outside of the box.
-    """
-    s = X[:, 1] - Y
-    bend = 0.5 * np.pi * radius
-    angle = np.clip((0.5 * bend - s) / max(radius, 1e-300), 0.0, 0.5 * np.pi)
-    y = 0.51 + np.maximum(s - 0.5 * bend, 0.0) - radius * np.sin(angle)
-    z = -0.01 + radius * np.cos(angle) + np.minimum(s + 0.5 * bend, 0.0)
-    return np.column_stack([X[:, 0], y, z])
-
-
 def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.2) -> ClothScene:
     """A wire rises under a cloth, whose far hem is led down beside it: the cloth folds over the wire almost flat
     against itself. Then the hem is pulled down, and the cloth slides over the wire."""
@@ -176,12 +81,6 @@ def draped_wire(variant: Variant = EOL, cells: int = 16, speed: float = 0.3, pul
     z = top + radius * np.sin(angle) - np.maximum(np.abs(s) - 0.5 * np.pi * radius, 0.0)
     begin = replace(begin, x=np.column_stack([begin.X[:, 0], -radius * np.cos(angle), z]))
     return scene("WIRE draped", variant, cells, world, start + pull / speed, begin)
-
-
-def with_hem(flat: Sheet, axis: int, at: float) -> tuple[Sheet, Array]:
-    """The sheet with all vertices of one hem kept for a handle, and their material positions."""
-    hem = flat.X[:, axis] == at
-    return replace(flat, fixed=flat.fixed | hem), flat.X[hem]
 
 
 def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.1) -> ClothScene:
@@ -280,6 +179,3 @@ def strand(
         duration=0.5,
         name="STRAND",
     )
-
-
-SCENES = (edge, draped_edge, wire, draped_wire, nails, jaws, push, throw, lo_res, friction, tablecloth, strand)
