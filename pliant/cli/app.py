@@ -122,7 +122,7 @@ def doctor(
 @app.command()
 def coarsen(
     mesh: Annotated[Path, typer.Argument(help="a file with tetrahedra")],
-    target: Annotated[int, typer.Option(help="about how many vertices the coarse mesh shall have")] = 500,
+    target: Annotated[int | None, typer.Option(help="about how many vertices it shall have; default a tenth")] = None,
     out: Annotated[Path | None, typer.Option(help="where to write it; default MESH-coarse.vtu")] = None,
     json: JsonOption = False,
 ) -> None:

@@ -7,14 +7,17 @@ from rich.console import Console
 from rich.table import Table
 
 
-def coarsen_mesh(file: Path, target: int, out: Path | None, *, json: bool) -> None:
+def coarsen_mesh(file: Path, target: int | None, out: Path | None, *, json: bool) -> None:
     """Write the coarse mesh and show the relative frequency errors before and after the corrections."""
     from pliant.coarsen import coarsen
+    from pliant.errors import MeshError
     from pliant.mesh import read, write
 
-    mesh = read(file)
-    coarse = coarsen(mesh, target)
     out = out or file.with_name(f"{file.stem}-coarse.vtu")
+    if not out.parent.is_dir():
+        raise MeshError(f"no folder {out.parent}", where=str(out), remedy="create it first")
+    mesh = read(file)
+    coarse = coarsen(mesh, max(len(mesh.X) // 10, 8) if target is None else target)
     write(coarse.mesh, out)
     counts = {"vertices": len(coarse.mesh.X), "tetrahedra": len(coarse.mesh.T), "matched modes": coarse.matched}
     if json:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from pliant.arrays import Array
 from pliant.coarsen.dac import dac_factor
@@ -15,16 +17,17 @@ from pliant.mesh import Mesh, consistent_mass, embed, fill, tetrahedralise
 from pliant.systems.eigenfit import Fit
 from pliant.systems.elastodynamics import Elastodynamics
 
-ATTEMPTS = 4
-CLOSE = 0.15  # how near the number of vertices must come to the target
+ATTEMPTS = 3
+CLOSE = 0.2  # how near the number of vertices must come to the target
+DEVIATION = 0.1  # of the new surface from the old, in edge lengths: more would shave off thin parts
 
 
 @dataclass(frozen=True, eq=False)
 class Coarsened:
     """The coarse ``mesh`` and, for the free body, the relative errors of its elastic frequencies mode by mode.
 
-    ``plain`` are those of the coarse mesh as it is, ``dac`` with one factor on E, ``eigenfit`` with one per mode. Modes
-    are compared by number; ``matched`` of them are also the same shapes.
+    ``plain`` are those of the coarse mesh as it is, ``dac`` with one factor on E, ``eigenfit`` with one per mode. Every
+    coarse mode is compared with the fine one it resembles most; ``matched`` of them are really the same shapes.
     """
 
     mesh: Mesh
@@ -43,17 +46,40 @@ class Coarsened:
 def coarsen(mesh: Mesh, target: int, *, modes: int = 10, nu: float = 0.45) -> Coarsened:
     """A tet mesh of the same body with about ``target`` vertices.
 
-    The surface is tetrahedralised anew with longer edges (fTetWild when it is installed, our own lattice otherwise).
-    Frequencies do not depend on density and E beyond one common factor; ``nu`` is Poisson's ratio.
+    The surface is decimated and tetrahedralised anew with longer edges (fTetWild when it is installed, our own lattice
+    otherwise). Frequencies do not depend on density and E beyond one common factor; ``nu`` is Poisson's ratio.
     """
-    if mesh.kind != "tetrahedra":
-        raise MeshError(f"{mesh}", where="coarsen", remedy="give a tet mesh")
-    if not 8 <= target < len(mesh.X):
-        raise MeshError(
-            f"target is {target} vertices", where="coarsen", remedy=f"use a number from 8 to {len(mesh.X) - 1}"
-        )
+    check(mesh, target, modes)
     coarse = resized(mesh, target)
+    if 3 * len(coarse.X) < modes + 6:
+        raise MeshError(
+            f"{modes} modes of a coarse mesh with {len(coarse.X)} vertices",
+            where="coarsen",
+            remedy="use a higher target or fewer modes",
+        )
     return report(coarse, mesh, modes, nu)
+
+
+def check(mesh: Mesh, target: int, modes: int) -> None:
+    """Refuse what has no coarse mesh: surfaces, broken tets, several pieces, targets beyond the mesh."""
+    if mesh.kind != "tetrahedra":
+        remedy = "give a tet mesh; `pliant.mesh.tetrahedralise` makes one of a closed surface"
+        raise MeshError(f"a mesh of {mesh.kind}", where="coarsen", remedy=remedy)
+    if modes < 1:
+        raise MeshError(f"modes is {modes}", where="coarsen", remedy="use 1 or more")
+    if not 8 <= target < len(mesh.X):
+        remedy = f"use a number from 8 to {len(mesh.X) - 1}"
+        raise MeshError(f"target is {target} vertices", where="coarsen", remedy=remedy)
+    volumes = mesh.measures()
+    worst = int(np.argmin(volumes))
+    if volumes[worst] <= 0.0:
+        what = f"tetrahedron {worst} has volume {volumes[worst]:.3g} m^3 ({int((volumes <= 0).sum())} such)"
+        raise MeshError(what, where="coarsen", remedy="repair it: `pliant doctor MESH` says how")
+    edges = sp.coo_matrix((np.ones(4 * len(mesh.T)), (np.repeat(mesh.T[:, 0], 4), mesh.T.ravel())), (len(mesh.X),) * 2)
+    pieces = connected_components(edges, directed=False)[0]
+    if pieces > 1:
+        what = f"the mesh has {pieces} pieces that do not touch"
+        raise MeshError(what, where="coarsen", remedy="coarsen them one by one: free pieces share no modes")
 
 
 def resized(mesh: Mesh, target: int) -> Mesh:
@@ -77,9 +103,9 @@ def resized(mesh: Mesh, target: int) -> Mesh:
 
 
 def remeshed(mesh: Mesh, edge: float) -> Mesh:
-    """Tets of about the given edge length [m] in the same body."""
+    """Tets of about the given edge length [m] in the same body; its surface may move by a tenth of that."""
     try:
-        return tetrahedralise(mesh.X, mesh.surface(), edge_length=edge)
+        return tetrahedralise(mesh.X, mesh.surface(), edge_length=edge, deviation=DEVIATION * edge)
     except MissingDependency:
         inside = lambda P: np.where(embed(mesh, P).weights.min(axis=1) >= -1e-9, -1.0, 1.0)
         return fill(inside, mesh.bounds, edge)

@@ -10,7 +10,7 @@ from pliant.coarsen import Following, coarsen, dac_factor, fit, prolongation, so
 from pliant.coarsen.ratios import shared
 from pliant.coarsen.stiffening import eigenvalues, string
 from pliant.energies.elastic import Elastic
-from pliant.errors import MeshError, SceneError
+from pliant.errors import MeshError, MissingDependency, SceneError
 from pliant.integrators import BDF1, BDF2, ERE, SIERE, ImplicitMidpoint, LinearlyImplicit
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import corrected
@@ -263,9 +263,29 @@ def test_meshes_of_different_bodies_are_refused():
 
 @pytest.mark.slow
 def test_coarsening_reports_frequencies_before_and_after():
-    result = coarsen(bar((0.4, 0.1, 0.1), (16, 4, 4)), 120, modes=6)
+    fine = bar((0.4, 0.1, 0.1), (16, 4, 4))
+    result = coarsen(fine, 120, modes=6)
     assert 60 <= len(result.mesh.X) <= 200
-    assert (result.plain > 0).all()
-    assert np.abs(result.eigenfit).max() < 0.05 < result.plain.max()
+    assert abs(result.mesh.measures().sum() / fine.measures().sum() - 1.0) < 0.05
+    # not all are too high: the meshes are not nested, and the lattice of the fine one is stiff in its own directions
+    assert np.abs(result.plain).max() > 0.05 > np.abs(result.eigenfit).max()
     with pytest.raises(MeshError, match="target is 3"):
         coarsen(COARSE, 3)
+
+
+def test_coarsening_without_tetwild_uses_the_lattice(monkeypatch):
+    def missing(*args, **options):
+        raise MissingDependency("not installed", where="test")
+
+    monkeypatch.setattr("pliant.coarsen.decimate.tetrahedralise", missing)
+    fine = bar((0.4, 0.1, 0.1), (12, 3, 3))
+    result = coarsen(fine, 60, modes=4)
+    assert len(result.mesh.X) < len(fine.X)
+    assert np.abs(result.mesh.bounds - fine.bounds).max() < 0.05
+    assert np.abs(result.eigenfit).max() < 1e-6 < np.abs(result.plain).max() and result.matched >= 3
+
+
+def test_what_cannot_be_coarsened_is_named():
+    for target, modes, what in ((3, 4, "target is 3"), (10**6, 4, "target is 1000000"), (20, 0, "modes is 0")):
+        with pytest.raises(MeshError, match=what):
+            coarsen(FINE, target, modes=modes)
