@@ -77,6 +77,8 @@ class QLB:
     across stages and time steps. ``at`` evaluates the matrix at the start of the stage (the paper) or at the guess.
     ``scaled`` rescales the initial matrix by s.y / (y.H0 y), for one more solve per iteration. When no step is
     acceptable the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
+    ``refresh`` factors it anew whenever that many iterations did not suffice: where contacts come and go within a
+    solve, no secant pairs make up for them.
     ``coupled`` adds H_T, the blocks that couple the sides of contact pairs, at the price of a changing pattern.
     """
 
@@ -89,6 +91,7 @@ class QLB:
     at: Literal["start", "guess"] = "start"
     scaled: bool = False
     recover: bool = True
+    refresh: int | None = None
     coupled: bool = False
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
@@ -103,12 +106,12 @@ class QLB:
         counts += work
         recovered = not self.recover
         message = ""
-        k = 0
+        k = age = 0
         while now.norm > threshold and k < self.max_iterations:
-            k += 1
-            if not fresh and self._stalls(history):
+            k, age = k + 1, age + 1
+            if (not fresh and self._stalls(history)) or (self.refresh and age > self.refresh):
                 frozen, work = self._refactor(stage, now.z, frozen, clock)
-                counts, fresh = counts + work, True
+                counts, fresh, age = counts + work, True, 1
                 pairs.clear()
             with clock("solve"):
                 dz = -pairs.apply(now.r, frozen.factor.value.solve)
