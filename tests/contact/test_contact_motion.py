@@ -105,7 +105,9 @@ def test_barrier_pile_never_intersects_and_restarts_bit_for_bit():
 
 
 @pytest.mark.parametrize(
-    "solver", [QLB(at="guess"), QLB(), QLF(), HybridL1()], ids=["guess", "QLB", "QLF", "HYBRID-L1"]
+    "solver",
+    [QLB(at="guess"), QLB(), QLB(refresh=3), QLF(), HybridL1()],
+    ids=["guess", "QLB", "refreshed", "QLF", "HYBRID-L1"],
 )
 def test_solvers_reach_newtons_root_with_and_without_transient_blocks(solver):
     cube = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2))
@@ -128,6 +130,8 @@ def test_solvers_reach_newtons_root_with_and_without_transient_blocks(solver):
         full = replace(solver, tolerance=tight, coupled=True).solve(stage, target)
         assert abs(full.z - root.z).max() < 1e-8 or not full.report.converged
         assert found.report.counts.analyses == 1
+        refresh = getattr(solver, "refresh", None)
+        assert found.report.counts.factorizations == 1 or (refresh and found.report.iterations > refresh)
 
 
 def test_the_pattern_is_analysed_once_whatever_collides():

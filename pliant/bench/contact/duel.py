@@ -1,42 +1,98 @@
-"""Races of solvers over scenes with contact, with what detection costs and how often patterns are analysed."""
+"""Contests of solvers over scenes with contact: the same sampled steps for all, what detection costs, and analyses.
+
+A guide walks along the first ``steps`` of the scene; at steps spread evenly over them every solver solves the very same
+step from the guide's state, in turns (as in `pliant.bench.samples`, but for one shared system, with contacts watched).
+PLIANT_BENCH_STEPS sets the number of sampled steps.
+"""
 
 import os
-from dataclasses import dataclass, field
+import sys
+from copy import copy
+from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any
 
-from pliant.bench.race import Runner, race
+from pliant.bench.race import Runner
+from pliant.bench.samples import Kept
 from pliant.scene import Scene
+from pliant.solvers import QLB, Tolerance
+
+GUIDE = QLB(at="guess", refresh=10, tolerance=Tolerance(1e-3))
 
 
 @dataclass
 class Duel:
-    """The runners after a race, and the seconds each spent on finding contacts."""
+    """The runners after ``samples`` of the first ``steps`` steps, and the seconds each spent on finding contacts."""
 
+    case: str
     runners: list[Runner]
-    detection: dict[str, float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    steps: int
+    samples: int
+    detection: dict[str, float]
+    contacts: list[int] = field(default_factory=list)  # of every sampled step
 
     def runner(self, name: str) -> Runner:
         return next(r for r in self.runners if r.name == name)
 
-    def rows(self, case: str) -> list[dict[str, Any]]:
-        extra = lambda r: {"analyses": r.counts.analyses, "detection s": round(self.detection[r.name], 2)}
-        return [r.row(case) | extra(r) for r in self.runners]
+    def ratio(self, slow: str, fast: str) -> float:
+        """How many times faster ``fast`` was than ``slow``."""
+        return self.runner(slow).seconds / max(self.runner(fast).seconds, 1e-12)
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [self._row(r) for r in self.runners]
+
+    def _row(self, r: Runner) -> dict[str, Any]:
+        counts = {"iterations": r.iterations, "forces": r.counts.forces, "factorizations": r.counts.factorizations}
+        return {
+            "case": self.case,
+            "solver": r.name,
+            "CPU s/step": round(r.seconds / self.samples, 3),
+            **{name: round(count / self.samples, 1) for name, count in counts.items()},
+            "analyses": r.counts.analyses,
+            "detection": round(self.detection[r.name] / max(r.seconds, 1e-12), 3),
+            "failed": f"{r.failures}/{r.solves}",
+        }
+
+    def note(self) -> str:
+        scene, vertices = self.runners[0].scene, len(self.runners[0].system.X)
+        return (
+            f"{self.case}: {vertices} vertices; {self.samples} sampled steps of the first {self.steps} of {scene.steps}"
+            f" (h = {float(scene.h):g} s), with {', '.join(map(str, self.contacts))} contacts"
+        )
 
 
-def duel(scenes: dict[str, Scene], steps: int) -> Duel:
-    """Race the scenes (one per solver) over ``steps`` time steps, or as many as PLIANT_BENCH_STEPS allows."""
-    runners = [Runner(name, scene) for name, scene in scenes.items()]
-    spent = {r.name: _watched(r) for r in runners}
-    steps = min(steps, runners[0].scene.steps, int(os.environ.get("PLIANT_BENCH_STEPS", "1000000")))
-    race(runners, steps)
-    system, state = runners[0].system, runners[0].state
-    notes = [
-        f"{len(system.X)} vertices, {steps} steps of {float(runners[0].scene.h):g} s; "
-        f"{len(system.contacts(state.q, state.v, state.t) or ())} contacts at the end; CPU seconds of one thread"
-    ]
-    return Duel(runners, {name: clock.seconds for name, clock in spent.items()}, notes)
+def duel(case: str, scene: Scene, solvers: dict[str, Any], *, steps: int, samples: int) -> Duel:
+    """Every solver on the same sampled steps of ``scene``; the rows go to stderr as they come."""
+    samples = min(int(os.environ.get("PLIANT_BENCH_STEPS", samples)), steps)
+    guide = Runner("guide", _solved_by(scene, GUIDE))
+    watch = guide.system.contact = _Watch(guide.system.contact)
+    runners = [_entrant(guide, name, solver) for name, solver in solvers.items()]
+    result = Duel(case, runners, steps, samples, dict.fromkeys(solvers, 0.0))
+    chosen = sorted({int((k + 0.5) * steps / samples) for k in range(samples)})
+    for k in range(chosen[-1] + 1):
+        if k in chosen:
+            for runner in runners:
+                before = watch.seconds
+                step = runner.visit(guide.state, guide.memory)
+                result.detection[runner.name] += watch.seconds - before
+            result.contacts.append(len(guide.system.contacts(step.state.q, step.state.v, step.state.t) or ()))
+            sys.stderr.write(f"{case} step {k}: {[(r.name, round(r.seconds, 2), r.failures) for r in runners]}\n")
+        guide.step()
+    return result
+
+
+def _solved_by(scene: Scene, solver: Any) -> Scene:
+    return replace(scene, integrator=replace(scene.integrator, solver=solver))  # type: ignore[type-var]
+
+
+def _entrant(guide: Runner, name: str, solver: Any) -> Runner:
+    """A runner on the guide's system that has compiled and analysed everything: its first step is not counted."""
+    kept = Kept(replace(solver, tolerance=Tolerance(0.5)))
+    runner = copy(guide)
+    runner.name, runner.scene, runner.phases = name, _solved_by(guide.scene, kept), {}
+    runner.scene.integrator.step(runner.system, runner.state, float(runner.scene.h), None)
+    kept.solver = solver
+    return runner
 
 
 class _Watch:
@@ -53,9 +109,3 @@ class _Watch:
         terms = self._model.at(start, t)
         self.seconds += process_time() - begun
         return terms
-
-
-def _watched(runner: Runner) -> _Watch:
-    watch = _Watch(runner.system.contact)
-    runner.system.contact = watch
-    return watch

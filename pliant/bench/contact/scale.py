@@ -40,7 +40,12 @@ def run(*, quick: bool = False) -> Table:
     shown = f"{slope:.2f}, n log n {steepest:.2f}"
     claims = [
         Claim("cost grows no faster than n log n (exponent)", "n log n", shown, slope <= steepest + 0.05),
-        Claim(f"self contact of {len(big.T)} tets within 20 ms", "20 ms on two cores", f"{alone:.1f} ms CPU", alone <= 20.0),
+        Claim(
+            f"self contact of {len(big.T)} tets within 20 ms",
+            "20 ms on two cores",
+            f"{alone:.1f} ms CPU",
+            alone <= 20.0,
+        ),
     ]
     notes = [f"{get_num_threads()} threads, best of 9; vertices inside tets and those near triangles, both searched"]
     return Table("contact/scale", "Cost of detection", rows, claims, notes)
