@@ -1,7 +1,7 @@
 """The ratios of EigenFit: fine over coarse eigenvalues at rest, and whether the modes are the same shapes."""
 
 import warnings
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,9 +30,16 @@ def rest_modes(system: Elastodynamics, s: int, *, tolerance: float = 1e-9) -> Mo
 def prolongation(coarse: Mesh, fine: Mesh, *, slack: float = 0.05) -> sp.csr_matrix:
     """B (n_fine, n_coarse): fine vertices as combinations of coarse ones.
 
-    Fine vertices may lie outside the coarse mesh by ``slack`` times its size; farther away, the meshes are not the same
-    body and are refused.
+    The coarse mesh may be a cage around the fine one, or cut corners: fine vertices may lie outside by ``slack`` times
+    its size, and volumes may differ by a factor of 2. Beyond, the meshes are not the same body and are refused.
     """
+    filled = float(np.abs(fine.measures()).sum() / np.abs(coarse.measures()).sum())
+    if not 0.5 <= filled <= 2.0:
+        raise MeshError(
+            f"the fine mesh has {filled:.3g} times the volume of the coarse one",
+            where="prolongation",
+            remedy="use two meshes of the same body in the same place and unit",
+        )
     found = embed(coarse, fine.X)
     corners = coarse.X[found.vertices]
     distance = np.linalg.norm(fine.X[:, None] - corners, axis=2).min(axis=1)
@@ -70,12 +77,19 @@ def fit(
         if not 0 < s <= len(system.free):
             n = len(system.free)
             raise SceneError(f"s = {s} modes of {n} free coordinates ({name})", where="fit", remedy=f"use 1 ... {n}")
-    c, f = rest_modes(coarse, s), rest_modes(fine, s)
-    same = overlap(coarse, fine, B, c.U, f.U)
+    c, f = (rest_modes(system, min(max(s, 8), len(system.free))) for system in (coarse, fine))
+    rigid, rigid_fine = loose(c.lam)[:s], loose(f.lam)[:s]
+    if rigid.sum() != rigid_fine.sum():
+        raise SceneError(
+            f"{rigid.sum()} of {s} modes of the coarse body are rigid, {rigid_fine.sum()} of the fine one",
+            where="fit",
+            remedy="hold both meshes in the same places: do the pins find vertices of the coarse one?",
+        )
+    U, lam_c, lam_f = c.U[:, :s], c.lam[:s], f.lam[:s]
+    same = overlap(coarse, fine, B, U, f.U[:, :s])
     partner = linear_sum_assignment(-same)[1] if by == "shape" else np.arange(s)
-    rigid = np.abs(c.lam) < 1e-6 * np.abs(c.lam).max()
-    ratios = np.where(rigid, 1.0, shared(c.lam, f.lam[partner] / np.where(rigid, 1.0, c.lam)))
-    found = Fit(ratios, c.lam, f.lam[partner], c.U, same[:, partner])
+    ratios = np.where(rigid, 1.0, shared(lam_c, lam_f[partner] / np.where(rigid, 1.0, lam_c)))
+    found = Fit(ratios, lam_c, lam_f[partner], U, same[:, partner])
     if 2 * found.matched < s and on_mismatch != "ignore":
         what = f"only {found.matched} of {s} coarse modes resemble a fine one (overlap > {MATCH})"
         remedy = "use fewer modes, a finer coarse mesh, or on_mismatch='ignore'"
@@ -83,6 +97,11 @@ def fit(
             raise SceneError(what, where="fit", remedy=remedy)
         warnings.warn(f"{what}; {remedy}", stacklevel=2)
     return found
+
+
+def loose(lam: Array) -> Any:
+    """Which of the lowest eigenvalues (more than six) belong to rigid motions."""
+    return np.abs(lam) < 1e-6 * np.abs(lam).max()
 
 
 def shared(lam: Array, ratios: Array) -> Array:

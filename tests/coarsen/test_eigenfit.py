@@ -216,6 +216,8 @@ def test_modes_that_no_longer_resemble_those_at_rest_are_reported_once_or_refuse
 def test_rigid_modes_keep_the_ratio_one_and_clusters_share_theirs():
     found = fit(body(COARSE, pinned=False), body(FINE, pinned=False), B, 12)
     assert np.allclose(found.ratios[:6], 1.0) and (found.ratios[6:] < 1.0).all()
+    nothing = fit(body(COARSE, pinned=False), body(FINE, pinned=False), B, 4, on_mismatch="ignore")
+    assert (nothing.ratios == 1.0).all()  # all of them rigid
     assert np.allclose(shared(np.array([1.0, 1.0005, 3.0]), np.array([0.4, 0.6, 0.9])), [0.5, 0.5, 0.9])
 
 
@@ -253,6 +255,12 @@ def test_string_eigenvalues_are_the_closed_form_and_converge_from_above():
 def test_meshes_of_different_bodies_are_refused():
     with pytest.raises(MeshError, match="away from the coarse mesh"):
         prolongation(COARSE, FINE.transformed(translate=(3.0, 0.0, 0.0)))
+    with pytest.raises(MeshError, match="fine vertex .* away from the coarse mesh"):
+        prolongation(bar((0.2, 0.1, 0.1), (2, 1, 1)), bar((0.4, 0.09, 0.09), (8, 2, 2)))  # covers half of it
+    with pytest.raises(MeshError, match="1e-09 times the volume"):
+        prolongation(COARSE, FINE.transformed(scale=1e-3))  # millimetres
+    with pytest.raises(SceneError, match="6 of 8 modes of the coarse body are rigid, 0 of the fine one"):
+        fit(body(COARSE, pinned=False), body(FINE), B, 8)
     with pytest.raises(SceneError, match="s = 500 modes"):
         fit(body(COARSE), body(FINE), B, 500)
     # a bar turned about its axis by 90 degrees fits into the same place, but a slab does not vibrate like a bar
