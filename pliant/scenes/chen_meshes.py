@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pliant import mesh as meshes
 from pliant.mesh import Mesh
+from pliant.scenes import chen_shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,9 @@ STAND_INS: dict[str, Callable[[], Mesh]] = {
     "honeycomb": lambda: meshes.honeycomb(),
     "moebius": lambda: meshes.moebius(cells=(140, 10, 2)),
     "rope": lambda: meshes.rope(length=0.3, radius=0.01, rings=3, layers=300, turns=4, coil=0.08),
-    "eiffel": lambda: meshes.figure(cells=60),
+    "eiffel": chen_shapes.tower,
+    "tree": chen_shapes.tree,
+    "bridge": chen_shapes.bridge,
     "bunny": lambda: meshes.long_eared(),
     "armadillo_fine": lambda: meshes.figure(cells=46),
     "armadillo_coarse": lambda: meshes.figure(cells=20),

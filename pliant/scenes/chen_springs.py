@@ -1,4 +1,4 @@
-"""Ropes, cloth and the pendulum of the ERE and additive chapters, and its bars. [Chen2019, sec. 4.2 and 5.3]
+"""Ropes, cloth and the pendulum of the ERE and additive chapters. [Chen2019, sec. 4.2 and 5.3]
 
 K_l is the stiffness of one metre: a spring of rest length l0 has k = K_l / l0. The source gives alpha = beta = 0.01,
 but with that beta RK4 would need 400,000 steps per second on its stiffest rope where its Table 4.2 has 4,680: those
@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bodies import Rayleigh, Solid, SpringNet
+from pliant.bodies import Rayleigh, SpringNet
 from pliant.integrators import ERE, MSSI
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
-from pliant.materials import NeoHookean
-from pliant.mesh import Mesh, bar, chain, cylinder, spring_net
+from pliant.mesh import Mesh, chain, spring_net
 from pliant.scene import Scene
 from pliant.state import State
 
@@ -97,22 +96,3 @@ class Sphere:
 def pendulum(k: float = 1e4) -> Scene:
     """1 kg on a stiff spring of 1 m, let go horizontally. [Chen2019, sec. 5.3.1]"""
     return Scene([SpringNet(chain(1, 1.0), k=k, mass=1.0, pins=Pin(np.array([0])))], MSSI(), h=0.1, duration=20.0)
-
-
-def compressed_cylinder(ratio: float) -> Scene:
-    """A neo-Hookean cylinder of 2,304 tets with E / density = ``ratio``; one end held. [Chen2019, Table 4.1]
-
-    Its size is not in the source: with 4 m the exponential needs the source's number of substeps at small strain.
-    """
-    mesh = cylinder(1.0, 4.0, rings=4, layers=8)
-    pins = Pin(mesh.where(lambda X: X[:, 2] < 1e-9))
-    body = Solid(mesh, NeoHookean(E=1000.0 * ratio, nu=0.45), density=1000.0, pins=pins)
-    return Scene([body], ERE(), h=1 / 30, gravity=(0, 0, 0))
-
-
-def soft_bar(E: float, *, gravity: bool = True, cells: tuple[int, int, int] = (10, 3, 3)) -> Scene:
-    """A bar of 1 x 0.25 x 0.25 m held at one end: dropped, or twisted in a space without gravity."""
-    mesh = bar((1.0, 0.25, 0.25), cells)
-    pins = Pin(mesh.where(lambda X: X[:, 0] < 1e-9))
-    body = Solid(mesh, NeoHookean(E=E, nu=0.48), density=1000.0, pins=pins)
-    return Scene([body], ERE(), h=1 / 60, gravity=(0, 0, -9.81 if gravity else 0))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.bench.chen import fig5_2, fig5_4
+from pliant.scenes import chen_solids as solids
 from pliant.scenes import chen_springs as springs
 from pliant.scenes import chen_structures as structures
 from pliant.scenes.released import twisted
@@ -16,8 +17,11 @@ SPRINGS = [
     springs.mixed_cloth,
     springs.cape,
     springs.pendulum,
-    lambda: springs.compressed_cylinder(1e3),
-    lambda: springs.soft_bar(1e4, cells=(4, 1, 1)),
+    solids.compressed_cylinder,
+    lambda: solids.soft_bar(1e4, cells=(4, 1, 1)),
+    lambda: solids.twisted_bar(cells=(4, 1, 1)),
+    solids.strip,
+    solids.continuous_strip,
     lambda: structures.cuboid(cells=(2, 2, 5)),
     lambda: structures.cuboid(cells=(2, 2, 5), arap=True),
 ]

@@ -3,7 +3,7 @@
 from pliant.bench.chen.contest import compete, damping_claim, rows
 from pliant.bench.chen.play import energy_plot
 from pliant.bench.table import Claim, Table
-from pliant.scenes.chen_springs import soft_bar
+from pliant.scenes.chen_solids import soft_bar
 
 
 def run(*, quick: bool = False) -> Table:

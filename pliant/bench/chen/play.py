@@ -12,6 +12,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.integrators.base import Integrator
+from pliant.plots import save, sheet
 from pliant.state import Counts, State
 
 FOLDER = Path(os.environ.get("PLIANT_FIGURES", tempfile.gettempdir()))
@@ -95,22 +96,14 @@ def swing(values: Array, part: float = 0.2) -> tuple[float, float]:
 
 def plot(name: str, title: str, curves: dict[str, tuple[Array, Array]], ylabel: str) -> str:
     """A picture of named curves (t, y); returns its path."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    figure, axes = plt.subplots(figsize=(6.4, 3.8))
+    figure, grid = sheet()
+    axes = grid[0, 0]
     for label, (t, y) in curves.items():
         axes.plot(t, y, label=label, linewidth=1.2)
     axes.set(xlabel="time [s]", ylabel=ylabel, title=title)
-    axes.legend(fontsize=8)
-    figure.tight_layout()
-    path = FOLDER / f"chen_{name}.png"
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
-    return str(path)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return str(save(figure, FOLDER / f"chen_{name}.png"))
 
 
 def energy_plot(name: str, title: str, runs: list[Run], *terms: str) -> str:

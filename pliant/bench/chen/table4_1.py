@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ERE
-from pliant.scenes.chen_springs import compressed_cylinder
+from pliant.scenes.chen_solids import compressed_cylinder
 from pliant.state import State
 
 PAPER = {  # k/m: strain -> tau; negative strains are compression

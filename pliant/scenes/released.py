@@ -1,0 +1,65 @@
+"""Bodies that are let go from a deformed shape: twisted bars, bent strips."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.bodies import Body, Damping, Placed
+from pliant.energies.base import Energy
+from pliant.maps.pins import Pin
+from pliant.mesh import Mesh
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """``body`` let go from vertex positions ``x (n, d)`` [m]; its own mesh stays the shape without stress.
+
+    Damping "at rest" is then that of the shape it is let go from.
+    """
+
+    body: Body
+    x: Array
+
+    @property
+    def mesh(self) -> Mesh:
+        return Mesh(X=self.x, T=self.body.mesh.T, region=self.body.mesh.region)
+
+    @property
+    def pins(self) -> Sequence[Pin]:
+        return self.body.pins
+
+    @property
+    def damping(self) -> Damping | None:
+        return self.body.damping
+
+    @property
+    def velocity(self) -> tuple[float, ...]:
+        return self.body.velocity
+
+    @property
+    def name(self) -> str:
+        return self.body.name
+
+    def masses(self) -> sp.csr_matrix:
+        return self.body.masses()
+
+    def energies(self, placed: Placed) -> list[Energy]:
+        X = placed.X.copy()
+        X[placed.first : placed.first + len(self.x)] = self.body.mesh.X
+        return self.body.energies(replace(placed, X=X))
+
+
+def twisted(X: Array, turns: float, axis: int = 2) -> Array:
+    """X (n, 3) turned about ``axis`` through the middle: by ``turns`` at the far end, not at all at the near one."""
+    x = X.copy()
+    a, b = [k for k in range(3) if k != axis]
+    z = x[:, axis] - x[:, axis].min()
+    angle = 2 * np.pi * turns * z / z.max()
+    centre = x[:, [a, b]].mean(axis=0)
+    u, w = (x[:, [a, b]] - centre).T
+    x[:, a] = centre[0] + np.cos(angle) * u - np.sin(angle) * w
+    x[:, b] = centre[1] + np.sin(angle) * u + np.cos(angle) * w
+    return x
