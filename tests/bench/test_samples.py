@@ -12,7 +12,7 @@ from pliant.integrators import BDF2, Quasistatic
 from pliant.linear import Cholesky
 from pliant.mesh import bar as bar_mesh
 from pliant.scenes.qlb import bar
-from pliant.solvers import QLB, Newton
+from pliant.solvers import QLB, HybridL1, Newton, Tolerance
 
 MESH = bar_mesh(size=(0.3, 0.1, 0.1), cells=(6, 2, 2))
 
@@ -32,6 +32,22 @@ def test_the_same_steps_for_all(integrator):
     assert both.apart["ND"] == 0.0 < both.apart["QLB"] < 1e-5
     rows = both.rows("ND")
     assert rows[0]["ND / this"] == 1.0 and rows[0]["steps"] == "4 of 100"
+
+
+@pytest.mark.parametrize(
+    "options", [{"integrator": Quasistatic, "damping": 0.0}, {"integrator": BDF2, "E": (6e4, 2e4)}]
+)
+def test_one_root_at_a_tight_tolerance(options):
+    tight = Tolerance(1e-9, 1e-13)
+    choices = {
+        "ND-exact": Newton(project="on_demand", tolerance=tight),
+        "QLB": QLB(tolerance=tight),
+        "HYBRID-L1": HybridL1(tolerance=tight),
+    }
+    integrator, rest = options["integrator"], {k: v for k, v in options.items() if k != "integrator"}
+    result = sampled("BAR", lambda solver: bar(integrator=integrator(solver), mesh=MESH, **rest), choices, 3)
+    assert all(r.failures == 0 for r in result.runners)
+    assert max(result.apart.values()) < 1e-8
 
 
 def test_whole_runs_on_request(monkeypatch, capsys):

@@ -15,7 +15,7 @@ def run(*, quick: bool = False) -> Table:
     direct, frozen, early = (result.ratio(n, "HYBRID-L1") for n in ("NEWTON-D", "NEWTON-L0", "HYBRID-LP"))
     iterative, l1 = result.ratio("NEWTON-I", "NEWTON-D"), result.ratio("NEWTON-L1", "NEWTON-L0")
     switches = {n: result.runner(n).counts.switches for n in ("HYBRID-L0", "HYBRID-L1", "HYBRID-LP")}
-    far = max(result.apart.values(), default=0.0)
+    far, distance = max(result.apart.items(), key=lambda item: item[1], default=("all", 0.0))
     claims = [
         Claim("LD-1 HYBRID-L1 against NEWTON-D", "3.3x (pass: > 1)", f"{direct:.2f}x", direct > 1.0),
         Claim("LD-1 HYBRID-L1 against NEWTON-L0", "2.12x (pass: > 1)", f"{frozen:.2f}x", frozen > 1.0),
@@ -28,7 +28,12 @@ def run(*, quick: bool = False) -> Table:
             switches["HYBRID-L0"] > switches["HYBRID-L1"],
         ),
         Claim("LD-7 HYBRID-LP not slower than HYBRID-L1", "ours", f"{early:.2f} of its time", early <= 1.0),
-        Claim("all solvers find the same root", "1e-6 of the size", f"{far:.0e}", far <= 1e-6),
+        Claim(
+            "same root as NEWTON-D",
+            "1e-6 of the size",
+            f"{distance:.0e} ({far})",
+            distance <= 1e-6,
+        ),
     ]
     return Table("ldot/fig5_4", "Early factors on BAR", result.rows("NEWTON-D"), claims, [explained(result)])
 

@@ -65,7 +65,10 @@ def run(*, quick: bool = False, only: str | None = None) -> Table:
     rows = [row for result in done.values() for row in result.rows("ND")]
     notes = [
         "CPU seconds of one thread per time step; counts per time step; every solver solves the same sampled steps.",
-        "apart: largest distance from ND's root, in sizes of the scene. The paper's: i7-7700, CHOLMOD with MKL.",
+        "The paper's machine: i7-7700, CHOLMOD with MKL.",
+        "apart: largest distance from ND's root, in sizes of the scene. The tolerance is relative to the residual of "
+        "the guess, which is large where a step moves the end of BAR by a cell; at 1e-9 all are within 1e-8 (tested).",
+        "ND-exact has the exact elastic Hessian; the part of Green damping that is not symmetric is dropped by all.",
     ]
     return Table("qlb/fig3", "QLB against Newton and a frozen factor", rows, claims(done), notes)
 
@@ -81,8 +84,8 @@ def claims(done: dict[str, Contest]) -> list[Claim]:
         (armadillos, ("ARMA", DAMPED, STVK, "ARMA h=5e-3", "ARMA h=2e-2")),
     )
     out = [claim for judge, needed in judged if set(needed) <= set(done) for claim in judge(done)]
-    far = max((a for c in done.values() for a in c.apart.values()), default=0.0)
-    out.append(Claim("all solvers find the same root", "1e-6 of the size", f"{far:.0e}", far <= 1e-6))
+    far = {n: max((c.apart.get(n, 0.0) for c in done.values()), default=0.0) for n in SOLVERS if n != "ND"}
+    out.append(Claim("same root as ND", "1e-6 of the size", _shown(far, ".0e"), max(far.values()) <= 1e-6))
     failed = {n: sum(c.runner(n).failures for c in done.values()) for n in SOLVERS}
     out.append(Claim("ND and QLB never fail", "yes", _shown(failed, "d"), failed["ND"] + failed["QLB"] == 0))
     return out
