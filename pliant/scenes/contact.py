@@ -7,17 +7,19 @@ from math import cos, sin
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from pliant.arrays import Array
 from pliant.bodies import Green, Membrane, Rayleigh, Solid
-from pliant.contact.obstacles import Bowl, Cylinder, Plane, Sphere
+from pliant.contact.obstacles import Bowl, Plane, Sphere
 from pliant.integrators import BDF1, SDIRK2
 from pliant.maps.motions import Keyframes, rotation
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
-from pliant.mesh import Mesh, ball, box, duck, long_eared, rope, sheet
+from pliant.mesh import Mesh, ball, box, duck, long_eared, sheet
+from pliant.mesh.swept import disc, sweep
 from pliant.scene import Scene
-from pliant.solvers.qlb import QLB
+from pliant.solvers import QLB, Newton
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.contact import ContactChoice
 from pliant.systems.penalty_contact import PenaltyContact
@@ -183,31 +185,50 @@ def cloth_on_sphere(cells: int = 16) -> Scene:
     )
 
 
-def rope_knot(layers: int = 60) -> Scene:
-    """A rope is wound around a post and pulled tight by its two ends; nothing may pass through anything."""
-    mesh = rope(length=0.9, radius=0.012, rings=1, layers=layers, turns=1.25, coil=0.075)
-    section = len(mesh.X) // (layers + 1)  # vertices come section by section
-    ends = [np.arange(section), np.arange(len(mesh.X) - section, len(mesh.X))]
-    low, high = (mesh.X[e].mean(axis=0) for e in ends)
-    pull = (high - low) / np.linalg.norm(high - low)
+def rope_knot(layers: int = 80) -> Scene:
+    """A rope lies in a loose overhand knot; its two ends are pulled apart, and it ties itself."""
+    centre, ends = _overhand(layers, unit=0.02)
+    tangent = np.gradient(centre, axis=0)
+    tangent /= np.linalg.norm(tangent, axis=1)[:, None]
+    side = np.empty_like(tangent)  # carried along without twisting
+    side[0] = np.cross(tangent[0], (0.0, 0.0, 1.0))
+    for k in range(1, len(tangent)):
+        side[k] = side[k - 1] - (side[k - 1] @ tangent[k]) * tangent[k]
+    side /= np.linalg.norm(side, axis=1)[:, None]
+    section = disc(0.012, rings=1)
+    mesh = sweep(section, np.stack((side, np.cross(tangent, side)), axis=2), centre)
+    first, last = np.arange(len(section.X)), np.arange(len(mesh.X) - len(section.X), len(mesh.X))
     pins = [
-        Pin(ends[0], Keyframes((0.0, 1.0), ((0.0, 0.0, 0.0), tuple(-0.15 * pull)))),
-        Pin(ends[1], Keyframes((0.0, 1.0), ((0.0, 0.0, 0.0), tuple(0.15 * pull)))),
+        Pin(v, Keyframes((0.0, 1.5), ((0.0, 0.0, 0.0), tuple(0.28 * e))))
+        for v, e in zip((first, last), ends, strict=True)
     ]
-    body = Solid(
-        mesh, StableNeoHookean("300 kPa", 0.4), density=1000, pins=pins, damping=Rayleigh(beta=2e-3), name="rope"
-    )
-    axis = Cylinder(center=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), radius=0.04, length=1.0)
+    rubber = StableNeoHookean("300 kPa", 0.4)
+    body = Solid(mesh, rubber, density=1000, pins=pins, damping=Rayleigh(beta=2e-3), name="rope")
     return Scene(
         [body],
         contact=BarrierContact(dhat=2e-3, mu=0.2),
-        obstacles=[axis],
-        integrator=BDF1(),
+        integrator=BDF1(Newton(project="on_demand", max_iterations=300)),
         h=0.01,
-        duration=1.0,
-        on_failure="substep",
+        duration=1.5,
+        gravity=(0.0, 0.0, 0.0),
         name="rope-knot",
     )
+
+
+def _overhand(layers: int, unit: float) -> tuple[Array, Array]:
+    """Points (layers + 1, 3) along a trefoil cut open at a lobe, its ends led out and past each other, and where to.
+
+    (sin t + 2 sin 2t, cos t - 2 cos 2t, -1.5 sin 3t) in units of ``unit`` [m].
+    """
+    t = np.linspace(np.pi + 0.35, 3.0 * np.pi - 0.35, 60)
+    lobes = np.column_stack([np.sin(t) + 2 * np.sin(2 * t), np.cos(t) - 2 * np.cos(2 * t), -1.5 * np.sin(3 * t)])
+    out = np.array([[-0.9, -0.45, 0.0], [0.9, -0.45, 0.0]])
+    out /= np.linalg.norm(out, axis=1)[:, None]
+    led = np.array([9.0, 7.0, 5.0, 3.0])[:, None]
+    points = np.vstack([lobes[0] + led * out[0], lobes, lobes[-1] + led[::-1] * out[1]])
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    along = CubicSpline(length, points)
+    return unit * along(np.linspace(0.0, length[-1], layers + 1)), out
 
 
 SCENES = (bunny, ducks, bouncing_ball, stack, incline, cloth_on_sphere, rope_knot)

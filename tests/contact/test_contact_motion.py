@@ -16,7 +16,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import box, sheet, spring_net
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
-from pliant.scenes.contact import bouncing_ball, incline, stack
+from pliant.scenes.contact import bouncing_ball, incline, rope_knot, stack
 from pliant.simulate import simulate
 from pliant.solvers import QLB, QLF, HybridL1, Newton
 from pliant.solvers.base import Tolerance
@@ -237,3 +237,18 @@ def test_a_sheet_rests_on_a_sheet_and_never_gets_through():
     assert touched > 5 and abs(step.state.v.reshape(-1, 3)[n:, 2].mean()) < 0.1
     push = step.system.contacts(step.state.q, step.state.v, step.state.t).between(1, 0)[0]
     assert push[2] > 0
+
+
+@pytest.mark.slow
+def test_a_rope_ties_itself_into_a_knot_that_holds():
+    scene = rope_knot()
+    F = scene.bodies[0].mesh.surface()
+    for step in simulate(scene):
+        x = step.state.q.reshape(-1, 3)
+        if step.index % 10 == 0:
+            assert len(intersections(x, edges(F), F, touching=True)) == 0
+    apart = np.linalg.norm(x[:7].mean(axis=0) - x[-7:].mean(axis=0))
+    rest = rope_knot().bodies[0].mesh.X.reshape(-1, 7, 3).mean(axis=1)
+    length = np.linalg.norm(np.diff(rest, axis=0), axis=1).sum()
+    assert apart > 2.5 * np.linalg.norm(rest[0] - rest[-1])
+    assert apart < 0.95 * length and step.report.contacts > 20  # pulled out, but for the knot
