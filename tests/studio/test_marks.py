@@ -53,7 +53,8 @@ def test_obstacles_of_cloth_move_and_eulerian_vertices_are_recorded(tmp_path):
     assert len(shapes) == len(loaded.scene.world.obstacles)
     planes = [o for o in loaded.scene.world.obstacles if hasattr(o, "offsets")]
     for body, shape in zip(planes, shapes, strict=False):
-        assert np.allclose((shape.at(0.0) @ body.normals.T - body.offsets).max(axis=1), 0.0, atol=1e-9)
+        inside = (shape.at(0.0) @ body.normals.T - body.offsets).max(axis=1)  # corners, a little inside at most
+        assert -5e-3 * np.ptp(body.points, axis=0).max() < inside.min() and inside.max() < 1e-9
     seen = [int(frame.point_values["eulerian"].sum()) for frame in run.frames]
     *_, last = simulate(loaded.scene)
     assert seen[-1] == len(last.system.eol) and max(seen) > 0
