@@ -49,6 +49,7 @@ class Live:
         self.server = self._room.server
         self._wishes: SimpleQueue[Callable[[], None]] = SimpleQueue()  # callbacks of the page run in other threads
         self._failed: dict[int, str] = {}
+        self._hands: set[int] = set()  # springs that are drawn
         self._limits: dict[str, tuple[float, float]] = {}
         self._plotted = 0.0
         self._controls()
@@ -139,7 +140,9 @@ class Live:
             if ends is not None:
                 look = {"thickness": 3.0, "thickness_units": "screen"}
                 self.server.scene.add_line_segments(f"/hand{k}", (ends + drawing.offset)[None], HAND, **look)
-            else:
+                self._hands.add(k)
+            elif k in self._hands:
+                self._hands.remove(k)
                 self.server.scene.remove_by_name(f"/hand{k}")
 
     def _tell(self, more: str) -> None:
