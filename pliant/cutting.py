@@ -6,6 +6,7 @@ momentum and every energy are the same on both sides. Integrators start again wi
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.arrays import IntArray
+from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.maps.pins import Pin
 from pliant.mesh import CutMesh, Mesh, cut, plane_sides
@@ -77,6 +78,12 @@ class CutSystem:
         if name == "current":  # not there yet: a copy in the making
             raise AttributeError(name)
         return getattr(self.current, name)
+
+    def pulled(self, vertex: int, target: Array, k: float) -> "CutSystem":
+        """The same with a spring from a vertex to a point: a hand, which a cut shakes off."""
+        held = copy(self)
+        held.current = self.current.pulled(vertex, target, k)
+        return held
 
     def topology(self) -> int:
         """The number of cuts, from which `CutScene.restore` makes this system again."""
