@@ -20,7 +20,7 @@ from pliant.scenes.chen_meshes import thesis_mesh
 from pliant.systems.eigenfit import MATCH
 
 H = 0.01
-# The source does not say what moves its bar. Both bars get the same dimensionless load, rho g L^3 / (8 E t^2 / 12) = 3.75
+# The source does not say what moves its bar. Both get the same dimensionless load, rho g L^3 / (8 E t^2 / 12) = 3.75
 # at 10 kPa: the sag over the length by linear beam theory. (With 0.7 the thesis's block shows no crossing.)
 GRAVITY = {"slender": 2.0, "thesis": 2.7}  # m/s^2
 
