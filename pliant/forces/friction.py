@@ -27,19 +27,17 @@ class Law(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class StickSlip:
-    """phi = min(k_t s, mu f_n), ``k_t (n,)`` [N s/m] per vertex; sticking contacts creep at |f_t| / k_t.
+    """phi = mu f_n (2 y - y^2) with y = k_t s / (2 mu f_n) < 1, then mu f_n; ``k_t (n,)`` [N s/m] per vertex.
 
-    [QLB2021, sec. 4, after Geilinger 2020]
+    min(k_t s, mu f_n) of [QLB2021, sec. 4, after Geilinger 2020] with its kink rounded off, on which Newton's method
+    can cycle; sticking contacts creep at about |f_t| / k_t.
     """
 
     k_t: Array
 
     def __call__(self, limit: Array, s: Array, vertex: IntArray) -> tuple[Array, Array, Array]:
-        k = self.k_t[vertex]
-        slips = k * s > limit
-        rate = np.where(slips, limit / np.maximum(s, 1e-300), k)
-        work = np.where(slips, limit * s - limit**2 / np.maximum(2.0 * k, 1e-300), 0.5 * k * s * s)
-        return rate, np.where(slips, 0.0, k), work
+        reach = 2.0 * np.maximum(limit, 1e-300) / np.maximum(self.k_t[vertex], 1e-300)  # where slip is complete [m/s]
+        return _rounded(limit, s, reach)
 
 
 @dataclass(frozen=True)
@@ -49,10 +47,15 @@ class SmoothStick:
     v_eps: float
 
     def __call__(self, limit: Array, s: Array, vertex: IntArray) -> tuple[Array, Array, Array]:
-        y = np.minimum(s / self.v_eps, 1.0)
-        rate = limit * np.where(y < 1.0, (2.0 - y) / self.v_eps, 1.0 / np.maximum(s, self.v_eps))
-        work = limit * (self.v_eps * (y * y - y**3 / 3.0) + np.maximum(s - self.v_eps, 0.0))
-        return rate, limit * (2.0 - 2.0 * y) / self.v_eps, work
+        return _rounded(limit, s, np.full(len(s), self.v_eps))
+
+
+def _rounded(limit: Array, s: Array, reach: Array) -> tuple[Array, Array, Array]:
+    """phi/s, dphi/ds and the integral of phi = limit (2 y - y^2), y = s / reach < 1, then limit."""
+    y = np.minimum(s / reach, 1.0)
+    rate = limit * np.where(y < 1.0, (2.0 - y) / reach, 1.0 / np.maximum(s, reach))
+    work = limit * (reach * (y * y - y**3 / 3.0) + np.maximum(s - reach, 0.0))
+    return rate, limit * (2.0 - 2.0 * y) / reach, work
 
 
 class Friction:
