@@ -15,13 +15,13 @@ def run(*, quick: bool = False) -> Table:
     small: dict[str, Any] = {"mesh": long_eared(cells=8)} if quick else {}
     solvers = {name: CONTESTANTS[name] for name in THREE}
     hare = bunny(E=5e4, damping=2e-2, h=3e-3, **small)
-    duels = [duel("BUNNY", hare, solvers, steps=60 if quick else 200, samples=4 if quick else 8)]
+    duels = [duel("BUNNY", hare, solvers, steps=60 if quick else 100, samples=4)]
     claims = [
         _faster(duels[0], slow, paper, "BUNNY") for slow, paper in (("NEWTON-D", "2.35x"), ("NEWTON-L0", "1.43x"))
     ]
     for count in (8,) if quick else (50, 100):
         flock = ducks(count, damping=2e-3)
-        duels.append(duel(f"DUCKS {count}", flock, solvers, steps=20 if quick else 60, samples=2 if quick else 4))
+        duels.append(duel(f"DUCKS {count}", flock, solvers, steps=20 if quick else 40, samples=2 if quick else 4))
         claims.append(_faster(duels[-1], "NEWTON-D", "1.29x", f"DUCKS {count}"))
     failed = sum(r.failures for d in duels for r in d.runners)
     claims.append(Claim("every step of every solver converged", "yes", f"{failed} failures", failed == 0))

@@ -21,7 +21,7 @@ def run(*, quick: bool = False) -> Table:
         "QLB refreshed H_P + H_T": QLB(at="guess", refresh=10, coupled=True),
     }
     count = 12 if quick else 100
-    steps, samples = (30, 3) if quick else (80, 5)
+    steps, samples = (30, 3) if quick else (40, 4)
     result = duel(f"DUCKS {count}", ducks(count), solvers, steps=steps, samples=samples)
     qlb, fresh = result.runner("QLB"), result.runner("QLB refreshed")
     share = result.detection["QLB"] / qlb.seconds
