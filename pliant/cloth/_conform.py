@@ -126,7 +126,7 @@ def cure_thin(m, tau, edges, corner_edges):
         for k in range(3):
             c, p, q = m.F[f, k], m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3]
             crease = shared_edge(m.feature[p], m.feature[q], edges, corner_edges) >= 0
-            if on == 1 and m.feature[c] < 0 or on == 2 and not crease or on == 3 and crease:
+            if on < 3 and m.feature[c] < 0 and not crease or on == 3 and crease:
                 continue
             if m.N[f, k] < 0 and not crease:
                 continue

@@ -75,6 +75,7 @@ def _sharp(obstacle: Any) -> Shape:
     triangles, lines = NONE
     if hasattr(obstacle, "offsets"):
         triangles = ConvexHull(X).simplices.astype(np.int64)
+        X = X.mean(axis=0) + 0.997 * (X - X.mean(axis=0))  # a little smaller, so that cloth on its faces is seen
     elif not hasattr(obstacle, "points"):
         lines = np.array([[0, 1]])
 

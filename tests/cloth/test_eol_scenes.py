@@ -11,7 +11,7 @@ from pliant.cloth.material import ClothMaterial
 from pliant.cloth.obstacles import Motion, Phase, box
 from pliant.cloth.remesh import Remesher
 from pliant.cloth.scene import ClothScene
-from pliant.cloth.sheet import rectangle, sheet, signed_areas
+from pliant.cloth.sheet import Sheet, rectangle, sheet, signed_areas
 from pliant.cloth.step import EolStep
 from pliant.cloth.world import Handle, World
 from pliant.errors import SceneError
@@ -137,3 +137,28 @@ def test_scenes_run_to_their_end(build) -> None:
         assert np.isfinite(moment.state.q).all() and moment.reports[-1].converged
         assert signed_areas(moment.sheet.X, moment.sheet.faces).min() > 0
     assert abs(signed_areas(moment.sheet.X, moment.sheet.faces).sum() - 1.0) < 1e-9
+
+
+def least_altitude(s: Sheet) -> float:
+    """Smallest altitude [m] in the material of the faces with a vertex on a feature."""
+    X = s.X[s.faces[(s.feature[s.faces] >= 0).any(axis=1)]]
+    longest = np.max([np.linalg.norm(X[:, k] - X[:, k - 1], axis=1) for k in range(3)], axis=0)
+    u, w = X[:, 1] - X[:, 0], X[:, 2] - X[:, 0]
+    return float((np.abs(u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]) / longest).min(initial=np.inf))
+
+
+@pytest.mark.parametrize("build", [eol.throw, eol.tablecloth])
+def test_no_thin_face_touches_a_feature_after_preprocessing(build) -> None:
+    scene = replace(build(cells=5), duration=0.24)
+    method, cloth, memory, seen = scene.integrator, scene.system(), None, 0
+    state = scene.initial(cloth)
+    for i in range(scene.steps):
+        if i % 4 == 0:
+            scenery = scene.world.at(state.t)
+            held = method.hold(cloth, cloth.unpack(state.q, state.v), scenery, scene.h)
+            edited = method.remesh(cloth, held, method.detect(cloth, held, scenery)).sheet
+            seen += int((edited.feature >= 0).any())
+            assert least_altitude(edited) >= 0.5 * method.conformer.tau * cloth.scale
+        step = method.step(cloth, state, scene.h, memory)
+        cloth, state, memory = step.system or cloth, step.state, step.memory
+    assert seen > 3
