@@ -5,13 +5,15 @@ from pliant.bench.chen.play import energy_plot
 from pliant.bench.table import Claim, Table
 from pliant.scenes.chen_solids import soft_bar
 
+CELLS = (24, 6, 6)
+
 
 def run(*, quick: bool = False) -> Table:
     seconds = 0.25 if quick else 1.0
     table, cost = [], []
     moduli = (10e3, 50e3) if quick else (10e3, 20e3, 30e3, 40e3, 50e3)
     for E in moduli:
-        runs = compete(soft_bar(E), seconds)
+        runs = compete(soft_bar(E, cells=CELLS), seconds)
         table += [{"E [kPa]": E / 1e3, **r} for r in rows(runs)]
         cost.append({n: sum(r.seconds) for n, r in runs.items()})
         if moduli[0] == E:
@@ -35,6 +37,6 @@ def run(*, quick: bool = False) -> Table:
         "Volumetric bars",
         table,
         claims,
-        ["10 x 3 x 3 cells; the source's mesh is not known"],
+        [f"{CELLS} cells; the source's mesh is not known. Of 10 x 3 x 3, every E needs two substeps"],
         [picture],
     )

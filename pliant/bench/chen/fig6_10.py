@@ -19,15 +19,14 @@ def run(*, quick: bool = False) -> Table:
     height = lambda state: np.array([m @ state.q[2::3] / m.sum()])
     runs = [
         play(n, system, scene.initial(system), i, h, figure.steps[quick], watch=height)
-        for n, i in (("SIERE s = 10", SIERE(s=10)), ("SIERE", SIERE()), ("SI", SI))
+        for n, i in (("SIERE", SIERE()), ("SIERE s = 10", SIERE(s=10)), ("SI", SI))
     ]
     first = [rebound(r) for r in runs]
     shaken = [extrema(r) for r in runs]
     claims = [
-        Claim("SIERE rebounds higher", "higher", f"{first[1]:.4g} vs {first[2]:.4g} m", first[1] > first[2]),
-        Claim(
-            "SIERE (s = 10) vibrates in flight", ">= 3 extrema of the elastic energy", str(shaken[0]), shaken[0] >= 3
-        ),
+        Claim("SIERE rebounds higher", "higher", f"{first[0]:.4g} vs {first[2]:.4g} m", first[0] > first[2]),
+        Claim("SIERE (s = 5) vibrates in flight", ">= 3 extrema of the elastic energy", str(shaken[0]), shaken[0] >= 3),
+        Claim("SI does not", "< 3", str(shaken[2]), shaken[2] < 3),
     ]
     rows = [
         {**row(r, ("elastic",)), "rebound [m]": round(b, 4), "extrema in flight": e}
@@ -35,7 +34,9 @@ def run(*, quick: bool = False) -> Table:
     ]
     notes = [
         f"{thesis_mesh('ball').note}; dropped from 0.1 m",
-        "with the source's five modes hardly any vibration is left in flight; the claim is made for ten",
+        "extrema are counted from take-off to landing where they differ by a tenth from the one before",
+        "the five lowest modes are motions of the core in its shell: they keep 2e-4 of the energy of the impact, ten"
+        " modes 3e-2",
     ]
     return Table(figure.id, figure.title, rows, claims, notes, [energy_plot("fig6_10", figure.title, runs, "elastic")])
 
@@ -59,9 +60,21 @@ def rebound(run: Run) -> float:
     return float(z[top] - z[k]) if len(z) > k + 1 else 0.0
 
 
+def flight(run: Run) -> slice:
+    """The steps between take-off and the next landing: those without contact after the first bounce."""
+    free = run.series("collision") == 0.0
+    k = bounce(run)
+    start = k + int(np.argmax(free[k:]))
+    landed = np.flatnonzero(~free[start:])
+    return slice(start, start + int(landed[0]) if len(landed) else len(free))
+
+
 def extrema(run: Run) -> int:
-    """Local extrema of the elastic energy above a thousandth of its peak in the 40 steps after the first bounce."""
-    e, k = run.series("elastic"), bounce(run)
-    part = e[k : k + 40]
+    """Turning points of the elastic energy in flight that differ by a tenth from the one before."""
+    part = run.series("elastic")[flight(run)]
     turns = np.flatnonzero(np.diff(np.sign(np.diff(part)))) + 1
-    return int(sum(abs(part[t] - part[t - 1]) + abs(part[t] - part[t + 1]) > 1e-3 * e.max() for t in turns))
+    count, last = 0, part[0] if len(part) else 0.0
+    for t in turns:
+        if abs(part[t] - last) > 0.1 * max(part[t], last):
+            count, last = count + 1, part[t]
+    return count
