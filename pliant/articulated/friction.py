@@ -57,9 +57,10 @@ class Contacts:
         n = len(kin.tree)
         self.kin, self.groups, self.dry = kin, system.patches, system.dry
         self._mu = [np.where(np.isnan(g.mu), mu.joints, g.mu) for g in self.groups]
-        self._maps = [_local_maps(kin, g, eps) for g in self.groups]
+        rows = [g.split_rows(kin) for g in self.groups]
+        self._maps = [_local_maps(kin, g, N, eps) for g, (N, _) in zip(self.groups, rows, strict=True)]
         blocks = [np.zeros((0, 6 * n))]
-        blocks += [g.spread(g.rows(kin, g.tangents), n) for g in self.groups]
+        blocks += [g.spread(T, n) for g, (_, T) in zip(self.groups, rows, strict=True)]
         blocks += [_dry_row(kin, int(d.link)) for d in self.dry]
         blocks += [r.tangents.T for r in external if r.tangents is not None]
         self.T = np.concatenate(blocks)
@@ -131,9 +132,8 @@ def _to_parents(kin: Kinematics, children: IntArray, w: Array) -> Array:
     return np.concatenate([(Rt @ moment[:, :, None])[..., 0], (Rt @ w[:, 3:, None])[..., 0]], axis=1)
 
 
-def _local_maps(kin: Kinematics, group: PatchGroup, eps: float) -> Array:
-    """(N M^-1 N^T + eps)^-1 N M^-1 (p, rows, 12)."""
-    N = group.rows(kin, group.normals)
+def _local_maps(kin: Kinematics, group: PatchGroup, N: Array, eps: float) -> Array:
+    """(N M^-1 N^T + eps)^-1 N M^-1 (p, rows, 12) of the normal rows N."""
     inertia = kin.tree.inertia
     inverse = np.concatenate([1.0 / inertia[group.child], 1.0 / inertia[np.maximum(group.parent, 0)]], axis=1)
     NM = N * inverse[:, None]

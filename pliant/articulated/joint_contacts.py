@@ -62,6 +62,12 @@ class PatchGroup:
         N[..., 6:] = np.where((self.parent < 0)[:, None, None, None], 0.0, -(directions @ Rt) @ gamma(points))
         return N.reshape(p, k * d, 12)
 
+    def split_rows(self, kin: Kinematics) -> tuple[Array, Array]:
+        """The rows along the normals and those along the tangents, from one evaluation."""
+        p, k, m = self.normals.shape[:3]
+        every = self.rows(kin, np.concatenate([self.normals, self.tangents], axis=2)).reshape(p, k, -1, 12)
+        return every[:, :, :m].reshape(p, -1, 12), every[:, :, m:].reshape(p, -1, 12)
+
     def spread(self, rows: Array, n: int) -> Array:
         """Rows (p, r, 12) as rows over all maximal coordinates (p r, 6n)."""
         p, r = rows.shape[:2]

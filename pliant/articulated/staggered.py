@@ -22,9 +22,10 @@ from pliant.state import Counts, SolveReport, State, Step
 
 @dataclass(frozen=True)
 class SPMemory:
-    """The true, maximal state, and the friction wrenches kept for the next step."""
+    """The true, maximal state, how far it is off the joints (n, 6), and the friction kept for the next step."""
 
     bodies: Bodies
+    errors: Array
     friction: Array
     share: Array | None
 
@@ -47,9 +48,11 @@ class StaggeredProjections:
     order: ClassVar[int] = 1
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:
-        bodies = released(system.kinematics(state.q, state.v)) if memory is None else memory.bodies
-        q, errors = fitted(system, bodies, state.q)
-        kin = kinematics(system, bodies, q)
+        if memory is None:
+            bodies, errors = released(system.kinematics(state.q, state.v)), np.zeros((len(system.tree), 6))
+        else:
+            bodies, errors = memory.bodies, memory.errors
+        kin = kinematics(system, bodies, state.q)
         problem = _Problem(self, system, kin, errors, state.t + h, h)
         f_beta = np.zeros_like(bodies.twists) if memory is None else memory.friction
         share = None if memory is None else memory.share
@@ -68,12 +71,12 @@ class StaggeredProjections:
             share, solved = shares(box.x, limits), solved and box.converged
             f_beta = -(problem.contacts.T.T @ box.x).reshape(-1, 6) / h
         after = moved(bodies, phi.reshape(-1, 6), h)
-        q, _ = fitted(system, after, q + h * kin.v)
+        q, errors = fitted(system, after, state.q + h * kin.v)
         v = kinematics(system, after, q).v
         report = SolveReport(
             change < self.tolerance and solved, iteration, float(change), self.tolerance, Counts(1, 1, 0, 1, iteration)
         )
-        return Step(State(q, v, state.t + h), SPMemory(after, f_beta, share), (report,))
+        return Step(State(q, v, state.t + h), SPMemory(after, errors, f_beta, share), (report,))
 
 
 class _Problem:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.linear.kkt import Point, Programme, stacked
+from pliant.linear.kkt import Matrix, Point, Programme, stacked
 
 
 class Outcome(NamedTuple):
@@ -50,10 +50,10 @@ class Clarabel:
         settings.max_iter = self.max_iterations
         settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = 1e-2 * self.tolerance
         p, m = len(problem.b), len(problem.d)
-        rows = sp.csc_matrix(stacked(problem.A, -problem.C))
+        rows = sp.csc_matrix(stacked(problem.A, -problem.C) if p else -problem.C)
         cones: list[Any] = [clarabel.ZeroConeT(p)] if p else []
         cones += [clarabel.NonnegativeConeT(m)] if m else []
-        upper = sp.csc_matrix(sp.triu(problem.P))
+        upper = _upper(problem.P)
         bounds = np.concatenate([problem.b, -problem.d])
         result = clarabel.DefaultSolver(upper, problem.q, rows, bounds, cones, settings).solve()
         x, multipliers = np.array(result.x), np.array(result.z)
@@ -80,7 +80,7 @@ class OSQP:
         p = len(problem.b)
         solver = osqp.OSQP()
         solver.setup(
-            *(sp.csc_matrix(sp.triu(problem.P)), problem.q, sp.csc_matrix(stacked(problem.A, problem.C))),
+            *(_upper(problem.P), problem.q, sp.csc_matrix(stacked(problem.A, problem.C))),
             *(np.concatenate([problem.b, problem.d]), np.concatenate([problem.b, np.full(len(problem.d), np.inf)])),
             verbose=False,
             eps_abs=1e-2 * self.tolerance,
@@ -101,6 +101,15 @@ class OSQP:
             return Outcome(_origin(problem), False, result.info.iter, "unbounded")
         point = Point(result.x, -result.y[:p], -result.y[p:])
         return Outcome(point, status.startswith("solved"), result.info.iter, status)
+
+
+def _upper(P: Matrix) -> sp.csc_matrix:
+    if not isinstance(P, np.ndarray):
+        return sp.csc_matrix(sp.triu(P))
+    lower = np.tril(P)  # by rows what the upper triangle is by columns
+    column, row = np.nonzero(lower)
+    starts = np.searchsorted(column, np.arange(len(P) + 1))
+    return sp.csc_matrix((lower[column, row], row, starts), shape=P.shape)
 
 
 def _origin(problem: Programme) -> Point:
