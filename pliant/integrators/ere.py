@@ -19,9 +19,10 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.linearised import Linearised, advanced, linearise
+from pliant.linear._arnoldi import basis as arnoldi_basis
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
-from pliant.linear.krylov import Exponential, expv
+from pliant.linear.krylov import Basis, Exponential, expv
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 
@@ -130,10 +131,9 @@ class Mass:
 
     def __init__(self, M: sp.csr_matrix) -> None:
         self._M = M
-        self._diagonal = M.nnz == M.shape[0]
-        self._factor: Factor | None = None if self._diagonal else Cholesky().factor(M)
-        self._root = np.sqrt(M.diagonal()) if self._diagonal else np.ones(M.shape[0])
-        self.root = self._root  # from v to the scaled velocity
+        self.diagonal = M.nnz == M.shape[0]
+        self._factor: Factor | None = None if self.diagonal else Cholesky().factor(M)
+        self.root = np.sqrt(M.diagonal()) if self.diagonal else np.ones(M.shape[0])  # from v to the scaled velocity
 
     def fits(self, M: sp.csr_matrix) -> bool:
         return M is self._M or (
@@ -142,7 +142,7 @@ class Mass:
 
     def acceleration(self, f: Array) -> Array:
         """The scaled M^-1 f."""
-        return f / self._root if self._factor is None else self._factor.solve(f)
+        return f / self.root if self._factor is None else self._factor.solve(f)
 
 
 def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Array, Array, Exponential]:
@@ -156,11 +156,10 @@ def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Ar
 
     def apply(x: Array) -> Array:
         y = np.empty_like(x)
-        a, c = x[:n] / (w0 * S), x[n : 2 * n] / S
         y[:n] = w0 * x[n : 2 * n]
-        force = linear.K @ a
+        force = linear.K @ (x[:n] / (w0 * S))
         if linear.damped:
-            force = force + linear.D @ c
+            force = force + linear.D @ (x[n : 2 * n] / S)
         y[n : 2 * n] = -mass.acceleration(force)
         y[: 2 * n] += border @ x[2 * n :]
         y[2 * n], y[2 * n + 1] = 0.0, x[2 * n] / h
@@ -168,9 +167,28 @@ def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Ar
 
     start = np.zeros(2 * n + 2)
     start[2 * n] = 1.0
-    result = expv(apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps)
+    basis = compiled(linear, S, w0, border, h) if mass.diagonal else None
+    result = expv(
+        apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps, basis=basis
+    )
     u = result.w / eta
     return u[:n] / (w0 * S), u[n : 2 * n] / S, result
+
+
+def compiled(linear: Linearised, S: Array, w0: float, border: Array, h: float) -> Basis:
+    """The Arnoldi process of the operator above with all scalings worked into K and D."""
+
+    def scaled(A: sp.csr_matrix, factor: float) -> tuple[Array, Array, Array]:
+        rows = np.repeat(S, np.diff(A.indptr))
+        return A.indptr, A.indices, A.data / (factor * rows * S[A.indices])
+
+    K, D = scaled(linear.K, w0), scaled(linear.D, 1.0)
+
+    def process(v: Array, m: int) -> tuple[Array, Array, bool, float]:
+        V, H, k, after = arnoldi_basis(*K, *D, w0, border, h, v, m)
+        return (V, H, False, after) if k > m else (V[:k], H[:k, :k], True, 0.0)
+
+    return process
 
 
 def frequency_bound(linear: Linearised) -> float:

@@ -32,6 +32,9 @@ class Exponential:
     reached: float
 
 
+Basis = Callable[[Array, int], tuple[Array, Array, bool, float]]  # what `arnoldi` returns, for a start and m
+
+
 def expv(
     apply: Callable[[Array], Array],
     v: Array,
@@ -40,8 +43,13 @@ def expv(
     m: int = 30,
     tolerance: float = 1e-7,
     max_substeps: int = 100_000,
+    basis: Basis | None = None,
 ) -> Exponential:
-    """exp(t A) v for ``apply(x)`` = A x and t > 0; the error is about ``tolerance`` times the largest |w|."""
+    """exp(t A) v for ``apply(x)`` = A x and t > 0; the error is about ``tolerance`` times the largest |w|.
+
+    ``basis`` may do the Arnoldi process of A in its own way.
+    """
+    basis = basis or (lambda start, m: arnoldi(apply, start, m))
     w = np.array(v, dtype=np.float64)
     m = min(m, len(w))
     now, step = 0.0, 0.0
@@ -53,7 +61,7 @@ def expv(
             beta = float(np.linalg.norm(w))
         if beta == 0.0 or not np.isfinite(beta):
             return Exponential(w, substeps, products, rejections, error, bool(np.isfinite(beta)), now)
-        V, H, exact, after = arnoldi(apply, w / beta, m)
+        V, H, exact, after = basis(w / beta, m)
         products += len(V)
         if not np.isfinite(H).all():
             return Exponential(w * np.nan, substeps, products, rejections, error, False, now)

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.linalg import expm
 
-from pliant.linear.krylov import expv
+from pliant.linear._arnoldi import basis
+from pliant.linear.krylov import arnoldi, expv
 
 
 def oscillators(n, stiffness, damping=0.0, seed=0):
@@ -55,3 +57,21 @@ def test_an_invariant_space_is_taken_in_one_exact_substep():
     result = expv(lambda x: J @ x, v, 0.1)
     assert result.substeps == 1 and result.products <= 4
     assert np.allclose(result.w, expm(0.1 * J) @ v, atol=1e-9)
+
+
+@pytest.mark.parametrize("damped", [False, True])
+def test_the_compiled_arnoldi_process_is_the_plain_one(damped):
+    rng = np.random.default_rng(2)
+    n, w0, h = 20, 3.0, 0.1
+    K = sp.random(n, n, 0.3, random_state=1, format="csr")
+    D = sp.random(n, n, 0.2, random_state=3, format="csr") if damped else sp.csr_matrix((n, n))
+    border, v = rng.normal(size=(2 * n, 2)), rng.normal(size=2 * n + 2)
+    J = np.zeros((2 * n + 2, 2 * n + 2))
+    J[:n, n : 2 * n], J[n : 2 * n, :n], J[n : 2 * n, n : 2 * n] = w0 * np.eye(n), -K.toarray(), -D.toarray()
+    J[: 2 * n, 2 * n :], J[-1, -2] = border, 1 / h
+    v /= np.linalg.norm(v)
+    V, H, exact, after = arnoldi(lambda x: J @ x, v, 12)
+    csr = lambda A: (A.indptr, A.indices, A.data)
+    W, G, k, last = basis(*csr(K), *csr(D), w0, border, h, v, 12)
+    assert not exact and k == 13
+    assert np.allclose(W, V, atol=1e-10) and np.allclose(G, H, atol=1e-10) and last == pytest.approx(after)
