@@ -40,11 +40,14 @@ def run(*, quick: bool = False) -> Table:
                 "converged": all(s.report.converged for s in steps),
             }
         )
-    first_order = max(r["largest gain"] for r in rows[:2])
+    euler, second = max(r["largest gain"] for r in rows[:2]), rows[2]["largest gain"]
     claims = [
-        Claim(
-            "no step gains energy (backward Euler, part of the whole)", "0", f"{first_order:.1e}", first_order <= 1e-7
-        ),
+        Claim("no step gains energy (backward Euler, part of the whole)", "0", f"{euler:.1e}", euler <= 1e-7),
+        Claim("no step gains energy (SDIRK2, part of the whole)", "0", f"{second:.1e}", second <= 1e-7),
         Claim("every step converged", "yes", str(all(r["converged"] for r in rows)), all(r["converged"] for r in rows)),
     ]
-    return Table("contact/bounce", "A bouncing ball", rows, claims)
+    notes = [
+        "SDIRK2 is L-stable but not algebraically stable: b_1 (2 a_11 - b_1) = (1 - g)(3 g - 1) = -0.09 for g = 1 - "
+        "1/sqrt(2), so no bound on energy holds for it where a contact spring sets in within a step"
+    ]
+    return Table("contact/bounce", "A bouncing ball", rows, claims, notes)
