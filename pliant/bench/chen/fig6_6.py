@@ -7,8 +7,8 @@ from pliant.scenes.chen_structures import coiled_rope
 
 
 def run(*, quick: bool = False) -> Table:
-    note = f"{thesis_mesh('rope').note}; the source runs 400 frames"
-    figure = Figure("chen/fig6_6", "Uncoiling rope", coiled_rope(), (120, 10), {"BE": BE}, note=note)
+    note = thesis_mesh("rope").note
+    figure = Figure("chen/fig6_6", "Uncoiling rope", coiled_rope(), (400, 10), {"BE": BE}, note=note)
     siere, si, be = runs = simulate(figure, quick)
     ratio = be.per_step() / siere.per_step()
     high = lambda r: float(r.series("elastic").max(initial=0.0))
