@@ -152,7 +152,9 @@ class Live:
             line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} J"
             if player.last is not None:
                 verdict = "converged" if player.last.report.converged else "NOT converged"
+                pieces = player.last.report.substeps
                 line += f", {player.last.report.iterations} iterations, {verdict}"
+                line += f" in {pieces} substeps" if pieces > 1 else ""
             if player.worked:
                 line += f"; the hand did {player.worked:.4g} J"
             lines.append(f"**{name or 'run'}**: {line}")
