@@ -38,8 +38,8 @@ class EigenFit:
     """The coarse ``system`` with the fit's frequencies, as a System.
 
     ``alpha, beta`` add the damping alpha M + beta K#. ``frozen=True`` keeps the modes of the rest state, which is exact
-    for linear materials; the correction then has a potential and is booked as the energy "eigenfit". Modes that move
-    with q leave it without one, and the ledger books its work instead. ``rematch=True`` gives every mode the ratio of
+    for linear materials; for these the correction has a potential and is booked as the energy "eigenfit". Otherwise it
+    has none, and the ledger books its work instead. ``rematch=True`` gives every mode the ratio of
     the rest mode it resembles, and 1 when it resembles none, instead of going by its number. ``on_mismatch`` says what
     happens when fewer than half of the modes resemble one at rest: a warning (once), an error, or nothing. K is
     projected (``psd``) always or never, so that modes and matrices agree. Modes are improved until they turn by less
@@ -93,6 +93,11 @@ class EigenFit:
         self._last: Spectrum | None = None  # of the last q asked for: force and tangent ask at the same one
         if frozen:
             self._held = self._spectrum(rest, self._elastic_stiffness(rest), fit.modes, fit.coarse)
+        self._conservative = self._held is not None and not self._plain and self._is_linear(self._held)
+
+    def _is_linear(self, x: Spectrum) -> bool:
+        """Whether K does not depend on q: then a correction by fixed modes has a potential."""
+        return np.array_equal(self._elastic_stiffness(x.q + 0.01 * self.scale * np.sin(x.q)).data, x.K.data)
 
     def _without_elastic(self, system: Elastodynamics) -> Elastodynamics:
         others = copy(system)  # shares patterns and slots; only the terms differ
@@ -140,10 +145,10 @@ class EigenFit:
         return self._last
 
     def _elastic_stiffness(self, q: Array) -> sp.csr_matrix:
-        parts = [(1.0, e.hessian(q, psd=self.psd)) for e in self.elastic]
-        return (
-            parts[0][1] if len(parts) == 1 and self.inner.pattern.holds(parts[0][1]) else self.inner.weighted_sum(parts)
-        )
+        first, *others = (e.hessian(q, psd=self.psd) for e in self.elastic)
+        if not others and self.inner.pattern.holds(first):
+            return first
+        return self.inner.weighted_sum([(1.0, K) for K in (first, *others)])
 
     def _spectrum(self, q: Array, K: sp.csr_matrix, U_free: Array, lam: Array, **kept: Any) -> Spectrum:
         overlap = np.abs(U_free.T @ self._M_rest)
@@ -263,11 +268,11 @@ class EigenFit:
         return self.inner.limit(q, dq)
 
     def potential(self, q: Array, t: float) -> float | None:
-        """None where modes depend on q, or with damping: the force has no potential then."""
+        """None unless modes and K are constant and nothing damps: the force has no potential then."""
         if self._plain:
             return self.inner.potential(q, t)
-        inner = self.inner.potential(q, t) if self._held is not None and self.frozen and not self._damped else None
-        return None if inner is None or self._held is None else inner + self._held.energy(self.elastic_force(q))
+        inner = self.inner.potential(q, t) if self._conservative and not self._damped else None
+        return None if inner is None else inner + self.spectrum(q).energy(self.elastic_force(q))
 
     def dissipation(self, q: Array, v: Array) -> float:
         return self.inner.dissipation(q, v)
@@ -278,20 +283,20 @@ class EigenFit:
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Those of the coarse system, and what the correction stores where it has a potential."""
         out = self.inner.energies(q, v, t)
-        if self.frozen and self._held is not None and not self._plain:
-            out["eigenfit"] = self._held.energy(self.elastic_force(q))
+        if self._conservative:
+            out["eigenfit"] = self.spectrum(q).energy(self.elastic_force(q))
         return out
 
     @property
     def energy_terms(self) -> tuple[Any, ...]:
-        if self._plain or not self.frozen or self._held is None:
+        if not self._conservative:
             return self.inner.energy_terms
-        return (*self.inner.energy_terms, CorrectionEnergy(self._held, self.elastic_force))
+        return (*self.inner.energy_terms, CorrectionEnergy(self.spectrum(self.X.ravel()), self.elastic_force))
 
     @property
     def force_terms(self) -> tuple[Any, ...]:
         added = []
-        if not (self.frozen or self._plain):
+        if not (self._conservative or self._plain):
             added.append(AddedForce("eigenfit", lambda q, v: self.spectrum(q).correction(self.elastic_force(q))))
         if self._damped:
             added.append(AddedForce("damping", self.rayleigh_force))

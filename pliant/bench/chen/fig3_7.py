@@ -10,6 +10,10 @@ from pliant.materials import ARAP
 from pliant.scenes.chen_coarse import H, notes, pair
 
 PAPER = (0.536, 0.711, 0.675)
+WHY = (
+    "the source does not say along which axis it shakes; ours is mostly sideways, the motion of the second mode: "
+    "DAC, right for the first, is then about as much too slow as the coarse mesh is too fast"
+)
 
 
 def run(*, quick: bool = False) -> Table:
@@ -22,13 +26,9 @@ def run(*, quick: bool = False) -> Table:
     mean = {n: float(e.mean()) for n, e in errors.items()}
     text = ", ".join(f"{n} {m:.4f}" for n, m in mean.items())
     claims = [
-        Claim(
-            "mean position error: EigenFit < DAC < coarse [m]",
-            "EigenFit < DAC < coarse",
-            text,
-            mean["EigenFit"] < mean["DAC"] < mean["coarse"],
-        ),
         Claim("EigenFit below coarse [m]", "much better", text, mean["EigenFit"] < mean["coarse"]),
+        Claim("EigenFit below DAC [m]", "better", text, mean["EigenFit"] < mean["DAC"]),
+        Claim("DAC below coarse [m]", "expected", text, mean["DAC"] < mean["coarse"]),
         Claim(
             "first three ratios",
             ", ".join(map(str, PAPER)),
@@ -42,4 +42,6 @@ def run(*, quick: bool = False) -> Table:
     )
     speeds = {n: (t[: len(e)], e) for n, e in velocity_errors(body, runs).items()}
     second = plot("fig3_7_velocity", "Shaken armadillo", speeds, "largest difference of velocities [m/s]")
-    return Table("chen/fig3_7", "ARAP armadillo, SI, 10 modes", rows, claims, notes("armadillo"), [picture, second])
+    return Table(
+        "chen/fig3_7", "ARAP armadillo, SI, 10 modes", rows, claims, [*notes("armadillo"), WHY], [picture, second]
+    )
