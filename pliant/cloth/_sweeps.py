@@ -238,10 +238,14 @@ def collapses(m, size_min, aspect_min, edges, corner_edges):
                 f = faces[i]
                 k = corner(m.F, f, a)
                 for j in (1, 2):
+                    if j == 2 and m.N[f, (k + 1) % 3] >= 0:
+                        continue  # the next face of the ring has this neighbour, too
                     b = m.F[f, (k + j) % 3]
                     s = metric(m, a, b)
+                    if s >= best:
+                        continue
                     outer = m.N[f, (k + 3 - j) % 3] < 0
-                    if s >= best or not may_merge(m, a, b, outer, edges, corner_edges):
+                    if not may_merge(m, a, b, outer, edges, corner_edges):
                         continue
                     limit = 0.81 if s > 0.04 else 1.0
                     smallest, shrank, worst, longest = merged_quality(m, a, b, faces, n, limit)

@@ -12,7 +12,7 @@ from pliant.cloth import _collide
 from pliant.cloth.sheet import BoolArray, Sheet
 from pliant.cloth.world import Scenery, World
 
-LIFT = 2e-3  # a vertex this many thr above its feature has left it
+LIFT = 0.1  # a vertex this many thr above its feature has left it; less would flicker while the cloth is slack
 
 
 @dataclass(frozen=True)

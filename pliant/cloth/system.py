@@ -12,7 +12,7 @@ from pliant.cloth.kinematics import MASS, corner_velocities, deformation_gradien
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.sheet import Sheet, open_edges
 from pliant.cloth.world import World
-from pliant.energies.bending import cotangent_stencils, hinges
+from pliant.energies.bending import cotangent_stencils
 from pliant.energies.membrane import lame, material_gradients
 from pliant.kernels import membrane
 from pliant.pattern import Pattern
@@ -35,14 +35,13 @@ class EolCloth:
         number[self.eol] = np.arange(len(self.eol))
         self.neighbours: IntArray = neighbours(sheet.faces, n)
         self.border: IntArray = open_edges(sheet.faces, self.neighbours)
-        self.hinge = hinges(sheet.faces)
+        self.hinge, self._hinge_faces = hinges_of(sheet.faces, self.neighbours)
         self.edges: IntArray = np.concatenate([self.hinge[:, :2], self.border])
         start, near = _fill.reach(sheet.faces, self.hinge, n)
         self._graph = (start, near, number)
         self._pattern = Pattern(*_fill.pattern(start, near, number, self.eol))
         rows = np.repeat(np.arange(self._pattern.size), np.diff(self._pattern.indptr))
         self._diagonal = np.flatnonzero(rows == self._pattern.indices)
-        self._hinge_faces = hinge_faces(sheet.faces, self.hinge)
         self._mu, self._lam = lame(material.E, material.nu)
         self.free: IntArray = np.arange(3 * n + 2 * len(self.eol))
         self.scale = float(np.ptp(sheet.X, axis=0).max())
@@ -188,12 +187,9 @@ class EolCloth:
         return 0.5 * (F[self._hinge_faces[:, 0]] + F[self._hinge_faces[:, 1]])
 
 
-def hinge_faces(faces: IntArray, hinge: IntArray) -> IntArray:
-    """(h, 2) the two faces of each hinge."""
-    n = int(faces.max(initial=0)) + 1
-    corners = np.arange(3)
-    key = faces[:, (corners + 1) % 3].ravel() * n + faces[:, (corners + 2) % 3].ravel()
-    order = np.argsort(key)
-    left = order[np.searchsorted(key, hinge[:, 0] * n + hinge[:, 1], sorter=order)]
-    right = order[np.searchsorted(key, hinge[:, 1] * n + hinge[:, 0], sorter=order)]
-    return np.stack([left // 3, right // 3], axis=1)
+def hinges_of(faces: IntArray, N: IntArray) -> tuple[IntArray, IntArray]:
+    """Hinges (h, 4) as `pliant.energies.bending.hinges` orders them, and their two faces (h, 2), from neighbours N."""
+    f, k = np.nonzero(np.arange(len(faces))[:, None] < N)
+    g = N[f, k]
+    a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+    return np.stack([a, b, faces[f, k], faces[g].sum(axis=1) - a - b], axis=1), np.stack([f, g], axis=1)
