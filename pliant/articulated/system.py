@@ -57,6 +57,16 @@ class Assembly:
         return -h * self.loads.D_r() - h * h * self.loads.K_r()
 
 
+@dataclass(frozen=True)
+class Touching:
+    """Contacts of an instant: ``gaps`` (k,) [m], negative where bodies overlap; for certificates."""
+
+    gaps: Array
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+
 class ArticulatedSystem:
     """Links with forces and constraints. ``q``, ``v`` (nr,) are joint coordinates and rates in tree order.
 
@@ -191,6 +201,11 @@ class ArticulatedSystem:
         counts = [max(len(link.body.points), 1) for link in self.tree.links]
         first = np.cumsum([0, *counts[:-1]])
         return np.concatenate([link.body.faces + k for link, k in zip(self.tree.links, first, strict=True)])
+
+    def contacts(self, q: Array, v: Array, t: float) -> "Touching":
+        """Where bodies touch floors and boxes now."""
+        rows = self.rows(self.kinematics(q, v), t, inequality=True)
+        return Touching(np.concatenate([np.zeros(0), *(r.g for r in rows if r.tangents is not None)]))
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic energy, gravity, and the potential of the forces [J]."""

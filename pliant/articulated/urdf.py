@@ -50,14 +50,43 @@ def read_urdf(source: str | Path, *, floating: bool = False) -> Robot:
         raise SceneError(f"cannot read it: {error}", where=text[:60], remedy="give a URDF file") from error
     if root.tag != "robot":
         raise SceneError(f"root element <{root.tag}>", where=text[:60], remedy="a URDF file starts with <robot>")
-    elements = {_name(e, "link"): e for e in root.findall("link")}
-    above = {_child(j, "child", elements): j for j in root.findall("joint")}
+    elements = _named(root, "link")
+    above = _joints_above(_named(root, "joint"), elements)
     robot = Robot(root.get("name", "robot"), [], [], [], [])
     for name, element in elements.items():
         _add_link(robot, name, element, above.get(name), elements, floating)
     for joint in above.values():
         _add_mimic(robot, joint)
     return robot
+
+
+def _named(root: ET.Element, kind: str) -> dict[str, ET.Element]:
+    """The elements of one kind by their names, which must differ."""
+    found: dict[str, ET.Element] = {}
+    for element in root.findall(kind):
+        name = _name(element, kind)
+        if name in found:
+            raise SceneError(f"two {kind}s are called '{name}'", where="URDF", remedy="give each its own name")
+        found[name] = element
+    return found
+
+
+def _joints_above(joints: dict[str, ET.Element], elements: dict[str, ET.Element]) -> dict[str, ET.Element]:
+    """The joint above each link but one: a URDF file is a tree."""
+    above: dict[str, ET.Element] = {}
+    for name, joint in joints.items():
+        child = _child(joint, "child", elements)
+        if child in above:
+            raise SceneError(
+                f"joints '{above[child].get('name')}' and '{name}' both move it",
+                where=f"link '{child}'",
+                remedy="keep one, and close the loop with LoopClosure",
+            )
+        above[child] = joint
+    roots = [name for name in elements if name not in above]
+    if len(roots) > 1:
+        raise SceneError(f"no joint moves {', '.join(roots)}", where="URDF", remedy="join all but one to another link")
+    return above
 
 
 def _add_link(
@@ -72,10 +101,11 @@ def _add_link(
     robot.links.append(Link(moving, _body(name, link, needed=moving.dof > 0), parent, _origin(joint), name))
     robot.joints[_name(joint, "joint")] = name
     dynamics, limit = joint.find("dynamics"), joint.find("limit")
-    if dynamics is not None and _number(dynamics, "damping", 0.0, where) > 0.0:
-        robot.forces.append(JointSpring(name, damping=_number(dynamics, "damping", 0.0, where)))
-    if dynamics is not None and _number(dynamics, "friction", 0.0, where) > 0.0 and moving.dof == 1:
-        robot.friction.append(DryFriction(name, _number(dynamics, "friction", 0.0, where)))
+    damping, friction = (_resistance(dynamics, key, where) for key in ("damping", "friction"))
+    if damping > 0.0:
+        robot.forces.append(JointSpring(name, damping=damping))
+    if friction > 0.0 and moving.dof == 1:
+        robot.friction.append(DryFriction(name, friction))
     if joint.get("type") in ("revolute", "prismatic"):
         if limit is None:
             raise SceneError(
@@ -86,6 +116,13 @@ def _add_link(
         )
 
 
+def _resistance(dynamics: ET.Element | None, key: str, where: str) -> float:
+    value = 0.0 if dynamics is None else _number(dynamics, key, 0.0, where)
+    if value < 0.0:
+        raise SceneError(f"{key} = {value}", where=where, remedy="negative values add energy: give a number >= 0")
+    return value
+
+
 def _add_mimic(robot: Robot, joint: ET.Element) -> None:
     mimic = joint.find("mimic")
     if mimic is None:
@@ -94,6 +131,11 @@ def _add_mimic(robot: Robot, joint: ET.Element) -> None:
     leader = mimic.get("joint", "")
     if leader not in robot.joints:
         raise SceneError(f"mimics unknown joint '{leader}'", where=where, remedy="name a joint of the file")
+    moving = {link.name: link.joint.dof for link in robot.links}
+    if leader == _name(joint, "joint") or moving[robot.joints[leader]] != 1:
+        raise SceneError(
+            f"mimics '{leader}'", where=where, remedy="name another joint with one coordinate (revolute, prismatic)"
+        )
     ratio, offset = _number(mimic, "multiplier", 1.0, where), _number(mimic, "offset", 0.0, where)
     follower = robot.joints[_name(joint, "joint")]
     robot.constraints.append(CoupledJoints(robot.joints[leader], follower, ratio, -offset))
@@ -135,10 +177,17 @@ def _body(name: str, link: ET.Element, *, needed: bool) -> Body:
     I = {k: _number(tensor, k, 0.0, where) for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
     matrix = np.array([[I["ixx"], I["ixy"], I["ixz"]], [I["ixy"], I["iyy"], I["iyz"]], [I["ixz"], I["iyz"], I["izz"]]])
     m = _number(mass, "value", 0.0, where)
-    least = np.linalg.eigvalsh(matrix)[0]
+    moments = np.linalg.eigvalsh(matrix)
+    least = moments[0]
     if needed and (m <= 0.0 or least <= 0.0):
         raise SceneError(
             f"mass {m}, smallest moment {least:.3g}", where=where, remedy="both must be positive for a moving link"
+        )
+    if needed and moments[2] > 1.001 * (moments[0] + moments[1]):
+        raise SceneError(
+            f"principal moments {', '.join(f'{x:.3g}' for x in moments)}",
+            where=where,
+            remedy="no body has them: the largest is at most the sum of the others",
         )
     body = rigid(max(m, 1e-12), np.zeros(3), matrix, _origin(inertial))
     return _drawn(body, link)

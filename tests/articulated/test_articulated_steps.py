@@ -151,3 +151,9 @@ def test_scenes_run_under_simulate(number):
     assert len(steps) == scene.steps and all(s.report.converged for s in steps)
     assert np.array_equal(steps[-1].state.q, run(scene)[-1].state.q)
     assert np.isfinite(steps[-1].ledger.linear).all()
+
+
+def test_the_certificate_counts_contacts_with_the_floor():
+    last = list(simulate(replace(NUMBERED[31](), duration=1.0)))[-1]
+    assert last.report.contacts == 1
+    assert 0.0 <= last.report.penetration < 0.1  # of a ball of radius 1

@@ -90,3 +90,38 @@ def test_a_file_is_read(tmp_path):
 def test_bad_files_are_named(text, words):
     with pytest.raises(SceneError, match=words):
         read_urdf(text).system()
+
+
+BALL = '<inertial><mass value="1"/><inertia ixx="{0}" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+TWO = f'<link name="base"/><link name="a">{BALL.format(1)}</link><link name="b">{BALL.format(1)}</link>'
+
+
+def joint(name, parent, child, inner="", kind="continuous"):
+    ends = f'<parent link="{parent}"/><child link="{child}"/>'
+    return f'<joint name="{name}" type="{kind}">{ends}<axis xyz="0 1 0"/>{inner}</joint>'
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (joint("j", "base", "a") + joint("k", "base", "b") + joint("m", "a", "b"), "'k' and 'm' both move it"),
+        (joint("j", "base", "a"), "no joint moves base, b"),
+        (joint("j", "base", "a") + joint("j", "a", "b"), "two joints are called 'j'"),
+        (joint("j", "base", "a") + joint("k", "a", "b") + '<link name="a"/>', "two links are called 'a'"),
+        (joint("j", "base", "a") + joint("k", "a", "b", '<mimic joint="k"/>'), "joint 'k': mimics 'k'"),
+        (joint("j", "base", "a", kind="fixed") + joint("k", "a", "b", '<mimic joint="j"/>'), "joint 'k': mimics 'j'"),
+        (joint("j", "base", "a", '<dynamics damping="-1"/>') + joint("k", "a", "b"), "joint 'j': damping = -1.0"),
+        (joint("j", "base", "a", '<dynamics friction="-1"/>') + joint("k", "a", "b"), "joint 'j': friction = -1.0"),
+        (joint("j", "b", "a") + joint("k", "a", "b"), "form a cycle"),
+    ],
+)
+def test_files_that_are_no_tree_are_named(parts, words):
+    with pytest.raises(SceneError, match=words):
+        read_urdf(f"<robot>{TWO}{parts}</robot>").system()
+
+
+def test_impossible_moments_are_named():
+    links = TWO.replace(BALL.format(1), BALL.format(3), 1)
+    text = f"<robot>{links}{joint('j', 'base', 'a')}{joint('k', 'a', 'b')}</robot>"
+    with pytest.raises(SceneError, match="link 'a': principal moments 1, 1, 3"):
+        read_urdf(text)

@@ -102,6 +102,6 @@ def run(*, quick: bool = False) -> Table:
     ]
     notes = [
         "Both methods run the same steps with the same solver of programmes; qp columns are the time inside it. SP "
-        "also fits joint coordinates to its drifting bodies once per step, in Python, which is most of the rest of its time."
+        "also fits joint coordinates to its drifting bodies once per step, in Python: most of the rest of its time."
     ]
     return Table("redmax/chain", "CHAIN: joint friction by BISP", rows, claims, notes)
