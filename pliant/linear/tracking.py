@@ -15,7 +15,7 @@ import scipy.linalg
 from pliant.arrays import Array
 
 Operator = Callable[[Array], Array]  # (n, k) -> (n, k)
-ORTHOGONAL = 1e-4  # columns that keep this much in a pass of Gram-Schmidt need no second one
+ORTHOGONAL = 1e-4  # directions of the first block that keep this much in Gram-Schmidt need no second pass
 NEGLIGIBLE = 1e-7  # directions shorter than this, relative to Y, are left out: their images are mostly round-off
 DEPENDENT = 1e-5  # and so are those that much shorter than the longest
 
@@ -70,9 +70,12 @@ def track(pencil: Pencil, start: Array, s: int, rider: Array, *, tolerance: floa
     lam, U = basis.ritz(p)
     used = 1
     while used < blocks and change[:s].max(initial=0.0) > tolerance and basis.B.shape[1] + p <= n:
-        basis, change = basis.widened(pencil, pencil.solve(pencil.M(U)))
-        lam, U = basis.ritz(p)
+        wide, change = basis.widened(pencil, pencil.solve(pencil.M(U)))
         used += 1
+        if wide.B.shape[1] == basis.B.shape[1]:  # nothing new above round-off
+            break
+        basis = wide
+        lam, U = basis.ritz(p)
     return Tracked(lam, U, float(change[:s].max(initial=0.0)), p * used, used, y)
 
 
@@ -89,24 +92,26 @@ class Basis:
 
         ``KY`` may be given for the first block; further ones are too close to the basis for it to keep its digits.
         """
-        MY = pencil.M(Y)
-        size = np.sqrt(np.maximum(np.einsum("ij,ij->j", Y, MY), 1e-300))
-        Y, MY = Y / size, MY / size
+        size = np.sqrt(np.maximum(np.einsum("ij,ij->j", Y, pencil.M(Y)), 1e-300))
+        Y = Y / size
+        KY = None if KY is None else KY / size
+        change = np.zeros(0)
+        first = KY is not None  # the basis is orthonormal to round-off, one pass keeps it so
         for _ in range(2):
-            C = self.B.T @ MY
+            C = self.B.T @ pencil.M(Y)
             Y = Y - self.B @ C
-            KY = None if KY is None else (KY - self.KB @ (C * size))
             MY = pencil.M(Y)
             gram = Y.T @ MY
-            if gram.diagonal().min() > ORTHOGONAL**2:
+            d, Q = np.linalg.eigh(0.5 * (gram + gram.T))
+            keep = d > max(NEGLIGIBLE**2, DEPENDENT**2 * d[-1])
+            T = Q[:, keep] / np.sqrt(d[keep])
+            Y, MY = Y @ T, MY @ T
+            KY = None if KY is None else (KY - self.KB @ C) @ T
+            change = np.sqrt(np.maximum(gram.diagonal(), 0.0)) if not len(change) else change
+            if not keep.any() or (first and d[keep][0] > ORTHOGONAL**2):
                 break
-        d, Q = np.linalg.eigh(0.5 * (gram + gram.T))
-        keep = d > max(NEGLIGIBLE**2, DEPENDENT**2 * d[-1])
-        T = Q[:, keep] / np.sqrt(d[keep])
-        Y, MY = Y @ T, MY @ T
-        KY = pencil.K(Y) if KY is None else KY @ (T / size[:, None])
-        wide = Basis(*(np.hstack(pair) for pair in ((self.B, Y), (self.MB, MY), (self.KB, KY))))
-        return wide, np.sqrt(np.maximum(gram.diagonal(), 0.0))
+        KY = pencil.K(Y) if KY is None else KY
+        return Basis(*(np.hstack(pair) for pair in ((self.B, Y), (self.MB, MY), (self.KB, KY)))), change
 
     def ritz(self, p: int) -> tuple[Array, Array]:
         """The p lowest Ritz values and vectors, M-orthonormal."""

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from pliant.bench.chen import fig5_2, fig5_4
+from pliant.bodies import Solid
+from pliant.materials import NeoHookean
+from pliant.mesh import bar, doctor
+from pliant.scene import Scene
+from pliant.scenes import chen_meshes as meshes
+from pliant.scenes import chen_shapes as shapes
 from pliant.scenes import chen_solids as solids
 from pliant.scenes import chen_springs as springs
 from pliant.scenes import chen_structures as structures
+from pliant.scenes import chen_wind as wind
 from pliant.scenes.released import twisted
 from pliant.state import State
 
@@ -73,3 +80,45 @@ def test_the_figures_of_the_additive_chapter_hold(bench, monkeypatch, tmp_path):
     table = bench.run(quick=True)
     assert all(claim.holds for claim in table.claims), table.claims
     assert all((tmp_path / name.split("/")[-1]).exists() for name in table.figures)
+
+
+WINDY = {
+    "tower": lambda: shapes.tower(cells=30),
+    "tree": lambda: shapes.tree(cells=30, forks=1),
+    "bridge": lambda: shapes.bridge(cells=45),
+}
+
+
+@pytest.mark.parametrize("name", WINDY)
+def test_stand_ins_of_large_structures_are_sound_and_sway(name, monkeypatch):
+    mesh = WINDY[name]()
+    assert doctor(mesh).findings == ()  # sound: no degenerate, inverted or duplicate elements, one piece
+    monkeypatch.setitem(meshes.STAND_INS, "eiffel" if name == "tower" else name, lambda: mesh)
+    monkeypatch.setattr(meshes, "_path", lambda name: None)
+    scene = structures.tower() if name == "tower" else getattr(wind, name)()
+    system = scene.system()
+    state, memory = scene.initial(system), None
+    for _ in range(3):
+        step = scene.integrator.step(system, state, float(scene.h), memory)
+        state, memory = step.state, step.memory
+        assert all(r.converged for r in step.reports)
+    assert 0.0 < np.abs(state.q - system.X.ravel()).max() < 0.2
+
+
+def test_wind_is_the_same_acceleration_everywhere_and_swells():
+    mesh = bar((0.2, 0.1, 0.1), (2, 1, 1))
+    air = wind.Wind(mean=(1.0, 0.0, 0.0), swing=(0.0, 2.0, 0.0), period=4.0)
+    system = Scene([Solid(mesh, NeoHookean(E=1e4, nu=0.3), damping=air)], gravity=(0, 0, 0)).system()
+    q, v = system.X.ravel(), np.zeros(system.X.size)
+    for t, expected in ((0.0, (1.0, 0.0, 0.0)), (1.0, (1.0, 2.0, 0.0))):
+        assert np.allclose(system.acceleration(q, v, t).reshape(-1, 3), expected, atol=1e-9)
+
+
+def test_a_released_body_starts_deformed_and_knows_its_rest():
+    scene = structures.cuboid(cells=(2, 2, 5), turns=0.1)
+    system = scene.system()
+    start = scene.initial(system)
+    assert system.energies(start.q, start.v, 0.0)["elastic"] > 0.0
+    rest = scene.bodies[0].body.mesh.X.ravel()
+    assert abs(system.energies(rest, start.v, 0.0)["elastic"]) < 1e-12
+    assert np.abs(system.force(rest, start.v, 0.0)).max() < 1e-9
