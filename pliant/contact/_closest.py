@@ -1,11 +1,7 @@
 """Closest points on triangles; points in tetrahedra and near triangles through a hashed grid. Compiled; no policy."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit, prange
-
-from pliant.arrays import Array, IntArray
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -105,23 +101,6 @@ def normals(x, F):
             for m in range(3):
                 vertices[F[f, r], m] += faces[f, m]
     return faces, vertices
-
-
-class Grid(NamedTuple):
-    """Points sorted into a hashed grid: bucket b holds ``points[start[b]:start[b + 1]]``.
-
-    ``order`` are the points' numbers before sorting, ``vertex`` their numbers in x, ``body`` whose they are, ``owner``
-    the body of all points in a bucket (-1: several).
-    """
-
-    points: Array
-    order: IntArray
-    vertex: IntArray
-    body: IntArray
-    start: IntArray
-    owner: IntArray
-    scale: float  # 1 / cell size
-    mask: int
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -252,13 +231,13 @@ def _weights(x, T, e, px, py, pz, w):
 
 
 @njit(cache=True, error_model="numpy", parallel=True)
-def points_near_triangles(x, F, N, face_body, own, grid, apart, solids, reach, chunks):
+def points_near_triangles(x, sides, grid, apart, reach, chunks):
     """Pairs (point, triangle) and weights (c, 3): points straight above a triangle, within reach.
 
-    The first ``solids`` triangles have one side, where normals N (k, 3) point, and only vertices that face them
-    (``own (n, 3)`` against N) count; the others have two. ``apart`` leaves out points of the triangle's own body.
+    Of triangles with one side only vertices that face them (their own normal against N) count. ``apart`` leaves out
+    points of the triangle's own body.
     """
-    m = len(F)
+    m = len(sides.F)
     size = (m + chunks - 1) // chunks
     found = np.zeros(chunks, np.int64)
     held = np.zeros(m, np.bool_)
@@ -275,11 +254,11 @@ def points_near_triangles(x, F, N, face_body, own, grid, apart, solids, reach, c
             for f in range(c * size, min(m, (c + 1) * size)):
                 if count == 1 and not held[f]:
                     continue
-                hits = _above(x, F, N, face_body[f] if apart else -3, own, grid, f < solids, reach, f, seen, box)
+                hits = _above(x, sides, sides.body[f] if apart else -3, grid, reach, f, seen, box)
                 if count == 1:
                     for s in range(hits):
                         pairs[first[c] + k + s, 0], pairs[first[c] + k + s, 1] = grid.order[seen[s]], f
-                        u, v, w, _ = _closest_of(x, F, f, grid.points, seen[s])
+                        u, v, w, _ = _closest_of(x, sides.F, f, grid.points, seen[s])
                         weights[first[c] + k + s, 0] = u
                         weights[first[c] + k + s, 1] = v
                         weights[first[c] + k + s, 2] = w
@@ -299,8 +278,9 @@ def _closest_of(x, F, f, P, p):
 
 
 @njit(cache=True, error_model="numpy")
-def _above(x, F, N, body, own, grid, one_sided, reach, f, seen, box):
+def _above(x, sides, body, grid, reach, f, seen, box):
     """Points straight above triangle f into ``seen`` (as many as it holds), those of ``body`` left out; how many."""
+    F = sides.F
     for m in range(3):
         box[0, m] = min(x[F[f, 0], m], x[F[f, 1], m], x[F[f, 2], m]) - reach
         box[1, m] = max(x[F[f, 0], m], x[F[f, 1], m], x[F[f, 2], m]) + reach
@@ -317,15 +297,16 @@ def _above(x, F, N, body, own, grid, one_sided, reach, f, seen, box):
                         continue
                     if not _within(grid, s, box, i, j, k):
                         continue
-                    if hits < len(seen) and _faces(x, F, N, own[v], grid.points, one_sided, reach, f, s):
+                    if hits < len(seen) and _faces(x, sides, sides.own[v], grid.points, reach, f, s):
                         seen[hits] = s
                         hits += 1
     return hits
 
 
 @njit(cache=True, error_model="numpy")
-def _faces(x, F, N, own, P, one_sided, reach, f, p):
+def _faces(x, sides, own, P, reach, f, p):
     """Whether p is within reach of triangle f, on its free side, and straight above it (up to 8 degrees)."""
+    F, N, one_sided = sides.F, sides.N, f < sides.solids
     against, area = 0.0, 0.0
     for m in range(3):
         against += own[m] * N[f, m]

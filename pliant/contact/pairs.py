@@ -14,7 +14,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
-from pliant.contact._closest import Grid, hash_points, nearest_of_lists, normals, points_in_tets, points_near_triangles
+from pliant.contact._closest import hash_points, nearest_of_lists, normals, points_in_tets, points_near_triangles
+from pliant.contact._grid import Grid, Sides
 from pliant.contact.contacts import Contacts
 from pliant.mesh.mesh import Mesh
 
@@ -111,9 +112,8 @@ class PairDetector:
         """
         N, own = normals(x, self.F[: self._solids])
         N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
-        pairs, w = points_near_triangles(
-            x, self.F, N, self.face_body, own, self._grid(x), not self._self, self._solids, reach, CHUNKS
-        )
+        sides = Sides(self.F, N, self.face_body, own, self._solids)
+        pairs, w = points_near_triangles(x, sides, self._grid(x), not self._self, reach, CHUNKS)
         vertex, triangle = self.vertices[pairs[:, 0]], pairs[:, 1]
         y = x[vertex] - np.einsum("ck,ckd->cd", w, x[self.F[triangle]])
         order = np.argsort((y * y).sum(axis=1), kind="stable")
