@@ -21,6 +21,8 @@ from pliant.articulated.linear import Factored, dense_matrix
 from pliant.articulated.system import ArticulatedSystem, Assembly
 from pliant.state import Counts, SolveReport, State, Step
 
+CYCLING = 20  # iterations after which reactions and friction are taken to chase each other
+
 
 @dataclass(frozen=True)
 class BISPMemory:
@@ -66,7 +68,7 @@ class BISP:
             if change < self.tolerance:
                 break
             previous = reaction
-            limits = problem.limits(f_alpha, impulses)
+            limits = self._damped(problem.limits(f_alpha, impulses), limits, iteration)
             beta = warm_start(share, limits)
             box = self.box.solve(problem.H, problem.slip(f_alpha), -limits, limits, beta)
             beta, share, solved = box.x, shares(box.x, limits), solved and box.converged
@@ -82,6 +84,10 @@ class BISP:
         )
         record = BISPMemory(f_beta, share, beta, limits, f_alpha, Impulses(problem.owners, impulses, h))
         return Step(State(q + h * u, u, t), record, (report,))
+
+    def _damped(self, limits: Array, before: Array, iteration: int) -> Array:
+        """The mean of the new and the last limits once the iteration is likely to cycle; as printed it may."""
+        return limits if self.published or iteration <= CYCLING else 0.5 * (limits + before)
 
 
 class _Problem:

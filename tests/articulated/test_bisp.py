@@ -124,3 +124,10 @@ def test_bad_friction_is_named():
         ArticulatedSystem(scene.model.tree.links, contacts=[CylinderContact(0, 1.0, 1.0)])
     with pytest.raises(SceneError, match="DryFriction on '0'"):
         pendulum(1, dry_friction=[DryFriction(0, -1.0)])
+
+
+def test_strong_friction_on_a_floor_does_not_cycle():
+    scene = NUMBERED[33]()
+    steps = run(scene, integrator=BISP(Friction(0.8, 0.8)), steps=60)[1:]
+    assert all(s.reports[0].converged for s in steps)
+    assert max(s.reports[0].iterations for s in steps) < 40
