@@ -103,6 +103,9 @@ def capped(dx: Array, plan: Plan, cap: float) -> Array:
     inside out, but a limb may swing as far as it likes.
     """
     moves = dx.reshape(plan.vertices, -1)
+    farthest = float(np.sqrt((moves * moves).sum(axis=1).max(initial=0.0)))
+    if 2.0 * farthest <= cap * float(plan.length.min(initial=np.inf)):  # most steps: no need to look at the edges
+        return dx
     change = np.linalg.norm(moves[plan.edges[:, 0]] - moves[plan.edges[:, 1]], axis=1)
     worst = float((change / np.maximum(cap * plan.length, 1e-300)).max(initial=0.0))
     return dx / worst if worst > 1.0 else dx
