@@ -1,9 +1,10 @@
-"""RedMax scenes: the 37 numbered regression scenes, CHAIN, KLANN, and large ones for the O(n) solver."""
+"""RedMax scenes: the 37 numbered regression scenes, CHAIN, KLANN, a gripper, and large ones for the O(n) solver."""
 
 from collections.abc import Callable
 
 from pliant.scenes.redmax.chains import CHAINS
 from pliant.scenes.redmax.friction import FRICTION, chain_with_friction, chain_with_thick_joints
+from pliant.scenes.redmax.gripper import gripper
 from pliant.scenes.redmax.joints import JOINT_SCENES
 from pliant.scenes.redmax.klann import single_leg, walker
 from pliant.scenes.redmax.large import bridge, long_chain, tree, umbrella
@@ -25,6 +26,7 @@ __all__ = [
     "chain_with_friction",
     "chain_with_thick_joints",
     "energy_change",
+    "gripper",
     "long_chain",
     "run",
     "single_leg",
