@@ -252,3 +252,15 @@ def test_a_rope_ties_itself_into_a_knot_that_holds():
     length = np.linalg.norm(np.diff(rest, axis=0), axis=1).sum()
     assert apart > 2.5 * np.linalg.norm(rest[0] - rest[-1])
     assert apart < 0.95 * length and step.report.contacts > 20  # pulled out, but for the knot
+
+
+def test_refreshed_qlb_gets_through_barriers_with_friction():
+    cube = box(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
+    places = ((0.0, 0.0, 0.002), (0.03, 0.02, 0.105), (-0.02, 0.04, 0.21))
+    bodies = [Solid(cube.transformed(translate=p), MATERIAL, velocity=(0.3, 0.0, -0.5)) for p in places]
+    solver = QLB(at="guess", refresh=10, coupled=True)
+    contact = BarrierContact(dhat=1e-3, mu=0.3)
+    scene = Scene(bodies, contact=contact, obstacles=[Plane()], integrator=BDF1(solver), h=0.01, duration=0.15)
+    steps = list(simulate(scene))
+    assert all(s.report.converged for s in steps) and max(s.report.contacts for s in steps) > 5
+    assert min(s.system.min_distance(s.state.q, s.state.t) for s in steps) > 0
