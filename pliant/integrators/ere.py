@@ -26,6 +26,7 @@ from pliant.linear.krylov import Basis, Exponential, expv
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 
+COMPILED = 1000  # up to this many coordinates a compiled product is faster than calls of array functions
 DENSE = 300  # up to this many coordinates the growth of J is computed densely
 
 
@@ -167,7 +168,7 @@ def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Ar
 
     start = np.zeros(2 * n + 2)
     start[2 * n] = 1.0
-    basis = compiled(linear, S, w0, border, h) if mass.diagonal else None
+    basis = compiled(linear, S, w0, border, h) if mass.diagonal and n <= COMPILED else None
     result = expv(
         apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps, basis=basis
     )
@@ -180,7 +181,7 @@ def compiled(linear: Linearised, S: Array, w0: float, border: Array, h: float) -
 
     def scaled(A: sp.csr_matrix, factor: float) -> tuple[Array, Array, Array]:
         rows = np.repeat(S, np.diff(A.indptr))
-        return A.indptr, A.indices, A.data / (factor * rows * S[A.indices])
+        return A.indptr, A.indices.view(np.uint32), A.data / (factor * rows * S[A.indices])  # unsigned: no wrap-around
 
     K, D = scaled(linear.K, w0), scaled(linear.D, 1.0)
 

@@ -43,6 +43,7 @@ def linearise(system: System, state: State, h: float, *, at: float, psd: bool) -
     stiffness = -system.stiffness(q, v, at, psd=psd)
     damping = system.damping(q, v, at)
     D = -system.restrict(damping) if damping.nnz else sp.csr_matrix((len(free), len(free)))
+    D.eliminate_zeros()  # mass damping has the pattern of K
     moving = v.copy()
     moving[free] = 0.0
     ramp = -(stiffness @ moving)[free] if moving.any() else np.zeros(len(free))

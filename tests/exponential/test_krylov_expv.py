@@ -71,7 +71,7 @@ def test_the_compiled_arnoldi_process_is_the_plain_one(damped):
     J[: 2 * n, 2 * n :], J[-1, -2] = border, 1 / h
     v /= np.linalg.norm(v)
     V, H, exact, after = arnoldi(lambda x: J @ x, v, 12)
-    csr = lambda A: (A.indptr, A.indices, A.data)
+    csr = lambda A: (A.indptr, A.indices.view(np.uint32), A.data)
     W, G, k, last = basis(*csr(K), *csr(D), w0, border, h, v, 12)
     assert not exact and k == 13
     assert np.allclose(W, V, atol=1e-10) and np.allclose(G, H, atol=1e-10) and last == pytest.approx(after)

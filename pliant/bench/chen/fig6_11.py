@@ -1,6 +1,6 @@
 """chen/fig6_11: Honeycomb, the oscillation that SIERE keeps and SI loses. [Chen2019, Figure 6.11]"""
 
-from pliant.bench.chen.energies import Figure, oscillation_claims, simulate, table
+from pliant.bench.chen.energies import Figure, two_loads
 from pliant.bench.table import Table
 from pliant.scenes.chen_meshes import thesis_mesh
 from pliant.scenes.chen_structures import honeycomb
@@ -8,5 +8,4 @@ from pliant.scenes.chen_structures import honeycomb
 
 def run(*, quick: bool = False) -> Table:
     figure = Figure("chen/fig6_11", "Honeycomb", honeycomb(), (100, 20), note=thesis_mesh("honeycomb").note)
-    runs = simulate(figure, quick)
-    return table(figure, runs, oscillation_claims(runs, figure.terms))
+    return two_loads(figure, quick)
