@@ -38,7 +38,7 @@ def drop(mesh: Any, angle: float, mu: float, anisotropy: float = 0.1, **timing: 
         "depth mm": -1e3 * float(height.min()),
         "bounce mm": 1e3 * float(height[landed].max()),
         "impact m/s": min(rises),
-        "rebound m/s": max(np.array(rises)[landed], default=float("nan")),
+        "rebound m/s": float(np.array(rises)[landed].max(initial=-np.inf)),
         "energy in the air": float(clear.max(initial=0.0)) / energies[0],
         "most energy": max(energies) / energies[0],
         "slide m/s": slides[-1],
