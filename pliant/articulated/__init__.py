@@ -6,6 +6,7 @@ from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.friction import Friction
 from pliant.articulated.implicit import TreeBDF1, TreeBDF2
 from pliant.articulated.linear import PCG, Dense, Sparse
+from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.rk45 import RK45
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.articulated.system import ArticulatedSystem
@@ -31,6 +32,7 @@ __all__ = [
     "cuboid",
     "cylinder",
     "mesh_body",
+    "moving_obstacles",
     "particle",
     "read_urdf",
     "rigid",

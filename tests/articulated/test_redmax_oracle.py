@@ -5,6 +5,7 @@ import pytest
 
 from pliant.bench.redmax.oracle import LINEARLY_IMPLICIT, OTHER_MESH
 from pliant.bench.redmax.oracle import run as oracle
+from pliant.scenes import built_in, find
 from pliant.scenes.redmax import NUMBERED, energy_change, run, single_leg
 from pliant.scenes.redmax.klann import pose
 
@@ -17,6 +18,14 @@ def test_energy_is_the_published_one(number):
 
 def test_all_numbers_are_there():
     assert list(NUMBERED) == list(range(-1, 36))
+
+
+def test_scenes_are_found_by_their_numbers_and_names():
+    listed = built_in("redmax")
+    assert {f"redmax/{n}" for n in range(-1, 36)} <= set(listed)
+    others = ("chain", "chain-2r", "klann-leg", "klann-walker", "bridge", "tree", "umbrella", "gripper")
+    assert {f"redmax/{name}" for name in others} <= set(listed)
+    assert find("redmax/-1") is NUMBERED[-1] and find("redmax/scene-2") is NUMBERED[2]
 
 
 @pytest.mark.slow
