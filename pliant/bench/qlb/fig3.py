@@ -1,8 +1,8 @@
 """qlb/fig3: ND, QLF and QLB over BAR and ARMA with everything varied that the paper varies. [QLB2021, Fig. 3 a-h]
 
 ND-exact (projection on demand) is added as the honest opponent: with projection always on, Newton is only linearly
-convergent. Every solver solves the same ten steps of each script (see `pliant.bench.samples`; PLIANT_BENCH_STEPS).
-About 20 minutes on one core, one with --quick.
+convergent. Every solver solves the same six steps of each script, one in each part of BAR's (see
+`pliant.bench.samples`; PLIANT_BENCH_STEPS=all runs the whole scripts). About 15 minutes on one core, one with --quick.
 """
 
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def _case(build: Callable[..., Scene], integrator: Any = BDF2, **options: Any) -
 def run(*, quick: bool = False, only: str | None = None) -> Table:
     """The whole figure, or the cases whose names contain ``only``."""
     chosen = {name: build for name, build in cases(quick).items() if not only or only in name}
-    done = {name: contest(name, build, SOLVERS) for name, build in chosen.items()}
+    done = {name: contest(name, build, SOLVERS, 6) for name, build in chosen.items()}
     rows = [row for result in done.values() for row in result.rows("ND")]
     notes = [
         "CPU seconds of one thread per time step; counts per time step; every solver solves the same sampled steps.",
