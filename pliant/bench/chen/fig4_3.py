@@ -9,8 +9,8 @@ from pliant.integrators import LinearlyImplicit
 from pliant.scenes.chen_springs import elastic_rope, shaken_cloth
 
 CHAOS = (
-    "after the shake at 1 s the cloth moves chaotically: SI at h/4 is as far from the truth as at h, so its row only says"
-    " that no method follows the particles at these steps"
+    "after the shake at 1 s the cloth moves chaotically: SI at h/4 is as far from the truth as at h, and the rows only"
+    " say that no method follows the particles"
 )
 
 
