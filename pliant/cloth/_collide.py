@@ -108,7 +108,7 @@ def tip_face(x, faces, tips, normals, inward, reach):
             aa, ab, bb, aw, bw = dot(a, a), dot(a, b), dot(b, b), dot(a, w), dot(b, w)
             det = aa * bb - ab * ab
             v, z = (bb * aw - ab * bw) / det, (aa * bw - ab * aw) / det
-            if v < 0.0 or z < 0.0 or v + z > 1.0:
+            if v < -1e-2 or z < -1e-2 or v + z > 1.01:  # a tip at a bent edge is over both faces, not over none
                 continue
             face[c], height[c] = f, above
             weights[c, 0], weights[c, 1], weights[c, 2] = 1.0 - v - z, v, z

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pliant.checkpoint import load, save
+from pliant.cloth.collide import tip_hits
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.obstacles import Motion, Phase, box
 from pliant.cloth.remesh import Remesher
@@ -68,6 +69,24 @@ def hem_height(variant: eol.Variant) -> float:
 def test_eol_slides_over_the_edge_where_the_cone_locks() -> None:
     assert hem_height(eol.EOL) > 0.08
     assert hem_height(eol.CONE) < 0.01
+
+
+def test_cloth_folded_over_a_wire_slides_up_to_its_borders() -> None:
+    scene = eol.draped_wire(cells=4, speed=0.5, pull=0.1)
+    moment = last(scene)
+    rise = moment.sheet.x[moment.sheet.X[:, 1] == 0, 2].mean() - 0.05
+    pulled = 0.55 - moment.sheet.x[moment.sheet.X[:, 1] == 1, 2].mean()
+    assert 0.9 < rise / pulled < 1.1
+    on = moment.sheet.feature >= 0
+    assert {0.0, 1.0} <= set(moment.sheet.X[on, 0].tolist())  # the crease ends on the border
+
+
+def test_lagrangian_faces_rest_on_tips() -> None:
+    scene = replace(eol.nails(eol.REGULAR, cells=5), duration=0.16)
+    world = scene.world
+    for moment in scene.march():
+        hits = tip_hits(moment.sheet, world.at(0.0), 0.2, world.thr, world.table.edges)
+        assert len(hits.height) == 16 and hits.height.max() < world.thr
 
 
 def test_mirrored_scene_gives_the_mirrored_result() -> None:
