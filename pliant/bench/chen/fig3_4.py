@@ -32,7 +32,7 @@ def bars() -> dict[str, tuple[Mesh, str]]:
 
 
 def run(*, quick: bool = False) -> Table:
-    frames = 40 if quick else 290
+    frames = 100 if quick else 290
     rows, claims, figures, notes = [], [], [], []
     for name, (mesh, note) in bars().items():
         curves: dict[str, tuple[Array, Array]] = {}
