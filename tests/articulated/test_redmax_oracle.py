@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.bench.redmax.oracle import LINEARLY_IMPLICIT, OTHER_MESH
+from pliant.bench.redmax.oracle import LINEARLY_IMPLICIT, ODE45, OTHER_MESH, with_error_control
 from pliant.bench.redmax.oracle import run as oracle
 from pliant.scenes import built_in, find
 from pliant.scenes.redmax import NUMBERED, energy_change, run, single_leg
@@ -14,6 +14,12 @@ from pliant.scenes.redmax.klann import pose
 def test_energy_is_the_published_one(number):
     scene = NUMBERED[number]()
     assert abs(energy_change(scene, run(scene)[-1].state) - LINEARLY_IMPLICIT[number]) < 1e-2
+
+
+@pytest.mark.parametrize("number", [-1, 4, 18, 21, 23])
+def test_energy_under_error_control_is_the_published_one(number):
+    H, converged = with_error_control(NUMBERED[number](), number)
+    assert converged and abs(H - ODE45[number]) < 1e-2
 
 
 def test_all_numbers_are_there():
@@ -34,6 +40,7 @@ def test_the_whole_table():
     for number in LINEARLY_IMPLICIT:
         if number != OTHER_MESH:
             assert abs(rows[number]["error"]) < 1e-2, number
+            assert rows[number]["error_rk45"] is None or abs(rows[number]["error_rk45"]) < 1e-2, number
 
 
 def test_the_foot_of_the_klann_linkage():

@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.joints.bspline import cumulative
-from pliant.articulated.se3 import ad, adjoint, exp6, log6
+from pliant.articulated.se3 import ad, adjoint, exp6, frame, log6
 from pliant.errors import SceneError
 
 
@@ -15,11 +15,13 @@ from pliant.errors import SceneError
 class SplineCurve:
     """Q = C_k prod_i exp(d_(k+i) b_i(u)): cumulative cubic B-spline of the cyclic control frames C (..., m, 4, 4).
 
-    q runs over m segments per turn, q = k + u; d_i = log(C_(i-1)^-1 C_i).
+    q runs over m segments per turn, q = k + u; d_i = log(C_(i-1)^-1 C_i). Rotations d b below the angle ``negligible``
+    [rad] are left out; none are by default, and only the regression energies of the public code need it (1e-9).
     """
 
     frames: Array
     steps: Array | None = None  # d (..., m, 6); derived from the frames when omitted
+    negligible: float | Array = 0.0
     dof: ClassVar[int] = 1
     exponential: ClassVar[tuple[int, ...]] = ()
 
@@ -48,8 +50,13 @@ class SplineCurve:
         u, Q, d = self._segment(q)
         b = cumulative(u)
         for i in range(3):
-            Q = Q @ exp6(d[..., i, :] * b[..., i + 1, None])
+            Q = Q @ self._exp(d[..., i, :] * b[..., i + 1, None])
         return Q
+
+    def _exp(self, phi: Array) -> Array:
+        E = exp6(phi)
+        straight = np.linalg.norm(phi[..., :3].real, axis=-1) < self.negligible
+        return np.where(straight[..., None, None], frame(p=phi[..., 3:]), E) if straight.any() else E
 
     def _derivatives(self, q: Array) -> tuple[Array, Array]:
         """S and dS/dq (..., 6): S <- d b' + A S, S' <- d b'' + A (S' + ad(S) d b') with A = A(exp(-d b))."""
@@ -59,7 +66,7 @@ class SplineCurve:
         dS = d[..., 0, :] * b2[..., 1, None]
         for i in (1, 2):
             step, rate = d[..., i, :], d[..., i, :] * b1[..., i + 1, None]
-            A = adjoint(exp6(-step * b[..., i + 1, None]))
+            A = adjoint(self._exp(-step * b[..., i + 1, None]))
             dS = step * b2[..., i + 1, None] + (A @ (dS[..., None] + ad(S) @ rate[..., None]))[..., 0]
             S = rate + (A @ S[..., None])[..., 0]
         return S, dS

@@ -76,11 +76,12 @@ def scene_19() -> ArticulatedScene:
 
 def scene_21() -> ArticulatedScene:
     """A bar that slides along a closed spline curve."""
+    # The energies of the reference come out when rotations below 1e-9 rad are left out (by 0.018 not otherwise, RK45).
     stations = ((PI, (-10, 0, 0)), (PI / 2, (0, 0, -2)), (0, (10, 0, 0)), (-PI / 2, (0, 0, 2)))
     frames = np.stack([frame(rotation(Y, turn), np.array(p, dtype=float)) for turn, p in stations])
     links = [
         hinge(Y, DOWN, LOW),
-        bar(SplineCurve(frames), (10, 1, 1), (5, 0, 0), 0, (0, 0, -10)),
+        bar(SplineCurve(frames, negligible=1e-9), (10, 1, 1), (5, 0, 0), 0, (0, 0, -10)),
         hinge(Y, (10, 1, 1), (5, 0, 0), 1, (10, 0, 0)),
     ]
     return scene(links, q=(0, 0, 15 * PI / 16), h=5e-3)
