@@ -31,11 +31,14 @@ SWEEPS = 12
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """At most ``rounds`` factorizations per guess; ``fallback`` supplies the second guess."""
+    """At most ``rounds`` factorizations per guess; ``fallback`` supplies the second guess.
+
+    Where impulse and slack both vanish, an interior point has either at the root of its own tolerance: hence its 1e-9.
+    """
 
     tolerance: float = 1e-7
     rounds: int = 10
-    fallback: QPSolver = Clarabel()
+    fallback: QPSolver = Clarabel(tolerance=1e-9)
 
     def solve(self, problem: Programme, warm: Point | None) -> Outcome:
         """Solve the scaled programme; ``iterations`` counts factorizations and iterations of the fallback."""
