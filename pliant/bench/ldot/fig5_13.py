@@ -28,8 +28,8 @@ def run(*, quick: bool = False) -> Table:
     rows = [row for d in duels for row in d.rows()]
     notes = [d.note() for d in duels]
     notes.append(
-        "an extrapolated factor saves little here: BUNNY's Newton needs two to three factorizations per stage, and those "
-        "of many small bodies cost less than the force evaluations of the quasi-Newton phase"
+        "an extrapolated factor saves little here: BUNNY's Newton needs two or three factorizations per stage, and "
+        "those of many small bodies cost less than the force evaluations of the quasi-Newton phase"
     )
     return Table("ldot/fig5_13", "BUNNY and DUCKS under the Ldot solvers", rows, claims, notes)
 
