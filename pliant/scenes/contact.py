@@ -135,7 +135,8 @@ def stack(
         mesh = mesh.transformed(translate=(-0.5 * s, -0.5 * s, z + gap))
         z += s + gap
         material = StableNeoHookean(E, 0.3)
-        bodies.append(Solid(mesh, material, density=1000, name=f"cube {k}"))
+        # the tower sways after it has been set down: with no damping at all, for longer than it is watched
+        bodies.append(Solid(mesh, material, density=1000, damping=Rayleigh(beta=2e-2), name=f"cube {k}"))
     # what rests must neither creep nor rock: a thousandth of the size in 5 s allows 2e-5 m/s, a few per cent of creep
     choice = contact or PenaltyContact(mu=0.5, mu_bodies=0.5, creep=1e-4, smoothing=1e-3 * size, self_contact=False)
     return Scene(

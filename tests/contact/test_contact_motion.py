@@ -136,7 +136,7 @@ def test_solvers_reach_newtons_root_with_and_without_transient_blocks(solver):
 
 def test_the_pattern_is_analysed_once_whatever_collides():
     contact = PenaltyContact(mu=0.5, mu_bodies=0.5, self_contact=False)
-    scene = replace(stack(3, E=2e5, duration=0.2, contact=contact), integrator=SDIRK2(QLB(at="guess")))
+    scene = replace(stack(3, E=2e5, gap=5e-3, duration=0.2, contact=contact), integrator=SDIRK2(QLB(at="guess")))
     steps = list(simulate(scene))
     assert sum(s.report.counts.analyses for s in steps) == 1
     assert len({s.report.contacts for s in steps}) > 1  # the contact set did change
