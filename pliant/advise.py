@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant import integrators
 from pliant.arrays import Array
 from pliant.energies.attachment import Attachment
 from pliant.errors import PliantError, SceneError
@@ -60,16 +61,20 @@ class Advice:
 
 def advise(scene: Any, *, count: int = 6) -> Advice:
     """Examine a scene at rest: ``count`` elastic modes, the stiffest mode, limits, and suggestions."""
+    integrator = getattr(scene.integrator, "integrator", scene.integrator)  # one that cuts or follows modes as it goes
+    if not hasattr(integrators, type(integrator).__name__):
+        what = f"{type(integrator).__name__} steps systems of its own kind"
+        raise SceneError(what, where="advise", remedy="ask for scenes of elastic bodies, or lower h and compare")
     system = scene.system()
     K, M = _matrices(system, scene.initial(system))
     top = sqrt(max(highest(K, M), 0.0))
     if top == 0.0:
         raise SceneError("nothing is elastic in this scene", where="advise", remedy="there is no step to advise on")
     found = lowest(K, M, min(count + 6, K.shape[0])).lam
-    if scene.integrator.order == 0:
+    if integrator.order == 0:
         raise SceneError("quasistatic steps have no dynamics", where="advise", remedy="choose a dynamic integrator")
     elastic = found[found > 1e-8 * top**2]
-    h, integrator = float(scene.h), scene.integrator
+    h = float(scene.h)
     modes = tuple(_mode(integrator, h, sqrt(lam)) for lam in elastic[:count])
     last = _mode(integrator, h, top)
     slow = 2.0 * pi * modes[0].frequency if modes else 0.0

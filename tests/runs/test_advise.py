@@ -14,6 +14,7 @@ from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar
 from pliant.scene import Scene
+from pliant.scenes import find
 from pliant.scenes.basic import cantilever, falling_ball, net
 
 THETAS = (0.1, 0.5, 1.0, 2.0, 10.0)
@@ -82,3 +83,9 @@ def test_free_bodies_and_slack_nets():
     with pytest.raises(SceneError, match="no dynamics"):
         advise(replace(cantilever(cells=1), integrator=Quasistatic()))
     assert np.isfinite(advise(cantilever(cells=1)).condition)
+
+
+@pytest.mark.parametrize("name", ["redmax/31", "eol/lo-res"])
+def test_integrators_with_systems_of_their_own_are_refused(name):
+    with pytest.raises(SceneError, match="of its own kind"):
+        advise(find(name)())

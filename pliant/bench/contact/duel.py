@@ -2,7 +2,7 @@
 
 A guide walks along the first ``steps`` of the scene; at steps spread evenly over them every solver solves the very same
 step from the guide's state, in turns (as in `pliant.bench.samples`, but for one shared system, with contacts watched).
-PLIANT_BENCH_STEPS sets the number of sampled steps.
+PLIANT_BENCH_STEPS sets the number of sampled steps ("all": every one).
 """
 
 import os
@@ -63,7 +63,8 @@ class Duel:
 
 def duel(case: str, scene: Scene, solvers: dict[str, Any], *, steps: int, samples: int) -> Duel:
     """Every solver on the same sampled steps of ``scene``; the rows go to stderr as they come."""
-    samples = min(int(os.environ.get("PLIANT_BENCH_STEPS", samples)), steps)
+    wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
+    samples = steps if wanted == "all" else min(int(wanted), steps)
     guide = Runner("guide", _solved_by(scene, GUIDE))
     watch = guide.system.contact = _Watch(guide.system.contact)
     runners = [_entrant(guide, name, solver) for name, solver in solvers.items()]
