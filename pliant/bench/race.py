@@ -50,22 +50,6 @@ class Runner:
             for phase, seconds in report.seconds.items():
                 self.phases[phase] = self.phases.get(phase, 0.0) + seconds
 
-    def row(self, case: str) -> dict[str, Any]:
-        c = self.counts
-        return {
-            "case": case,
-            "solver": self.name,
-            "CPU s": round(self.seconds, 2),
-            "iterations": self.iterations,
-            "factorizations": c.factorizations,
-            "fills": c.fills,
-            "forces": c.forces,
-            "solves": c.solves,
-            "inner": c.inner,
-            "switches": c.switches,
-            "failed": f"{self.failures}/{self.solves}",
-        }
-
 
 def race(runners: list[Runner], steps: int) -> list[Runner]:
     """All runners over ``steps`` time steps, in turns; the first step (compilation, analysis) is not counted."""
