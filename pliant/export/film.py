@@ -16,7 +16,8 @@ from pliant.export.obstacles import Shape, scene_of, shapes_of
 
 BODY, EDGES, STONE, BACKGROUND = "#6f9bd1", "#27405e", "#c9c4b8", "white"
 FINE = 6000  # triangles; finer surfaces are drawn without their edges
-VIEW = np.array([-0.55, -1.0, 0.5])  # from the body towards the camera; z is up
+AWAY = np.array([-0.55, -1.0, 0.5]) / np.linalg.norm([-0.55, -1.0, 0.5])  # from the body to the camera; z is up
+ANGLE, MARGIN = 30.0, 1.08  # field of view [degrees], and what is left around the body in it
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
     plotter = pv.Plotter(off_screen=True, window_size=list(look.size))
     plotter.background_color = BACKGROUND
     plotter.enable_anti_aliasing(smoothing)
-    _aim(plotter, low, high)
+    _aim(plotter, low, high, look.size[0] / look.size[1])
     obstacles = shapes_of(scene_of(clip.run), low, high)
 
     def draw(picture: Picture) -> Array:
@@ -82,15 +83,23 @@ def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
         plotter.close()
 
 
-def _aim(plotter: Any, low: Array, high: Array) -> None:
-    """Look at the middle of everything that ever is in the picture, from the front, left and above."""
-    radius = max(0.5 * float(np.linalg.norm(high - low)), 1e-6)
-    angle = 30.0
-    middle, away = 0.5 * (low + high), VIEW / np.linalg.norm(VIEW)
-    distance = radius / np.sin(np.radians(angle / 2)) * 0.8
-    plotter.camera_position = [middle + distance * away, middle, (0.0, 0.0, 1.0)]
-    plotter.camera.view_angle = angle
+def _aim(plotter: Any, low: Array, high: Array, aspect: float) -> None:
+    """Look at the middle of everything that ever is in the picture, from the front, left and above, and see it all."""
+    middle = 0.5 * (low + high)
+    distance = _distance(0.5 * (high - low), aspect)
+    plotter.camera_position = [middle + distance * AWAY, middle, (0.0, 0.0, 1.0)]
+    plotter.camera.view_angle = ANGLE
     plotter.camera.clipping_range = (0.01 * distance, 100.0 * distance)
+
+
+def _distance(half: Array, aspect: float) -> float:
+    """How far a camera stands from a box of half size ``half (3,)`` [m] so that ANGLE, its upright view, holds it."""
+    right = np.cross((0.0, 0.0, 1.0), AWAY)
+    right /= np.linalg.norm(right)
+    up = np.cross(AWAY, right)
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    reach = np.maximum(np.abs(corners @ up), np.abs(corners @ right) / aspect) / np.tan(np.radians(ANGLE / 2))
+    return max(float((corners @ AWAY + MARGIN * reach).max()), 1e-6)
 
 
 def _grid(pv: Any, points: Array, shape: Picture | Shape) -> Any:
