@@ -17,6 +17,7 @@ from hashlib import sha1
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from pliant.errors import MissingDependency, PliantError, RunError, SceneError
@@ -87,22 +88,36 @@ def sweep(
 
 
 def run_point(point: Point) -> Row:
-    """Run, resume or just read one point; its line of the table."""
+    """Run, resume or just read one point; its line of the table.
+
+    The files of a worker that was killed a moment ago may still be locked: what it has left is tried a second time.
+    """
+    left = point.folder.exists()
+    try:
+        try:
+            return _taken_up(point)
+        except RunError:
+            if not left:
+                raise
+            sleep(1.0)
+            return _taken_up(point)
+    except PliantError as error:
+        reason = " ".join(str(error).split())
+        return {**point.swept, "status": "failed", "folder": point.folder.name, "error": reason}
+
+
+def _taken_up(point: Point) -> Row:
     from pliant.record import load, record, resume
     from pliant.record.run import CHECKPOINT, REPORT
     from pliant.scene_file import load_scene
 
-    try:
-        status = load(point.folder).report["status"] if (point.folder / REPORT).is_file() else "new"
-        if status in ("running", "interrupted") and (point.folder / CHECKPOINT).is_file():
-            resume(point.folder)
-        elif status != "finished":
-            loaded = load_scene(point.scene, point.settings)
-            record(loaded.scene, point.folder, output=loaded.output, origin=loaded.origin, overwrite=True)
-        return _row(point, load(point.folder).report)
-    except PliantError as error:
-        reason = " ".join(str(error).split())
-        return {**point.swept, "status": "failed", "folder": point.folder.name, "error": reason}
+    status = load(point.folder).report["status"] if (point.folder / REPORT).is_file() else "new"
+    if status in ("running", "interrupted") and (point.folder / CHECKPOINT).is_file():
+        resume(point.folder)
+    elif status != "finished":
+        loaded = load_scene(point.scene, point.settings)
+        record(loaded.scene, point.folder, output=loaded.output, origin=loaded.origin, overwrite=True)
+    return _row(point, load(point.folder).report)
 
 
 def write_table(rows: Sequence[Row], path: Path) -> Path:
