@@ -32,9 +32,9 @@ DENSE = 300  # up to this many coordinates the growth of J is computed densely
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What is cheaper to rebuild than to save."""
+    """What is cheaper to rebuild than to save: after a restart it is None."""
 
-    mass: Transient = Transient(None)
+    mass: Transient | None = None
     analysis: Any = None
 
 
@@ -67,8 +67,9 @@ class ERE:
         kept = memory or Memory()
         with clock("fill"):
             linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=self.project == "always")
-            fits = kept.mass.value is not None and kept.mass.value.fits(linear.M)
-            mass = kept.mass if fits else Transient(Mass(linear.M))
+            mass = kept.mass
+            if mass is None or not mass.value.fits(linear.M):
+                mass = Transient(Mass(linear.M))
         counts, analysis = Counts(forces=1, fills=1), kept.analysis
         if self.project == "on_demand":
             with clock("factor"):
