@@ -16,7 +16,7 @@ from pliant.solvers.base import NonlinearSolver
 from pliant.state import SolveReport, State
 from pliant.systems.base import Contacting, System
 
-G = 9.81  # m/s^2: the absolute tolerance of quasistatics is a part of the weight
+G = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Stage:
             object.__setattr__(self, "frame", touched.begin(self.start.q, self.frame))
         M = self.system.mass(self.start.q)
         weights = np.asarray(M.sum(axis=1)).ravel()[self.system.free]
-        length = self.system.scale if self.inertia else 1e3 * G
+        length = self.system.scale if self.inertia else G
         object.__setattr__(self, "M", M)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "scale", length * float(np.sqrt(weights.sum())))

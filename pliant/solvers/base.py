@@ -12,9 +12,9 @@ from pliant.state import SolveReport
 class StageLike(Protocol):
     """The equation r(z) = 0 over the free coordinates z, as the solvers see it; `pliant.stage.Stage` is the usual one.
 
-    ``weights (n_free,)`` are the nodal masses that scale norms and shifts, ``scale`` turns a dimensionless absolute
-    tolerance into the unit of the norm, ``c`` tells matrices of different stages apart, ``dt`` [s] is the time from
-    the start to the sought state.
+    ``weights (n_free,)`` are the nodal masses that scale norms and shifts, ``scale`` turns a dimensionless tolerance
+    into the unit of the norm (the size of the system; in quasistatics its weight), ``c`` tells matrices of different
+    stages apart, ``dt`` [s] is the time from the start to the sought state.
     """
 
     @property
@@ -62,13 +62,18 @@ class StageLike(Protocol):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Stop when |r| <= relative |r(guess)| or |r| <= absolute * stage.scale, in the stage's norm."""
+    """Stop when |r| <= relative min(|r(guess)|, stage.scale) or |r| <= absolute stage.scale, in the stage's norm.
+
+    In dynamics A >= M wherever the energy is convex, so the error of the positions is at most M^-1 r: ``relative`` then
+    bounds it (root mean square) in sizes of the system. Without the smaller of the two, a guess far off, as where a
+    boundary jumps by a cell, would loosen the test by as much.
+    """
 
     relative: float = 1e-6
     absolute: float = 1e-9
 
     def threshold(self, stage: StageLike, initial: float) -> float:
-        return max(self.relative * initial, self.absolute * stage.scale)
+        return max(self.relative * min(initial, stage.scale), self.absolute * stage.scale)
 
 
 @dataclass(frozen=True)
