@@ -12,6 +12,7 @@ from pliant.bench.table import Claim
 from pliant.integrators import BDF1, ERE, RK4, ImplicitMidpoint, LinearlyImplicit
 from pliant.linear.modes import highest
 from pliant.scene import Scene
+from pliant.simulate import SceneLike
 from pliant.solvers import Newton
 from pliant.state import State, Step
 from pliant.systems.base import System
@@ -44,7 +45,7 @@ METHODS: dict[str, Any] = {
 }
 
 
-def compete(scene: Scene, seconds: float, *, after: Callable[[State], State] | None = None) -> dict[str, Run]:
+def compete(scene: SceneLike, seconds: float, *, after: Callable[[State], State] | None = None) -> dict[str, Run]:
     """All four methods at the scene's step size for ``seconds`` of simulated time."""
     system, h = scene.system(), float(scene.h)
     start = scene.initial(system)
