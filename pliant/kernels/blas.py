@@ -1,7 +1,7 @@
 """SciPy's BLAS and LAPACK for compiled kernels.
 
 A kernel gets the addresses of the routines as integers, so that it can be cached, and calls them by `fortran`.
-Characters are passed as uint8, integers as int32, reals as float64, arrays by their address as uint64.
+Characters are passed as uint8, integers as int32, reals as float64 or float32, arrays by their address as uint64.
 """
 
 from functools import cache
@@ -23,12 +23,12 @@ LEFT, RIGHT = np.uint8(ord("L")), np.uint8(ord("R"))
 
 
 @cache
-def routines() -> IntArray:
-    """The addresses of the routines named above, in that order."""
-    blas = ["dgemm", "dsyrk", "dsyr2k", "dtrsm", "dtrmm", "dgemv", "dtrsv"]
-    lapack = ["dpotrf", "dsygst"]
-    addresses = [get_cython_function_address("scipy.linalg.cython_blas", name) for name in blas]
-    addresses += [get_cython_function_address("scipy.linalg.cython_lapack", name) for name in lapack]
+def routines(precision: str = "d") -> IntArray:
+    """The addresses of the routines named above, in that order; "d" for float64, "s" for float32."""
+    blas = ["gemm", "syrk", "syr2k", "trsm", "trmm", "gemv", "trsv"]
+    lapack = ["potrf", "sygst"]
+    addresses = [get_cython_function_address("scipy.linalg.cython_blas", precision + name) for name in blas]
+    addresses += [get_cython_function_address("scipy.linalg.cython_lapack", precision + name) for name in lapack]
     return np.array(addresses, dtype=np.int64)
 
 
@@ -37,7 +37,7 @@ def fortran(typingctx, address, arguments):
     """Call the Fortran routine at ``address`` with a tuple of arguments, each passed by reference."""
 
     for kind in arguments:
-        if kind not in (types.uint8, types.int32, types.float64, types.uint64):
+        if kind not in (types.uint8, types.int32, types.float32, types.float64, types.uint64):
             raise TypeError(f"a Fortran routine cannot take an argument of type {kind}")
 
     def codegen(context, builder, signature, values):
@@ -60,4 +60,11 @@ def fortran(typingctx, address, arguments):
 @njit(cache=True, inline="always")
 def at(a, k):
     """The address of entry k of the flat array a of reals."""
-    return np.uint64(a.ctypes.data) + np.uint64(8 * k)
+    return np.uint64(a.ctypes.data) + np.uint64(a.itemsize * k)
+
+
+@njit(cache=True, inline="always")
+def numbers(a):
+    """1, -1 and 0 in the precision of the array a."""
+    real = a.dtype.type
+    return real(1.0), real(-1.0), real(0.0)

@@ -6,7 +6,7 @@ Panels are column-major; right-hand sides are row-major, so that a row of all of
 import numba
 import numpy as np
 
-from pliant.kernels.blas import GEMM, GEMV, LOWER, NO, RIGHT, TRSM, TRSV, YES, at, fortran
+from pliant.kernels.blas import GEMM, GEMV, LOWER, NO, RIGHT, TRSM, TRSV, YES, at, fortran, numbers
 
 kernel = numba.njit(cache=True, error_model="numpy", nogil=True)
 
@@ -16,7 +16,7 @@ def solve(blas, structure, L, X, transposed):
     """X <- L^-1 X, or L^-T X if ``transposed``, for X (N, k) row-major in elimination order."""
     first, row_start, rows, panel_start = structure[:4]
     count, k = len(first) - 1, X.shape[1]
-    W = np.empty(_tallest(first, row_start) * k)
+    W = np.empty(_tallest(first, row_start) * k, L.dtype)
     for t in range(count):
         s = count - 1 - t if transposed else t
         n = first[s + 1] - first[s]
@@ -40,32 +40,34 @@ def solve(blas, structure, L, X, transposed):
 @kernel
 def _solve_panel(blas, n, m, k, L, panel, X, row, W):
     """x <- L^-1 x for the first k columns of the rows of the panel, W = B x for the rows below."""
-    n32, m32, k32, below, one = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
+    one, _, zero = numbers(L)
+    n32, m32, k32, below, stride = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
     width = np.int32(X.shape[1])
     x, diagonal, B = at(X, row * width), at(L, panel), at(L, panel + n)
     if k == 1:
         fortran(blas[TRSV], (LOWER, NO, NO, n32, diagonal, m32, x, width))
         if below > 0:
-            fortran(blas[GEMV], (NO, below, n32, 1.0, B, m32, x, width, 0.0, at(W, 0), one))
+            fortran(blas[GEMV], (NO, below, n32, one, B, m32, x, width, zero, at(W, 0), stride))
     else:
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, k32, n32, 1.0, diagonal, m32, x, width))
+        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, k32, n32, one, diagonal, m32, x, width))
         if below > 0:
-            fortran(blas[GEMM], (NO, YES, k32, below, n32, 1.0, x, width, B, m32, 0.0, at(W, 0), k32))
+            fortran(blas[GEMM], (NO, YES, k32, below, n32, one, x, width, B, m32, zero, at(W, 0), k32))
 
 
 @kernel
 def _solve_panel_transposed(blas, n, m, k, L, panel, X, row, W):
     """x <- L^-T (x - B^T W) for the rows of the panel, W the rows below."""
-    n32, m32, k32, below, one = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
+    one, minus, _ = numbers(L)
+    n32, m32, k32, below, stride = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
     x, diagonal, B = at(X, row * k), at(L, panel), at(L, panel + n)
     if k == 1:
         if below > 0:
-            fortran(blas[GEMV], (YES, below, n32, -1.0, B, m32, at(W, 0), one, 1.0, x, one))
-        fortran(blas[TRSV], (LOWER, YES, NO, n32, diagonal, m32, x, one))
+            fortran(blas[GEMV], (YES, below, n32, minus, B, m32, at(W, 0), stride, one, x, stride))
+        fortran(blas[TRSV], (LOWER, YES, NO, n32, diagonal, m32, x, stride))
     else:
         if below > 0:
-            fortran(blas[GEMM], (NO, NO, k32, n32, below, -1.0, at(W, 0), k32, B, m32, 1.0, x, k32))
-        fortran(blas[TRSM], (RIGHT, LOWER, NO, NO, k32, n32, 1.0, diagonal, m32, x, k32))
+            fortran(blas[GEMM], (NO, NO, k32, n32, below, minus, at(W, 0), k32, B, m32, one, x, k32))
+        fortran(blas[TRSM], (RIGHT, LOWER, NO, NO, k32, n32, one, diagonal, m32, x, k32))
 
 
 @kernel

@@ -12,7 +12,23 @@ Phi takes the strict lower triangle and half the diagonal. Panels are column-maj
 import numba
 import numpy as np
 
-from pliant.kernels.blas import GEMM, LEFT, LOWER, NO, POTRF, RIGHT, SYGST, SYR2K, SYRK, TRMM, TRSM, YES, at, fortran
+from pliant.kernels.blas import (
+    GEMM,
+    LEFT,
+    LOWER,
+    NO,
+    POTRF,
+    RIGHT,
+    SYGST,
+    SYR2K,
+    SYRK,
+    TRMM,
+    TRSM,
+    YES,
+    at,
+    fortran,
+    numbers,
+)
 
 BLOCK = 96  # columns of a panel factored at a time
 CACHED = 1 << 16  # entries of an update formed at a time: half a megabyte
@@ -49,7 +65,7 @@ def factor(blas, structure, L):
     """Overwrite the panels L, which hold A, by its factor; the position of a bad pivot in elimination order, or -1."""
     first, row_start, _, panel_start = structure[:4]
     maps = structure[4:]
-    C = np.empty(_largest_update(first, row_start))
+    C = np.empty(_largest_update(first, row_start), L.dtype)
     for s in range(len(first) - 1):
         n = first[s + 1] - first[s]
         m = row_start[s + 1] - row_start[s]
@@ -70,7 +86,7 @@ def factor_and_rate(blas, structure, L, D):
     """Overwrite L (holding A) by the factor and D (holding dA/dt) by its derivative; a bad pivot's position, or -1."""
     first, row_start, _, panel_start = structure[:4]
     maps = structure[4:]
-    C = np.empty(_largest_update(first, row_start))
+    C = np.empty(_largest_update(first, row_start), L.dtype)
     for s in range(len(first) - 1):
         n = first[s + 1] - first[s]
         m = row_start[s + 1] - row_start[s]
@@ -106,6 +122,7 @@ def _factor_panel(blas, n, m, L, panel):
 @kernel
 def _factor_block(blas, wide, tall, m, L, corner):
     """L <- chol(L) for the square on top of a block of columns, B <- B L^-T for what is below."""
+    one, _, _ = numbers(L)
     wide32, m32, under = np.int32(wide), np.int32(m), np.int32(tall - wide)
     info = np.zeros(1, dtype=np.int32)
     fortran(blas[POTRF], (LOWER, wide32, at(L, corner), m32, at(info, 0)))
@@ -113,43 +130,46 @@ def _factor_block(blas, wide, tall, m, L, corner):
         if not L[corner + k * (m + 1)] > 0.0 or k + 1 == info[0]:
             return k
     if under > 0:
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, 1.0, at(L, corner), m32, at(L, corner + wide), m32))
+        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, one, at(L, corner), m32, at(L, corner + wide), m32))
     return -1
 
 
 @kernel
 def _update_block(blas, begin, end, n, m, L, panel):
     """Subtract the columns begin:end from the columns end:n of the same panel."""
+    one, minus, _ = numbers(L)
     wide, rest, below, m32 = np.int32(end - begin), np.int32(n - end), np.int32(m - n), np.int32(m)
     column = panel + begin * m
     B, target = at(L, column + end), at(L, panel + end * (m + 1))
-    fortran(blas[SYRK], (LOWER, NO, rest, wide, -1.0, B, m32, 1.0, target, m32))
+    fortran(blas[SYRK], (LOWER, NO, rest, wide, minus, B, m32, one, target, m32))
     if below > 0:
         under, target = at(L, column + n), at(L, panel + end * m + n)
-        fortran(blas[GEMM], (NO, YES, below, rest, wide, -1.0, under, m32, B, m32, 1.0, target, m32))
+        fortran(blas[GEMM], (NO, YES, below, rest, wide, minus, under, m32, B, m32, one, target, m32))
 
 
 @kernel
 def _update(blas, n, m, begin, end, L, panel, C):
     """C = -B[begin:] B[begin:end]^T, rows counted from the top of the panel; the lower triangle of its square part."""
+    _, minus, zero = numbers(L)
     tall, wide, under = np.int32(m - begin), np.int32(end - begin), np.int32(m - end)
     n32, m32 = np.int32(n), np.int32(m)
     B, rest = at(L, panel + begin), at(L, panel + end)
-    fortran(blas[SYRK], (LOWER, NO, wide, n32, -1.0, B, m32, 0.0, at(C, 0), tall))
+    fortran(blas[SYRK], (LOWER, NO, wide, n32, minus, B, m32, zero, at(C, 0), tall))
     if under > 0:
-        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, B, m32, 0.0, at(C, wide), tall))
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, minus, rest, m32, B, m32, zero, at(C, wide), tall))
 
 
 @kernel
 def _update_rate(blas, n, m, begin, end, L, D, panel, C):
     """C = -(B' B^T + B B'^T) on the same part."""
+    one, minus, zero = numbers(L)
     tall, wide, under = np.int32(m - begin), np.int32(end - begin), np.int32(m - end)
     n32, m32 = np.int32(n), np.int32(m)
     B, rest, dB, drest = at(L, panel + begin), at(L, panel + end), at(D, panel + begin), at(D, panel + end)
-    fortran(blas[SYR2K], (LOWER, NO, wide, n32, -1.0, dB, m32, B, m32, 0.0, at(C, 0), tall))
+    fortran(blas[SYR2K], (LOWER, NO, wide, n32, minus, dB, m32, B, m32, zero, at(C, 0), tall))
     if under > 0:
-        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, drest, m32, B, m32, 0.0, at(C, wide), tall))
-        fortran(blas[GEMM], (NO, YES, under, wide, n32, -1.0, rest, m32, dB, m32, 1.0, at(C, wide), tall))
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, minus, drest, m32, B, m32, zero, at(C, wide), tall))
+        fortran(blas[GEMM], (NO, YES, under, wide, n32, minus, rest, m32, dB, m32, one, at(C, wide), tall))
 
 
 @kernel
@@ -173,31 +193,33 @@ def _factor_panel_and_rate(blas, n, m, L, D, panel):
 @kernel
 def _rate_block(blas, wide, tall, m, L, D, corner):
     """L' <- L Phi(L^-1 A' L^-T) for the square on top, B' <- (B' - B L'^T) L^-T for what is below."""
+    one, minus, _ = numbers(L)
     wide32, m32, under = np.int32(wide), np.int32(m), np.int32(tall - wide)
     info = np.zeros(1, dtype=np.int32)
     diagonal, rate = at(L, corner), at(D, corner)
     fortran(blas[SYGST], (np.int32(1), LOWER, wide32, rate, m32, diagonal, m32, at(info, 0)))
     for k in range(wide):
         D[corner + k * (m + 1)] *= 0.5
-    fortran(blas[TRMM], (LEFT, LOWER, NO, NO, wide32, wide32, 1.0, diagonal, m32, rate, m32))
+    fortran(blas[TRMM], (LEFT, LOWER, NO, NO, wide32, wide32, one, diagonal, m32, rate, m32))
     if under > 0:
         B, dB = at(L, corner + wide), at(D, corner + wide)
-        fortran(blas[GEMM], (NO, YES, under, wide32, wide32, -1.0, B, m32, rate, m32, 1.0, dB, m32))
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, 1.0, diagonal, m32, dB, m32))
+        fortran(blas[GEMM], (NO, YES, under, wide32, wide32, minus, B, m32, rate, m32, one, dB, m32))
+        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, one, diagonal, m32, dB, m32))
     return info[0]  # keeps the array alive beyond the call that writes it
 
 
 @kernel
 def _update_block_rate(blas, begin, end, n, m, L, D, panel):
     """Subtract the derivative of the product of the columns begin:end from the columns end:n of the derivative."""
+    one, minus, _ = numbers(L)
     wide, rest, below, m32 = np.int32(end - begin), np.int32(n - end), np.int32(m - n), np.int32(m)
     column = panel + begin * m
     B, dB, target = at(L, column + end), at(D, column + end), at(D, panel + end * (m + 1))
-    fortran(blas[SYR2K], (LOWER, NO, rest, wide, -1.0, dB, m32, B, m32, 1.0, target, m32))
+    fortran(blas[SYR2K], (LOWER, NO, rest, wide, minus, dB, m32, B, m32, one, target, m32))
     if below > 0:
         under, dunder, target = at(L, column + n), at(D, column + n), at(D, panel + end * m + n)
-        fortran(blas[GEMM], (NO, YES, below, rest, wide, -1.0, dunder, m32, B, m32, 1.0, target, m32))
-        fortran(blas[GEMM], (NO, YES, below, rest, wide, -1.0, under, m32, dB, m32, 1.0, target, m32))
+        fortran(blas[GEMM], (NO, YES, below, rest, wide, minus, dunder, m32, B, m32, one, target, m32))
+        fortran(blas[GEMM], (NO, YES, below, rest, wide, minus, under, m32, dB, m32, one, target, m32))
 
 
 @kernel

@@ -40,23 +40,24 @@ class Layout:
         """Put the gathered values of A into the panels, zeros elsewhere."""
         kernels.fill(panels, self.position, values)
 
-    def panels(self) -> Array:
+    def panels(self, real: type = np.float64) -> Array:
         """Uninitialised storage for a factor: that of one nobody refers to any more, else new.
 
         To touch a hundred megabytes for the first time can take as long as to factor the matrix.
         """
-        storage = self.free.pop() if self.free else bytearray(8 * int(self.structure.panel_start[-1]))
-        panels = np.frombuffer(storage)  # views of it keep it alive, so it goes only when all of them have gone
+        size = int(self.structure.panel_start[-1])
+        storage = self.free.pop() if self.free else bytearray(8 * size)
+        panels: Array = np.frombuffer(storage, real, size)  # views keep it alive: it goes when all of them have gone
         finalize(panels, self.free.append, storage).atexit = False
         return panels
 
     def solve(self, panels: Array, b: Array) -> Array:
         """x (N, k) with L L^T x = b (N, k), rows in the order of A."""
-        X = np.ascontiguousarray(b[self.structure.order], dtype=np.float64)
+        X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
         with one_thread():
             for transposed in (False, True):
-                substitution.solve(routines(), self.structure.arrays, panels, X, transposed)
-        x = np.empty_like(X)
+                substitution.solve(_routines(panels), self.structure.arrays, panels, X, transposed)
+        x = np.empty(X.shape)
         x[self.structure.order] = X
         return x
 
@@ -70,21 +71,30 @@ class Layout:
 
 
 class Supernodal:
-    """The layout of one pattern (shared between twins) and the panels of one numeric factor."""
+    """The layout of one pattern (shared between twins) and the panels of one numeric factor.
 
-    name = "supernodal"
+    A ``single`` engine works in float32: half the time and memory, seven digits. A matrix that is not positive
+    definite in seven digits is factored in float64 instead.
+    """
 
     def __init__(
-        self, indptr: np.ndarray, indices: np.ndarray, threads: int = 1, *, layout: Layout | None = None
+        self,
+        indptr: np.ndarray,
+        indices: np.ndarray,
+        threads: int = 1,
+        *,
+        single: bool = False,
+        layout: Layout | None = None,
     ) -> None:
         del threads  # one, always: the sums must not depend on it
-        self.pattern = (indptr, indices)
+        self.name = "single" if single else "supernodal"
+        self.pattern, self.single = (indptr, indices), single
         self.layout = layout or Layout.of(indptr, indices)
-        self.L = self.layout.panels()
+        self.L = self.layout.panels(np.float32 if single else np.float64)
 
     def twin(self) -> "Supernodal":
         """The same layout with panels of its own."""
-        return Supernodal(*self.pattern, layout=self.layout)
+        return Supernodal(*self.pattern, single=self.single, layout=self.layout)
 
     def gather(self, data: Array) -> Array:
         """The values of the lower triangle (in elimination order), out of the values of the full CSR matrix."""
@@ -92,9 +102,19 @@ class Supernodal:
 
     def refactor(self, values: Array) -> int:
         """Numeric factorization into the panels; the row of a bad pivot, or -1."""
+        bad = -1
+        for real in (np.float32, np.float64) if self.single else (np.float64,):
+            if self.L.dtype != real:
+                self.L = self.layout.panels(real)
+            bad = self._factored(values)
+            if bad < 0:
+                break
+        return bad
+
+    def _factored(self, values: Array) -> int:
         self.layout.fill(self.L, values)
         with one_thread():
-            bad = kernels.factor(routines(), self.layout.structure.arrays, self.L)
+            bad = kernels.factor(_routines(self.L), self.layout.structure.arrays, self.L)
         return int(self.layout.structure.order[bad]) if bad >= 0 else -1
 
     def solve(self, values: Array, b: Array) -> Array:
@@ -115,3 +135,8 @@ class Supernodal:
     def megaflops(self) -> float:
         """Millions of floating point operations of one numeric factorization."""
         return self.layout.structure.megaflops
+
+
+def _routines(panels: Array) -> IntArray:
+    """The BLAS for the precision of the panels."""
+    return routines("d" if panels.dtype == np.float64 else "s")

@@ -44,7 +44,7 @@ def bunny(
         [body],
         contact=PenaltyContact(mu=0.4),
         obstacles=[Plane()],
-        integrator=integrator or SDIRK2(QLB(at="guess")),
+        integrator=integrator or SDIRK2(QLB()),
         h=h,
         duration=3.0,
         name="bunny",
@@ -81,7 +81,7 @@ def ducks(
         bodies,
         contact=PenaltyContact(k=8e-3 * E, mu=0.3, damping=0.1, self_contact=False),
         obstacles=[Bowl(center=(0.0, 0.0, radius), radius=radius)],
-        integrator=integrator or SDIRK2(QLB(at="guess", refresh=10)),
+        integrator=integrator or SDIRK2(QLB()),
         h=h,
         duration=2.0,
         on_failure="substep",  # many ducks landing at once are too much for a step of 10 ms now and then

@@ -58,7 +58,7 @@ class Tangential:
     @cached_property
     def _gram(self) -> Any:
         W = sp.diags(1.0 / self.stage.weights)
-        return independent_cholesky((self.C @ W @ self.C.T).toarray())
+        return scipy.linalg.cho_factor(independent((self.C @ W @ self.C.T).toarray()))
 
     def multipliers(self, r: Array) -> Array:
         """The lambda for which r - C^T lambda is least in the norm of the stage."""
@@ -85,21 +85,24 @@ class NullSpace:
 
 
 class NullSpaceFactor:
-    """x = A^-1 b - Y S^-1 C A^-1 b with Y = A^-1 C^T and S = C Y."""
+    """x = A^-1 b - Y S^-1 C A^-1 b with Y = A^-1 C^T and S = C Y.
+
+    S is not made symmetric: so C x = 0 to round-off even if A is factored in single precision.
+    """
 
     def __init__(self, factor: Factor, C: sp.csr_matrix) -> None:
         self._factor, self._C = factor, C
         self._Y = factor.solve(C.T.toarray())
-        self._S = independent_cholesky(C @ self._Y)
+        self._S = scipy.linalg.lu_factor(independent(C @ self._Y))
         self.memory, self.analysed, self.inner = factor.memory, factor.analysed, factor.inner
 
     def solve(self, b: Array) -> Array:
         x = self._factor.solve(b)
-        return x - self._Y @ scipy.linalg.cho_solve(self._S, self._C @ x)
+        return x - self._Y @ scipy.linalg.lu_solve(self._S, self._C @ x)
 
 
-def independent_cholesky(S: Array) -> Any:
-    """The Cholesky factor of C A^-1 C^T; dependent rows of C are refused by number."""
+def independent(S: Array) -> Array:
+    """S = C A^-1 C^T as it came; dependent rows of C are refused by number."""
     pivots, order = scipy.linalg.qr(S, mode="r", pivoting=True)
     size = abs(np.diag(pivots))
     if size[-1] <= 1e-12 * size[0]:
@@ -107,4 +110,4 @@ def independent_cholesky(S: Array) -> Any:
         raise SceneError(
             f"constraint row {row} depends on the others", where="Constrained.C", remedy="remove redundant rows"
         )
-    return scipy.linalg.cho_factor(0.5 * (S + S.T))
+    return S

@@ -21,6 +21,7 @@ from pliant.solvers.line_search import LineSearch
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.state import Counts, Transient
 
+AS_PUBLISHED: dict[str, Any] = {"at": "start", "refresh": None, "linear": Cholesky()}  # the paper's choices for QLB
 CONTRACTION = 0.7  # an old factor is replaced when four iterations together do not beat this rate per iteration
 
 
@@ -74,24 +75,25 @@ class QLB:
     """m secant pairs on one Cholesky factor.
 
     ``reuse="solve"`` factors once per nonlinear solve (the paper); "steps" keeps the factor as long as it contracts,
-    across stages and time steps. ``at`` evaluates the matrix at the start of the stage (the paper) or at the guess.
+    across stages and time steps. ``at`` evaluates the matrix at the guess or at the start of the stage. ``refresh``
+    factors it anew whenever that many iterations did not suffice: where contacts come and go or a boundary jumps, no
+    secant pairs make up for it. The factor is kept in single precision; the residual, and so the root, is not.
+    The paper's own choices are ``QLB(**AS_PUBLISHED)``; see qlb/fig3 for what the others are worth.
     ``scaled`` rescales the initial matrix by s.y / (y.H0 y), for one more solve per iteration. When no step is
     acceptable the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
-    ``refresh`` factors it anew whenever that many iterations did not suffice: where contacts come and go within a
-    solve, no secant pairs make up for them.
     ``coupled`` adds H_T, the blocks that couple the sides of contact pairs, at the price of a changing pattern.
     """
 
     m: int = 10
-    linear: LinearSolver = field(default_factory=Cholesky)
+    linear: LinearSolver = field(default_factory=lambda: Cholesky("single"))
     tolerance: Tolerance = Tolerance()
     line_search: LineSearch = LineSearch()
     max_iterations: int = 500
     reuse: Literal["solve", "steps"] = "solve"
-    at: Literal["start", "guess"] = "start"
+    at: Literal["start", "guess"] = "guess"
     scaled: bool = False
     recover: bool = True
-    refresh: int | None = None
+    refresh: int | None = 20
     coupled: bool = False
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
@@ -170,4 +172,4 @@ class QLB:
 
 def QLF(**options: Any) -> QLB:
     """The frozen factor alone: linear convergence, and an honest failure when it stalls. [QLB2021, sec. 3.1]"""
-    return QLB(m=0, recover=False, **options)
+    return QLB(**{**AS_PUBLISHED, "m": 0, "recover": False, **options})

@@ -163,3 +163,32 @@ def test_a_bar_of_30_thousand_unknowns():
     A = lattice((44, 14, 14))
     b = np.random.default_rng(0).normal(size=(A.shape[0], 3))
     assert np.abs(A @ Cholesky().factor(A).solve(b) - b).max() < 1e-11
+
+
+@pytest.mark.parametrize("A", MATRICES, ids=lambda A: str(A.shape[0]))
+def test_single_precision_has_seven_digits(A):
+    b = np.random.default_rng(0).normal(size=(A.shape[0], 3))
+    factor = Cholesky("single").factor(A)
+    assert factor.memory.engine.L.dtype == np.float32 and factor.solve(b).dtype == np.float64
+    x = np.linalg.solve(A.toarray(), b)
+    condition = np.linalg.cond(A.toarray())
+    assert np.abs(factor.solve(b) - x).max() <= 1e-6 * condition * np.abs(x).max()
+    assert np.array_equal(factor.solve(b[:, 0]), factor.solve(b[:, :1])[:, 0])
+
+
+def test_what_is_indefinite_in_seven_digits_is_factored_in_sixteen():
+    rng = np.random.default_rng(1)
+    Q, _ = np.linalg.qr(rng.normal(size=(12, 12)))
+    A = sp.csr_matrix(Q @ np.diag(np.logspace(-11, 0, 12)) @ Q.T)
+    A = sp.csr_matrix(0.5 * (A + A.T))
+    b = rng.normal(size=12)
+    single = Cholesky("single")
+    factor = single.factor(A)
+    assert factor.memory.engine.L.dtype == np.float64
+    assert np.array_equal(factor.solve(b), Cholesky().factor(A).solve(b))
+    well = sp.csr_matrix(A + sp.eye_array(12))
+    again = single.factor(well, factor.memory)  # the next matrix is tried in single precision again
+    assert not again.analysed and again.memory.engine.L.dtype == np.float32
+    assert np.abs(well @ again.solve(b) - b).max() < 1e-4
+    with pytest.raises(NotPositiveDefinite):
+        single.factor(sp.csr_matrix(A - sp.eye_array(12)))

@@ -15,6 +15,7 @@ from pliant.integrators import BDF2
 from pliant.mesh import figure as figure_mesh
 from pliant.scenes.qlb import arma, armadillo
 from pliant.solvers import QLB, Newton, NewtonPCG
+from pliant.solvers.qlb import AS_PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ def run(*, quick: bool = False) -> Table:
     solvers: dict[str, Any] = {
         "ND": Newton(),
         "NEWTON-I": NewtonPCG(),
-        "QLB": QLB(),
-        "L-BFGS on a scaled identity": QLB(linear=ScaledIdentity(), recover=False),
+        "QLB": QLB(**AS_PUBLISHED),
+        "L-BFGS on a scaled identity": QLB(**AS_PUBLISHED | {"linear": ScaledIdentity(), "recover": False}),
     }
     result = contest("ARMA", lambda solver: arma(mesh=mesh, integrator=BDF2(solver)), solvers)
     slower = result.ratio("NEWTON-I", "ND")
