@@ -169,8 +169,8 @@ def NewtonL1(**options: Any) -> Ldot:
 
 
 def NewtonLP(**options: Any) -> Ldot:
-    """Newton-PCG preconditioned by the factor at the predictor; one factorization, as good as L1."""
-    return Ldot(early="predictor", quasi=0, **options)
+    """Newton-PCG preconditioned by the factor at the predictor, in single precision; as good as L1."""
+    return Ldot(**{"early": "predictor", "quasi": 0, "linear": Cholesky("single"), **options})
 
 
 def HybridL0(**options: Any) -> Ldot:
@@ -184,5 +184,5 @@ def HybridL1(**options: Any) -> Ldot:
 
 
 def HybridLP(**options: Any) -> Ldot:
-    """Quasi-Newton with the factor at the predictor, then NEWTON-LP."""
-    return Ldot(early="predictor", **options)
+    """Quasi-Newton with the factor at the predictor, in single precision, then NEWTON-LP."""
+    return Ldot(**{"early": "predictor", "linear": Cholesky("single"), **options})
