@@ -121,7 +121,8 @@ class Scene:
         thickness = [float(getattr(b, "thickness", float("nan"))) for b in self.bodies]
         names = [b.name for b in self.bodies]
         meshes = [b.mesh for b in self.bodies]
-        return Setting(meshes, self.offsets(), mass, np.array(modulus), np.array(thickness), names, self.obstacles)
+        g = float(np.linalg.norm(self.gravity))
+        return Setting(meshes, self.offsets(), mass, np.array(modulus), np.array(thickness), names, self.obstacles, g)
 
     def initial(self, system: Elastodynamics) -> State:
         """Rest positions (scripts at t = 0) with the bodies' initial velocities; prescribed vertices start at rest."""

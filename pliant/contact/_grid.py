@@ -1,4 +1,4 @@
-"""What the kernels of detection are given: points in a hashed grid, triangles with their sides."""
+"""What the kernels of detection are given: points in a hashed grid, triangles with their sides, lists of triangles."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,13 @@ from pliant.arrays import Array, IntArray
 
 
 class Grid(NamedTuple):
-    """Points sorted into a hashed grid: bucket b holds ``points[start[b]:start[b + 1]]``.
+    """Points sorted into a hashed grid: bucket b holds the slots ``start[b]:start[b + 1]``.
 
-    ``order`` are the points' numbers before sorting, ``vertex`` their numbers in x, ``body`` whose they are, ``owner``
-    the body of all points in a bucket (-1: several).
+    Of the point in each slot, ``vertex`` is its number in x, ``body`` whose it is; ``owner`` is the body of all points
+    in a bucket (-1: several, -2: none).
     """
 
     points: Array
-    order: IntArray
     vertex: IntArray
     body: IntArray
     start: IntArray
@@ -23,13 +22,26 @@ class Grid(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Triangles F (k, 3) with normals N (k, 3), the body of each, and own (n, 3), the normals vertices have themselves.
+    """Triangles F (k, 3) with normals N (k, 3); own (n, 3) are the normals that vertices have themselves.
 
     The first ``solids`` have one side, where N points; the others have two.
     """
 
     F: IntArray
     N: Array
-    body: IntArray
     own: Array
     solids: int
+
+
+class Lists(NamedTuple):
+    """Lists of triangles: list i is ``flat[start[i]:start[i + 1]]``."""
+
+    start: IntArray
+    flat: IntArray
+
+
+class Ways(NamedTuple):
+    """Which triangles lead out: their normals ``outward (k, 3)``, and the points' own, ``away (p, 3)``."""
+
+    outward: Array
+    away: Array

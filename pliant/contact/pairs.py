@@ -14,13 +14,12 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
-from pliant.contact._closest import hash_points, nearest_of_lists, normals, points_in_tets, points_near_triangles
-from pliant.contact._grid import Grid, Sides
+from pliant.contact._closest import above_triangles, candidates, hash_points, inside_tets, nearest_of_lists, normals
+from pliant.contact._grid import Grid, Lists, Sides, Ways
 from pliant.contact.contacts import Contacts
 from pliant.mesh.mesh import Mesh
 
-G = 9.81  # m/s^2
-CHUNKS = 64  # pieces of work for the threads
+NOBODY = -3  # in place of a body whose points are left out
 NEAREST = 64  # triangles kept per tet: for tets near the surface they hold the nearest ones of every point inside
 
 
@@ -60,7 +59,6 @@ class PairDetector:
     """Finds the pairs of bodies ``meshes`` whose vertices start at ``offsets`` of the scene's numbering."""
 
     def __init__(self, meshes: Sequence[Mesh], offsets: IntArray, *, self_contact: bool = True) -> None:
-        self._self = self_contact
         self.X = np.concatenate([m.X for m in meshes])
         self.body = np.repeat(np.arange(len(meshes)), np.diff(offsets))
         solid = [(b, m) for b, m in enumerate(meshes) if m.kind == "tetrahedra"]
@@ -71,7 +69,8 @@ class PairDetector:
         self._solids = sum(len(F) for F in surfaces)
         self.F = _stacked([*surfaces, *(m.T + offsets[b] for b, m in sheets)], 3)  # outward sides first, then sheets
         self.face_body = self.body[self.F[:, 0]]
-        self._starts, self._lists = _joined_lists([m for _, m in solid], [len(F) for F in surfaces])
+        self._shunned = tuple(np.full_like(b, NOBODY) if self_contact else b for b in (self.tet_body, self.face_body))
+        self._lists = _joined_lists([m for _, m in solid], [len(F) for F in surfaces])
         self.vertices = np.concatenate([touchable_vertices(m) + o for m, o in zip(meshes, offsets, strict=False)])
         edge = self.X[self.F[:, 1]] - self.X[self.F[:, 0]]
         self._scale = 1.0 / (1.5 * float(np.linalg.norm(edge, axis=1).mean())) if len(self.F) else 1.0
@@ -79,8 +78,10 @@ class PairDetector:
 
     def hits(self, x: Array) -> Hits:
         """All vertices inside foreign tets at positions ``x (n, 3)``; one tet per vertex and body."""
-        pairs, weights = points_in_tets(x, self.T, self.tet_body, self._grid(x), not self._self, CHUNKS)
-        vertex, tet = self.vertices[pairs[:, 0]], pairs[:, 1]
+        grid = self._grid(x)
+        slot, tet = candidates(x, self.T, self._shunned[0], grid, 0.0)
+        inside, weights = inside_tets(x, self.T, grid.points, slot, tet)
+        vertex, tet, weights = grid.vertex[slot[inside]], tet[inside], weights[inside]
         first = self._firsts(vertex, self.tet_body[tet])
         return Hits(vertex[first], tet[first], weights[first])
 
@@ -98,9 +99,8 @@ class PairDetector:
         found = self.hits(x)
         rest = np.einsum("ck,ckd->cd", found.weights, self.X[self.T[found.tet]])
         N, own = normals(x, self.F)
-        triangle, w, _, _ = nearest_of_lists(
-            rest, self.X, self.F, self._starts, self._lists, found.tet, N, own[found.vertex], True
-        )
+        ways = Ways(N, own[found.vertex])
+        triangle, w, _, _ = nearest_of_lists(rest, self.X, self.F, self._lists, found.tet, ways)
         F = self.F[triangle]
         keep = (triangle >= 0) & (found.vertex[:, None] != F).all(axis=1)  # its own triangle is no contact
         return self._pairs(found.vertex[keep], triangle[keep], w[keep], N[triangle[keep]])
@@ -112,9 +112,10 @@ class PairDetector:
         """
         N, own = normals(x, self.F[: self._solids])
         N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
-        sides = Sides(self.F, N, self.face_body, own, self._solids)
-        pairs, w = points_near_triangles(x, sides, self._grid(x), not self._self, reach, CHUNKS)
-        vertex, triangle = self.vertices[pairs[:, 0]], pairs[:, 1]
+        grid = self._grid(x)
+        slot, triangle = candidates(x, self.F, self._shunned[1], grid, reach)
+        above, w = above_triangles(x, Sides(self.F, N, own, self._solids), grid, reach, slot, triangle)
+        vertex, triangle, w = grid.vertex[slot[above]], triangle[above], w[above]
         y = x[vertex] - np.einsum("ck,ckd->cd", w, x[self.F[triangle]])
         order = np.argsort((y * y).sum(axis=1), kind="stable")
         chosen = order[self._firsts(vertex[order], self.face_body[triangle[order]])]
@@ -133,19 +134,21 @@ class PairDetector:
         """The solid body that holds ``point (3,)``; -1 when none does."""
         P, nobody = np.asarray(point, dtype=np.float64)[None, :], np.array([-1])
         grid = Grid(*hash_points(P, nobody, np.array([0]), self._scale, self._mask))
-        pairs, _ = points_in_tets(x, self.T, self.tet_body, grid, False, 1)
-        return int(self.tet_body[pairs[0, 1]]) if len(pairs) else -1
+        slot, tet = candidates(x, self.T, np.full_like(self.tet_body, NOBODY), grid, 0.0)
+        holding = tet[inside_tets(x, self.T, grid.points, slot, tet)[0]]
+        return int(self.tet_body[holding[0]]) if len(holding) else -1
 
-    def detect_along(self, x: Array, v: Array, dt: float, *, thickness: float, margin: float) -> Pairs:
-        """Pairs at x, those near enough to meet within ``dt`` [s], and those found where velocities ``v`` would lead.
+    def detect_along(self, x: Array, way: Array, *, slack: float, thickness: float, margin: float) -> Pairs:
+        """Pairs at x, those near enough to meet, and those found where vertices would be after the ``way (n, 3)`` [m].
 
         A body that stops another one is met by the next in the same step, which velocities do not foretell: it takes
-        the near ones to see that coming. They are looked for up to ``margin`` [m] beyond the ``thickness``; it should
-        be shorter than the triangles, above which vertices must stay.
+        the near ones to see that coming. They are looked for as far as the longest way and ``slack`` [m], what
+        accelerations may add to it, but not beyond ``margin`` [m]; that should be shorter than the triangles, above
+        which vertices must stay. All distances are those beyond the ``thickness``.
         """
-        far = dt * float(np.sqrt((v * v).sum(axis=1).max(initial=0.0))) + G * dt * dt
+        far = float(np.sqrt((way * way).sum(axis=1).max(initial=0.0))) + slack
         found = self.detect(x).plus(self.near(x, thickness + min(far, margin)))
-        return found if far <= margin else found.plus(self.detect(x + dt * v))
+        return found if far <= margin else found.plus(self.detect(x + way))
 
 
 def touchable_vertices(mesh: Mesh) -> IntArray:
@@ -163,7 +166,7 @@ def _stacked(parts: list[IntArray], width: int) -> IntArray:
     return np.concatenate([*parts, np.zeros((0, width), dtype=np.int64)]).astype(np.int64)
 
 
-def _joined_lists(meshes: list[Mesh], faces: list[int]) -> tuple[IntArray, IntArray]:
+def _joined_lists(meshes: list[Mesh], faces: list[int]) -> Lists:
     """`_rest_lists` of all solids together; bodies of the same shape share the work."""
     pieces = {_shape(m): m for m in reversed(meshes)}
     nearest = {shape: _rest_lists(m) for shape, m in pieces.items()}
@@ -173,11 +176,11 @@ def _joined_lists(meshes: list[Mesh], faces: list[int]) -> tuple[IntArray, IntAr
         lists.append(flat + first)
         starts.append(start[1:] + starts[-1][-1])
         first += count
-    return np.concatenate(starts), np.concatenate(lists).astype(np.int64)
+    return Lists(np.concatenate(starts), np.concatenate(lists).astype(np.int64))
 
 
 def _rest_lists(mesh: Mesh) -> tuple[IntArray, IntArray]:
-    """For every tet the surface triangles nearest to its middle in the rest shape: CSR-like (start, triangles)."""
+    """For every tet the surface triangles nearest to its middle in the rest shape: starts and triangles of `Lists`."""
     centre = mesh.X[mesh.surface()].mean(axis=1)
     k = min(NEAREST, len(centre))
     index = cKDTree(centre).query(mesh.X[mesh.T].mean(axis=1), k=k)[1].reshape(-1)

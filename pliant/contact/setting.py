@@ -9,10 +9,12 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts, obstacle_contacts
 from pliant.contact.obstacles import Obstacle
-from pliant.contact.pairs import G, touchable_vertices
+from pliant.contact.pairs import touchable_vertices
 from pliant.contact.pose import Passage, passage
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.topology import edges
+
+G = 9.81  # m/s^2
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +22,7 @@ class Setting:
     """Bodies in the scene's numbering: ``meshes``, ``offsets (b + 1,)``, nodal ``mass (n,)`` [kg], ``names``.
 
     ``modulus`` [N/m^2] (b,) is Young's modulus of every body (NaN where it has none), ``thickness`` [m] that of sheets.
+    ``gravity`` [m/s^2] is how strong it is.
     """
 
     meshes: Sequence[Mesh]
@@ -29,6 +32,7 @@ class Setting:
     thickness: Array
     names: Sequence[str]
     obstacles: Sequence[Obstacle]
+    gravity: float = G
 
     @property
     def n(self) -> int:
@@ -57,7 +61,10 @@ class Setting:
 
     @cached_property
     def share(self) -> Array:
-        """The weight a vertex carries when a body of its kind rests on one of six sides (n,) [N]."""
+        """The weight a vertex carries when a body of its kind rests on one of six sides on Earth (n,) [N].
+
+        A measure of force that scenes without gravity need as well.
+        """
         skin = np.bincount(self.body[self.skin], minlength=len(self.meshes))
         weight = G * np.bincount(self.body, weights=self.mass, minlength=len(self.meshes))
         return (6.0 * weight / skin)[self.body]

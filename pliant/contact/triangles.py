@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._closest import nearest_of_lists
+from pliant.contact._grid import Lists
 from pliant.errors import MeshError
 from pliant.maps.motions import Motion
 from pliant.mesh.mesh import Mesh
@@ -68,11 +69,10 @@ class NearestTriangle:
         """Triangle (p,), weights (p, 3), distance (p,) and region (p,) of the nearest point to every x (p, 3)."""
         bound = self._corners.query(x)[0]
         lists = self._middles.query_ball_point(x, bound * (1 + 1e-12) + self._reach, return_sorted=True)
-        start = np.concatenate([[0], np.cumsum([len(near) for near in lists])]).astype(np.int64)
-        flat = np.concatenate([*map(np.asarray, lists), []]).astype(np.int64)
+        start = np.concatenate([[0], np.cumsum([len(found) for found in lists])]).astype(np.int64)
+        near = Lists(start, np.concatenate([*map(np.asarray, lists), []]).astype(np.int64))
         x = np.ascontiguousarray(x, dtype=np.float64)
-        everywhere = (self.X, x, False)  # from inside and outside alike: no directions needed
-        triangle, weights, d2, region = nearest_of_lists(x, self.X, self.F, start, flat, np.arange(len(x)), *everywhere)
+        triangle, weights, d2, region = nearest_of_lists(x, self.X, self.F, near, np.arange(len(x)), None)
         return triangle, weights, np.sqrt(d2), region
 
     def signed(self, x: Array) -> tuple[Array, Array]:

@@ -100,8 +100,10 @@ class PenaltyModel:
         x0 = start.q.reshape(-1, 3)
         frozen = None
         if self._detector is not None:
-            v0, thickness = start.v.reshape(-1, 3), self.choice.thickness
-            frozen = self._detector.detect_along(x0, v0, t - start.t, thickness=thickness, margin=self._margin)
+            dt = t - start.t
+            slack, way = self.setting.gravity * dt * dt, dt * start.v.reshape(-1, 3)
+            thickness, margin = self.choice.thickness, self._margin
+            frozen = self._detector.detect_along(x0, way, slack=slack, thickness=thickness, margin=margin)
         anchored = self.choice.anisotropy is not None
 
         def contacts_at(x: Array) -> Contacts:

@@ -15,6 +15,7 @@ from pliant.mesh import ball, box, chain, duck, sheet
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.simulate import simulate
+from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
 
@@ -136,6 +137,16 @@ def test_the_next_body_of_a_train_is_met_in_the_step_that_stops_the_first():
     scene = Scene(bodies, contact=PenaltyContact(mu=0.0), obstacles=[Plane()], integrator=BDF1(), h=0.01, duration=0.03)
     for step in simulate(scene):
         assert step.report.penetration < 5e-4  # a free fall of one step is 1e-3
+
+
+@pytest.mark.parametrize("g, met", [(0.0, False), (9.81, False), (98.1, True)])
+def test_bodies_at_rest_are_looked_for_as_far_as_gravity_takes_them(g, met):
+    cube = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2))
+    bodies = [Solid(cube.transformed(translate=(0, 0, 0.103 * k)), MATERIAL) for k in range(2)]
+    system = Scene(bodies, contact=PenaltyContact(), gravity=(0, 0, -g), integrator=BDF1()).system()
+    q = system.X.ravel()
+    (energy,) = system.contact.at(State(q, np.zeros_like(q), 0.0), 0.01).energies
+    assert (len(energy.contacts(q)) > 0) == met  # 3 mm apart; in 10 ms they fall 0, 1 and 10 mm
 
 
 def test_detection_does_not_depend_on_where_the_scene_is():

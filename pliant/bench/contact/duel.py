@@ -13,7 +13,7 @@ from time import process_time
 from typing import Any
 
 from pliant.bench.race import Runner
-from pliant.bench.samples import Kept
+from pliant.bench.samples import PHASES, Kept
 from pliant.scene import Scene
 from pliant.solvers import QLB, Tolerance
 
@@ -38,18 +38,30 @@ class Duel:
         """How many times faster ``fast`` was than ``slow``."""
         return self.runner(slow).seconds / max(self.runner(fast).seconds, 1e-12)
 
+    def share(self, name: str) -> float:
+        """The part of a solver's time that went into finding contacts."""
+        return self.detection[name] / max(self.runner(name).seconds, 1e-12)
+
     def rows(self) -> list[dict[str, Any]]:
         return [self._row(r) for r in self.runners]
 
     def _row(self, r: Runner) -> dict[str, Any]:
-        counts = {"iterations": r.iterations, "forces": r.counts.forces, "factorizations": r.counts.factorizations}
+        c, total = r.counts, max(sum(r.phases.values()), 1e-12)
+        counts = {
+            "iterations": r.iterations,
+            "forces": c.forces,
+            "factorizations": c.factorizations,
+            "inner": c.inner,
+            "switches": c.switches,
+        }
         return {
             "case": self.case,
             "solver": r.name,
             "CPU s/step": round(r.seconds / self.samples, 3),
             **{name: round(count / self.samples, 1) for name, count in counts.items()},
             "analyses": r.counts.analyses,
-            "detection": round(self.detection[r.name] / max(r.seconds, 1e-12), 3),
+            "detection": round(self.share(r.name), 3),
+            "fill/factor/solve/force %": "/".join(f"{100 * r.phases.get(p, 0.0) / total:.0f}" for p in PHASES),
             "failed": f"{r.failures}/{r.solves}",
         }
 

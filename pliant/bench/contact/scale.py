@@ -80,7 +80,8 @@ def _many(unit: Mesh, count: int) -> dict[str, float | str]:
 
 def _detect(detector: PairDetector, x: Array) -> Pairs:
     """What a step of 10 ms at 1 m/s asks for."""
-    return detector.detect_along(x, np.ones_like(x) / np.sqrt(3.0), 0.01, thickness=0.0, margin=0.02)
+    way = np.full_like(x, 0.01 / np.sqrt(3.0))
+    return detector.detect_along(x, way, slack=1e-3, thickness=0.0, margin=0.02)
 
 
 def _time(detector: PairDetector, x: Array) -> float:

@@ -8,12 +8,12 @@ from pliant.bench.table import Claim, Table
 from pliant.mesh import long_eared
 from pliant.scenes.contact import bunny, ducks
 
-THREE = ("NEWTON-D", "NEWTON-L0", "HYBRID-L1")
+FOUR = ("NEWTON-D", "NEWTON-L0", "HYBRID-L1", "HYBRID-LP")
 
 
 def run(*, quick: bool = False) -> Table:
     small: dict[str, Any] = {"mesh": long_eared(cells=8)} if quick else {}
-    solvers = {name: CONTESTANTS[name] for name in THREE}
+    solvers = {name: CONTESTANTS[name] for name in FOUR}
     hare = bunny(E=5e4, damping=2e-2, h=3e-3, **small)
     duels = [duel("BUNNY", hare, solvers, steps=60 if quick else 100, samples=4)]
     claims = [

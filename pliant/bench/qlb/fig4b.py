@@ -2,6 +2,7 @@
 
 With friction a step may have several roots, so solvers are compared by residuals and counts, not by positions. The
 first half second holds the fall, the landing and the tumbling; every solver solves the same sampled steps of it.
+QLB as published keeps one factor for a whole solve; "refreshed" factors anew after every ten iterations.
 """
 
 from typing import Any
@@ -19,8 +20,9 @@ def run(*, quick: bool = False) -> Table:
         "ND": Newton(),
         "ND-exact": Newton(project="on_demand"),
         "QLF": QLF(at="guess", max_iterations=200),
-        "QLB": QLB(at="guess"),
-        "QLB at the start": QLB(),
+        "QLB": QLB(at="guess", refresh=None),
+        "QLB at the start": QLB(refresh=None),
+        "QLB refreshed": QLB(at="guess", refresh=10),
     }
     result = duel("BUNNY", bunny(**options), solvers, steps=60 if quick else 100, samples=4)
     qlb, qlf = result.runner("QLB"), result.runner("QLF")
