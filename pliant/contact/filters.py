@@ -6,7 +6,7 @@ moves particles out of obstacles and stops them there [Chen2019, sec. 4.5].
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -59,14 +59,11 @@ class Projected:
     obstacles: Sequence[Obstacle]
     mu: float = 0.0
     margin: float = 0.0
+    order: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
         _require_friction(self.mu, "Projected.mu")
-
-    @property
-    def order(self) -> int:
-        return 1
 
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         step = self.integrator.step(system, state, h, memory)

@@ -38,7 +38,8 @@ def scene_of(run: Run) -> Any:
 
 def shapes_of(scene: Any, low: Array, high: Array) -> list[Shape]:
     """The obstacles of a scene; of unbounded ones what is near the box [m] that is seen."""
-    solid = [_solid(one, low, high) for one in getattr(scene, "obstacles", ()) if hasattr(one, "distance")]
+    met = [*getattr(scene, "obstacles", ()), *getattr(getattr(scene, "integrator", None), "obstacles", ())]
+    solid = [_solid(one, low, high) for one in met if hasattr(one, "distance")]
     return solid + [_sharp(one) for one in getattr(getattr(scene, "world", None), "obstacles", ())]
 
 

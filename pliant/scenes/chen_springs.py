@@ -6,25 +6,22 @@ steps belong to beta of 2e-4 s at most, which the rope has here; cloth has 1e-3 
 the rope is held and let go is not in the source.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array
 from pliant.bodies import Rayleigh, SpringNet
-from pliant.contact.obstacles import Obstacle, Sphere
+from pliant.contact.filters import Projected
+from pliant.contact.obstacles import Sphere
 from pliant.integrators import ERE, MSSI
-from pliant.integrators.base import Integrator
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
 from pliant.mesh import Mesh, chain, spring_net
 from pliant.scene import Scene
-from pliant.state import State, Step
-from pliant.systems.base import System
-from pliant.systems.elastodynamics import Elastodynamics
 
 ALPHA = 0.01  # [1/s]
+BALL = Sphere(center=(0.5, 0.5, -0.35), radius=0.3)  # under the falling cloth
 ROPE_BETA, CLOTH_BETA = 2e-4, 1e-3  # [s]
 
 
@@ -56,9 +53,14 @@ def shaken_cloth(K_l: float = 100.0) -> Scene:
     return Scene([cloth(K_l, Pin(corners, shake))], ERE(), h=1 / 60, duration=5.0)
 
 
-def falling_cloth(K_l: float = 100.0) -> "Draped":
+def falling_cloth(K_l: float = 100.0) -> Scene:
     """Held at four corners, falling onto a sphere; particles inside are projected onto it. [Chen2019, Fig. 4.6]"""
-    return Draped(cloth(K_l, Pin(np.array([0, 10, 110, 120]))))
+    return Scene([cloth(K_l, Pin(np.array([0, 10, 110, 120])))], onto_ball(ERE()), h=1 / 60, duration=5.0)
+
+
+def onto_ball(integrator: Any) -> Projected:
+    """``integrator``, and after each of its steps the collision with the sphere under the falling cloth. (card A19)"""
+    return Projected(integrator, [BALL], margin=3e-4)
 
 
 def mixed_cloth() -> Scene:
@@ -76,85 +78,6 @@ def cape(K_l: float = 50.0) -> Scene:
     sway = tuple((0.15 * np.sin(2 * np.pi * t), 0.0, 0.05 * np.sin(4 * np.pi * t)) for t in times)
     motion = Keyframes(times=times, translations=sway, rotations=turns, pivot=(0.5, 0.0, 0.0))
     return Scene([cloth(K_l, Pin(edge, motion))], ERE(), h=1 / 60, duration=5.0)
-
-
-@dataclass(frozen=True)
-class Projection:
-    """Moves particles that are inside a static obstacle onto its surface; they keep their tangential velocity.
-
-    ``margin`` [m] is how far outside they end up. What the impact takes is not booked: the ledger of a run counts it
-    as loss of the integrator. (card A19)
-    """
-
-    obstacle: Obstacle
-    margin: float = 3e-4
-
-    def __call__(self, state: State) -> State:
-        x, v = state.q.reshape(-1, 3).copy(), state.v.reshape(-1, 3).copy()
-        gap, normal = self.obstacle.distance(x)
-        inside = gap < self.margin
-        n = normal[inside]
-        x[inside] += (self.margin - gap[inside])[:, None] * n
-        v[inside] -= np.minimum((v[inside] * n).sum(axis=1), 0.0)[:, None] * n
-        return State(x.ravel(), v.ravel(), state.t)
-
-
-@dataclass(frozen=True)
-class Projected:
-    """``integrator``, and after each of its steps the collision."""
-
-    integrator: Integrator
-    collision: Projection
-    order: ClassVar[int]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", self.integrator.order)
-
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
-        step = self.integrator.step(system, state, h, memory)
-        return replace(step, state=self.collision(step.state))
-
-
-BALL = Sphere(center=(0.5, 0.5, -0.35), radius=0.3)
-
-
-@dataclass(frozen=True, eq=False)
-class Draped:
-    """A net that falls onto a static ``obstacle``; any integrator is followed by the projection out of it."""
-
-    net: SpringNet
-    integrator: Integrator = field(default_factory=ERE)
-    obstacle: Obstacle = BALL
-    h: float = 1 / 60
-    duration: float = 5.0
-    on_failure: Literal["raise", "warn", "substep"] = "raise"
-    on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
-    name: str = "draped"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.integrator, Projected):
-            object.__setattr__(self, "integrator", Projected(self.integrator, Projection(self.obstacle)))
-
-    @property
-    def obstacles(self) -> tuple[Obstacle, ...]:
-        return (self.obstacle,)
-
-    @property
-    def bodies(self) -> tuple[SpringNet, ...]:
-        return (self.net,)
-
-    @property
-    def steps(self) -> int:
-        return max(1, round(self.duration / self.h))
-
-    def offsets(self) -> IntArray:
-        return np.array([0, len(self.net.mesh.X)])
-
-    def system(self) -> Elastodynamics:
-        return Scene([self.net]).system()
-
-    def initial(self, system: Elastodynamics) -> State:
-        return Scene([self.net]).initial(system)
 
 
 def pendulum(k: float = 1e4) -> Scene:

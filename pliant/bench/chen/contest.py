@@ -1,6 +1,5 @@
 """ERE, SI, BE and IM on one scene: time, distance from a fine RK4 run, energy. [Chen2019, sec. 4.2.3]"""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +11,6 @@ from pliant.bench.table import Claim
 from pliant.integrators import BDF1, ERE, RK4, ImplicitMidpoint, LinearlyImplicit
 from pliant.linear.modes import highest
 from pliant.scene import Scene
-from pliant.simulate import SceneLike
 from pliant.solvers import Newton
 from pliant.state import State, Step
 from pliant.systems.base import System
@@ -45,13 +43,13 @@ METHODS: dict[str, Any] = {
 }
 
 
-def compete(scene: SceneLike, seconds: float, *, after: Callable[[State], State] | None = None) -> dict[str, Run]:
-    """All four methods at the scene's step size for ``seconds`` of simulated time."""
+def compete(scene: Scene, seconds: float, methods: dict[str, Any] = METHODS) -> dict[str, Run]:
+    """All the methods at the scene's step size for ``seconds`` of simulated time."""
     system, h = scene.system(), float(scene.h)
     start = scene.initial(system)
     steps = round(seconds / h)
     watch = lambda state: state.q
-    return {n: play(n, system, start, i, h, steps, watch=watch, after=after) for n, i in METHODS.items()}
+    return {n: play(n, system, start, i, h, steps, watch=watch) for n, i in methods.items()}
 
 
 def ground_truth(scene: Scene, seconds: float) -> Array:

@@ -56,12 +56,11 @@ def play(
     steps: int,
     *,
     watch: Callable[[State], Array] | None = None,
-    after: Callable[[State], State] | None = None,
     budget: float = np.inf,
 ) -> Run:
     """``steps`` steps of size h. Stops when a step fails, positions run away, or ``budget`` CPU seconds are spent.
 
-    ``after`` changes the state after each step (collisions by projection), ``watch`` reads something from it.
+    ``watch`` reads something from the state after each step.
     """
     run, memory = Run(name, h), None
     far = 100.0 * system.scale
@@ -70,8 +69,6 @@ def play(
         with np.errstate(all="ignore"):
             step = integrator.step(system, state, h, memory)
         state, memory = step.state, step.memory
-        if after is not None:
-            state = after(state)
         run.seconds.append(process_time() - start)
         run.counts.append(sum((r.counts for r in step.reports), Counts()))
         moved = float(np.abs(state.q - system.X.ravel()).max()) if np.isfinite(state.q).all() else np.inf

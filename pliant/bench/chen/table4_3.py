@@ -2,23 +2,22 @@
 
 import numpy as np
 
-from pliant.bench.chen.contest import compete, cost_claims, damping_claim, product_note, rows
+from pliant.bench.chen.contest import METHODS, compete, cost_claims, damping_claim, product_note, rows
 from pliant.bench.chen.play import Run, energy_plot
 from pliant.bench.table import Claim, Table
-from pliant.scenes.chen_springs import Projection, falling_cloth
+from pliant.scenes.chen_springs import BALL, falling_cloth, onto_ball
 
 PAPER = {"ERE": 8.42, "SI": 6.81, "BE": 18.91, "IM": 29.83}
 RATIOS = {"ERE/SI": "1.24, < 1.5", "BE/ERE": "2.25, > 1.5", "IM/BE": "1.58, > 1"}
 
 
 def collide(seconds: float) -> dict[str, Run]:
-    scene = falling_cloth()
-    return compete(scene, seconds, after=Projection(scene.obstacle))
+    return compete(falling_cloth(), seconds, {name: onto_ball(method) for name, method in METHODS.items()})
 
 
 def deepest(run: Run) -> float:
     """Deepest penetration [m] over the run."""
-    gap, _ = falling_cloth().obstacle.distance(np.concatenate(run.path).reshape(-1, 3))
+    gap, _ = BALL.distance(np.concatenate(run.path).reshape(-1, 3))
     return float(np.maximum(-gap, 0.0).max())
 
 
