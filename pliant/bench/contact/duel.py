@@ -17,7 +17,8 @@ from pliant.bench.samples import PHASES, Kept
 from pliant.scene import Scene
 from pliant.solvers import QLB, Tolerance
 
-GUIDE = QLB(at="guess", refresh=10, tolerance=Tolerance(1e-3))
+OURS = "QLB (ours)"
+GUIDE = QLB(tolerance=Tolerance(1e-3))
 
 
 @dataclass

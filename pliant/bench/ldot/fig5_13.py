@@ -21,7 +21,7 @@ def run(*, quick: bool = False) -> Table:
     ]
     for count in (8,) if quick else (50, 100):
         flock = ducks(count, damping=2e-3)
-        duels.append(duel(f"DUCKS {count}", flock, solvers, steps=20 if quick else 40, samples=2 if quick else 4))
+        duels.append(duel(f"DUCKS {count}", flock, solvers, steps=20 if quick else 100, samples=2 if quick else 3))
         claims.append(_faster(duels[-1], "NEWTON-D", "1.29x", f"DUCKS {count}"))
     failed = sum(r.failures for d in duels for r in d.runners)
     claims.append(Claim("every step of every solver converged", "yes", f"{failed} failures", failed == 0))
