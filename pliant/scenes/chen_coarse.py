@@ -23,6 +23,7 @@ H = 0.01  # s, everywhere in the chapter
 BETA = 0.01  # s
 UPRIGHT = {True: (1, 0), False: (2, 1)}  # axes of the armadillo (the thesis's own: True): up, from leg to leg
 FRAMES = 30  # of shaking
+SHAKE = (1.0, 0.0, 0.5)  # direction and amplitude, in units of 2 % of the body's size
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +93,23 @@ class Pair:
         return replace(self, held=lambda X: X[:, across] < middle)
 
 
-def pair(name: str, material: Any, *, shaken: bool = False, beta: float = BETA) -> Pair:
+def pair(
+    name: str,
+    material: Any,
+    *,
+    shaken: bool = False,
+    shake: tuple[float, float, float] = SHAKE,
+    beta: float = BETA,
+) -> Pair:
     """``name``: armadillo, arm or bar; ``shaken`` moves the support to and fro during the first 30 frames."""
     found = [thesis_mesh(f"{name}_{kind}") for kind in ("coarse", "fine")]
     coarse, fine = (f.mesh for f in found)
     axes = UPRIGHT[found[1].own] if name == "armadillo" else (0, 1)
     motion = None
     if shaken:
-        amplitude = 0.02 * fine.size
+        amplitude = 0.02 * fine.size * np.asarray(shake)
         times = tuple(H * FRAMES * k / 4 for k in range(5))
-        motion = Keyframes(
-            times=times, translations=tuple((amplitude * a, 0.0, 0.5 * amplitude * a) for a in (0, 1, 0, -1, 0))
-        )
+        motion = Keyframes(times=times, translations=tuple(tuple(a * amplitude) for a in (0, 1, 0, -1, 0)))
     return Pair(name, coarse, fine, prolongation(coarse, fine), material, motion, beta=beta, axes=axes)
 
 

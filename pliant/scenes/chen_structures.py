@@ -50,15 +50,19 @@ def bouncing_ball(E: float = 1e8, height: float = 0.1) -> Scene:
     return Scene([body], SIERE(), h=0.005, gravity=(0, 0, -G))
 
 
-def honeycomb(E: float = 1e8) -> Scene:
-    """A sheet hung up along one edge: a stiff rim around a soft core. [Chen2019, sec. 6.4.4]"""
+def honeycomb(E: float = 1e8, across: float = G) -> Scene:
+    """A sheet hung up along one edge: a stiff rim around a soft core. [Chen2019, sec. 6.4.4]
+
+    Its weight pulls along the sheet and moves it by a third of a millimetre; ``across`` [m/s^2] is a further
+    acceleration that bends it, so that there is something to see.
+    """
     mesh = thesis_mesh("honeycomb", 0.4).mesh
     low, high = mesh.bounds
     centre = mesh.X[mesh.T].mean(axis=1)
     rim = ((centre[:, :2] < low[:2] + 0.03) | (centre[:, :2] > high[:2] - 0.03)).any(axis=1)
     pins = Pin(mesh.where(lambda X: X[:, 1] > high[1] - 0.01))
     material = NeoHookean(E=np.where(rim, E, E / 100.0), nu=NU)
-    return Scene([_solid(mesh, material, pins)], SIERE(), h=0.01, gravity=(0, -G, -G))
+    return Scene([_solid(mesh, material, pins)], SIERE(), h=0.01, gravity=(0, -G, -across))
 
 
 def moebius_ball(E: float = 1e10) -> Scene:

@@ -1,47 +1,73 @@
-"""chen/fig3_7: the ARAP armadillo, its feet shaken for 30 frames. [Chen2019, Figure 3.7]"""
+"""chen/fig3_7: the ARAP armadillo, its feet shaken for 30 frames. [Chen2019, Figure 3.7]
+
+The source does not say along which axis. Ours is shaken mostly sideways, the motion of its second mode, and once more
+forwards, the motion of the first, which it names first.
+"""
+
+from typing import Any
 
 import numpy as np
 
+from pliant.arrays import Array
 from pliant.bench.chen.coarse import error_rows, simulate, systems, velocity_errors
 from pliant.bench.chen.play import plot
 from pliant.bench.table import Claim, Table
 from pliant.integrators import LinearlyImplicit
 from pliant.materials import ARAP
-from pliant.scenes.chen_coarse import H, notes, pair
+from pliant.scenes.chen_coarse import SHAKE, H, Pair, notes, pair
 
 PAPER = (0.536, 0.711, 0.675)
 WHY = (
-    "the source does not say along which axis it shakes; ours is mostly sideways, the motion of the second mode: "
-    "DAC, right for the first, is then about as much too slow as the coarse mesh is too fast"
+    "the source does not say along which axis it shakes. Sideways is the motion of the second mode: DAC, right for the "
+    "first, is then about as much too slow as the coarse mesh is too fast"
 )
+
+
+def body(shake: tuple[float, float, float] = SHAKE) -> Pair:
+    return pair("armadillo", ARAP(E=1e6), shaken=True, shake=shake, beta=0.0)
+
+
+def forwards() -> tuple[float, float, float]:
+    """The axis that is neither up nor across, as far as the other shake goes."""
+    axis = 3 - sum(body().axes)
+    size = float(np.linalg.norm(SHAKE))
+    return tuple(size * float(k == axis) for k in range(3))  # type: ignore[return-value]
 
 
 def run(*, quick: bool = False) -> Table:
     frames = 15 if quick else 200
-    body = pair("armadillo", ARAP(E=1e6), shaken=True, beta=0.0)
-    built = systems(body, 10, frozen=False)
-    runs = simulate(body, built, LinearlyImplicit(), frames)
-    rows, errors = error_rows(body, runs)
+    rows: list[dict[str, Any]] = []
+    claims: list[Claim] = []
+    figures: list[str] = []
+    for label, shake in {"sideways": SHAKE, "forwards": forwards()}.items():
+        figure = body(shake)
+        built = systems(figure, 10, frozen=False)
+        runs = simulate(figure, built, LinearlyImplicit(), frames)
+        found, errors = error_rows(figure, runs, shaken=label)
+        rows += found
+        claims += ranking(label, {n: float(e.mean()) for n, e in errors.items()})
+        figures += pictures(label, errors, velocity_errors(figure, runs))
     ratios = built["EigenFit"].fit.ratios[:3]
-    mean = {n: float(e.mean()) for n, e in errors.items()}
+    ours, paper = ", ".join(f"{r:.3f}" for r in ratios), ", ".join(map(str, PAPER))
+    claims.append(Claim("first three ratios", paper, ours, bool((ratios < 1).all())))
+    remarks = [*notes("armadillo"), WHY]
+    return Table("chen/fig3_7", "ARAP armadillo, SI, 10 modes", rows, claims, remarks, figures)
+
+
+def ranking(label: str, mean: dict[str, float]) -> list[Claim]:
     text = ", ".join(f"{n} {m:.4f}" for n, m in mean.items())
-    claims = [
-        Claim("EigenFit below coarse [m]", "much better", text, mean["EigenFit"] < mean["coarse"]),
-        Claim("EigenFit below DAC [m]", "better", text, mean["EigenFit"] < mean["DAC"]),
-        Claim("DAC below coarse [m]", "expected", text, mean["DAC"] < mean["coarse"]),
-        Claim(
-            "first three ratios",
-            ", ".join(map(str, PAPER)),
-            ", ".join(f"{r:.3f}" for r in ratios),
-            bool((ratios < 1).all()),
-        ),
+    return [
+        Claim(f"{label}: EigenFit below coarse [m]", "much better", text, mean["EigenFit"] < mean["coarse"]),
+        Claim(f"{label}: EigenFit below DAC [m]", "better", text, mean["EigenFit"] < mean["DAC"]),
+        Claim(f"{label}: DAC below coarse [m]", "expected", text, mean["DAC"] < mean["coarse"]),
     ]
-    t = H * np.arange(1.0, frames + 1.0)
-    picture = plot(
-        "fig3_7", "Shaken armadillo", {n: (t[: len(e)], e) for n, e in errors.items()}, "largest distance [m]"
-    )
-    speeds = {n: (t[: len(e)], e) for n, e in velocity_errors(body, runs).items()}
-    second = plot("fig3_7_velocity", "Shaken armadillo", speeds, "largest difference of velocities [m/s]")
-    return Table(
-        "chen/fig3_7", "ARAP armadillo, SI, 10 modes", rows, claims, [*notes("armadillo"), WHY], [picture, second]
-    )
+
+
+def pictures(label: str, errors: dict[str, Array], speeds: dict[str, Array]) -> list[str]:
+    curve = lambda e: (H * np.arange(1.0, len(e) + 1.0), e)
+    title = f"Armadillo shaken {label}"
+    return [
+        plot(f"fig3_7_{label}", title, {n: curve(e) for n, e in errors.items()}, "largest distance [m]"),
+        plot(f"fig3_7_{label}_velocity", title, {n: curve(e) for n, e in speeds.items()},
+             "largest difference of velocities [m/s]"),
+    ]  # fmt: skip
