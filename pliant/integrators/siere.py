@@ -62,8 +62,9 @@ class SIERE:
     (which costs energy), "never" factors even an indefinite A. Modes are followed with up to ``blocks`` blocks of
     s + 2 right-hand sides per step; more than one is used when A^-1 M u leaves their space by more than ``tolerance``
     (sine of the angle, about h^2 |K u - lam M u|: what the step neglects). The order is 1 however inexact they are, as
-    all forces enter in full; only the error constant feels it. The report's ``iterations`` are blocks, its residual is
-    that angle.
+    all forces enter in full; only the error constant feels it. What nothing couples to the followed modes, say those of
+    another body that becomes the softer one, is not seen and stays with linearly implicit Euler. The report's
+    ``iterations`` are blocks, its residual is that angle.
     """
 
     s: int = 5
