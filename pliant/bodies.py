@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,11 @@ from pliant.forces.rayleigh import RayleighForce
 from pliant.maps.pins import Pin
 from pliant.materials.base import parameter
 from pliant.mesh import Mesh, consistent_mass, lumped_mass
+
+
+def read_out(path: str) -> Any:
+    """A property that passes on what lies at ``path``, such as "body.pins", in the thing its object is made around."""
+    return property(attrgetter(path))
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.bodies import read_out
 from pliant.errors import SceneError
 from pliant.maps.pins import Pin
 from pliant.mesh import CutMesh, Mesh, cut, plane_sides
 from pliant.scene import Scene
 from pliant.state import State, Step
 from pliant.systems.elastodynamics import Elastodynamics
-
-
-def read_out(name: str) -> Any:
-    """A property that reads one field of the ``scene`` its object is made around."""
-    return property(lambda self: getattr(self.scene, name))
 
 
 class Cut(Protocol):
@@ -131,8 +127,8 @@ class CutScene:
                 remedy = "cut solids and membranes: their mass lies in the elements"
                 raise SceneError("the mass of springs lies in their vertices", where="CutScene.cuts", remedy=remedy)
 
-    name, h, steps = read_out("name"), read_out("h"), read_out("steps")
-    on_failure, on_energy_gain = read_out("on_failure"), read_out("on_energy_gain")
+    name, h, steps = read_out("scene.name"), read_out("scene.h"), read_out("scene.steps")
+    on_failure, on_energy_gain = read_out("scene.on_failure"), read_out("scene.on_energy_gain")
 
     @cached_property
     def integrator(self) -> Cutting:

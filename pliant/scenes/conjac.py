@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.bodies import Solid
+from pliant.bodies import Solid, read_out
 from pliant.contact.obstacles import Plane
-from pliant.cutting import CutScene, PlaneCut, read_out
+from pliant.cutting import CutScene, PlaneCut
 from pliant.integrators import AdaptiveConJac, ConJac
 from pliant.integrators.placement import spread
 from pliant.maps.motions import Keyframes
@@ -77,9 +77,9 @@ class TuggedScene:
     scene: Scene
     tugs: tuple[Tug, ...]
 
-    name, h, steps, bodies = read_out("name"), read_out("h"), read_out("steps"), read_out("bodies")
-    integrator = read_out("integrator")
-    on_failure, on_energy_gain = read_out("on_failure"), read_out("on_energy_gain")
+    name, h, steps = read_out("scene.name"), read_out("scene.h"), read_out("scene.steps")
+    bodies, integrator = read_out("scene.bodies"), read_out("scene.integrator")
+    on_failure, on_energy_gain = read_out("scene.on_failure"), read_out("scene.on_energy_gain")
 
     def offsets(self) -> IntArray:
         return self.scene.offsets()

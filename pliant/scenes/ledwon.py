@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from pliant.bodies import Body, Damping, Placed, Solid, SpringNet
+from pliant.bodies import Body, Placed, Solid, SpringNet, read_out
 from pliant.energies.base import Energy
 from pliant.energies.projective import PlaneCollision
 from pliant.integrators import BDF1
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
-from pliant.mesh import Mesh, bar, chain, figure, spring_net
+from pliant.mesh import bar, chain, figure, spring_net
 from pliant.scene import Scene
 
 FRAME = 1 / 60  # s
@@ -28,28 +27,8 @@ class AboveFloor:
     k: float
     height: float = 0.0
 
-    @property
-    def mesh(self) -> Mesh:
-        return self.body.mesh
-
-    @property
-    def pins(self) -> Sequence[Pin]:
-        return self.body.pins
-
-    @property
-    def damping(self) -> Damping | None:
-        return self.body.damping
-
-    @property
-    def velocity(self) -> tuple[float, ...]:
-        return self.body.velocity
-
-    @property
-    def name(self) -> str:
-        return self.body.name
-
-    def masses(self) -> sp.csr_matrix:
-        return self.body.masses()
+    mesh, pins, damping = read_out("body.mesh"), read_out("body.pins"), read_out("body.damping")
+    velocity, name, masses = read_out("body.velocity"), read_out("body.name"), read_out("body.masses")
 
     def energies(self, placed: Placed) -> list[Energy]:
         vertices = placed.first + np.arange(len(self.mesh.X))

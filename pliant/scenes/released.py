@@ -1,15 +1,12 @@
 """Bodies that are let go from a deformed shape: twisted bars, bent strips."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.bodies import Body, Damping, Placed
+from pliant.bodies import Body, Placed, read_out
 from pliant.energies.base import Energy
-from pliant.maps.pins import Pin
 from pliant.mesh import Mesh
 
 
@@ -27,24 +24,9 @@ class Released:
     def mesh(self) -> Mesh:
         return Mesh(X=self.x, T=self.body.mesh.T, region=self.body.mesh.region)
 
-    @property
-    def pins(self) -> Sequence[Pin]:
-        return self.body.pins
-
-    @property
-    def damping(self) -> Damping | None:
-        return self.body.damping
-
-    @property
-    def velocity(self) -> tuple[float, ...]:
-        return self.body.velocity
-
-    @property
-    def name(self) -> str:
-        return self.body.name
-
-    def masses(self) -> sp.csr_matrix:
-        return self.body.masses()
+    pins, damping = read_out("body.pins"), read_out("body.damping")
+    velocity, name = read_out("body.velocity"), read_out("body.name")
+    masses = read_out("body.masses")
 
     def energies(self, placed: Placed) -> list[Energy]:
         X = placed.X.copy()
