@@ -7,12 +7,13 @@ One step, as in the paper:
   4  v = J v_d, and friction;  x += h v, and x_q += gamma h b_q towards equilibrium
 A body at rest is in the exact equilibrium of the full mesh, whatever the number of nodes.
 
-Linearised once it is Newton's first step on M (v - v_0) = h f(x_0 + beta h v) with v in the range of J. With
-``iterations`` > 1 it goes on from there, f, K and J taken anew each time: what soft bodies and fast turning need.
+Linearised once it is Newton's first step from v = 0 on M (v - v_0) = h f(x_0 + beta h v) with v in the range of J.
+From v = v_0 (``ahead``) the same step keeps more energy in large motions. With ``iterations`` > 1 it goes on, f, K and
+J taken anew each time: what soft bodies and fast turning need.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,11 +23,11 @@ from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.conjac_friction import filtered
 from pliant.integrators.conjac_inertia import share
-from pliant.integrators.conjac_plan import Moment, Plan, capped, plan_of
+from pliant.integrators.conjac_plan import Guess, Moment, Plan, capped, plan_of
 from pliant.integrators.placement import spread
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.maps.condensation import Condensed, follow
+from pliant.maps.condensation import Condensed, Follow, follow
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import velocity_step
@@ -37,14 +38,13 @@ HALVINGS = 12
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """f, K, D at positions reached with ``moved`` (zero at the start of the step), and what is condensed from them."""
+    """f, K, D at the guess, and what is condensed from them."""
 
+    guess: Guess
     f: Array
     K: sp.csr_matrix
     K_free: sp.csr_matrix  # rows and columns of the free coordinates
     D: sp.csr_matrix
-    velocity: Array  # at which f was taken
-    moved: Array  # displacement / (beta h) at which f and K were taken
     w: Array  # (N,) velocities that the prescribed coordinates alone cause
     condensed: Condensed
 
@@ -54,11 +54,13 @@ class ConJac:
     """Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
 
     ``gamma`` is the part of the force residual removed per correction (None: a line search along the energy),
-    ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised. ``inertial``
-    subtracts the inertia of the following nodes from the residual; pieces that nothing holds, which would otherwise
-    sag in free flight, have as much of it subtracted as lowers their energy. ``cap`` limits by what part of its length
-    a correction may change an edge, ``friction`` is the coefficient against obstacles, ``settle`` puts the following
-    nodes in equilibrium at t = 0. ``psd`` projects K; without it steps fail where K_qq is not definite.
+    ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised, ``ahead`` whether
+    first where the old velocities lead to instead of at the old positions. ``inertial`` subtracts the inertia of the
+    following nodes from the residual; pieces that nothing holds, which would otherwise sag in free flight, have as much
+    of it subtracted as lowers their energy. ``cap`` limits by what part of its length a correction may change an edge,
+    ``friction`` is the coefficient against obstacles, ``settle`` puts the following nodes in equilibrium at t = 0.
+    ``project``: K is made definite "always", or "on_demand" where K_qq as it is cannot be factored, or "never", and
+    then such steps fail. Corrections with K as it is converge like Newton's method.
     """
 
     nodes: IntArray | None = None
@@ -68,10 +70,11 @@ class ConJac:
     corrections: int = 1
     iterations: int = 1
     inertial: bool = False
+    ahead: bool = False
     cap: float = 0.25
     friction: float = 0.0
     settle: bool = False
-    psd: bool = True
+    project: Literal["always", "on_demand", "never"] = "always"
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
 
@@ -101,16 +104,17 @@ class ConJac:
         """One step with the given dynamic vertices; the new state, the report, and the analysis to reuse."""
         clock = Clock()
         now = Moment(system.at(state, state.t + h), state, h, plan, dynamic)
-        v, shift, counts = np.zeros_like(state.v), np.zeros_like(state.q), Counts()
+        guess = Guess(state.v, now.unhindered() if self.ahead else 0.0 * state.v, 0.0 * state.q)
+        counts = Counts()
         try:
-            for k in range(self.iterations):
-                local = self._linearised(now, v, shift, k == 0, analysis, clock)
+            for _ in range(self.iterations):
+                local = self._linearised(now, guess, analysis, clock)
                 analysis = local.condensed.factor.memory
                 v = self._velocities(now, local, clock)
                 inertia = self._inertia(now, v)
-                shift = shift + self._correction(now, local, inertia, clock)
+                guess = Guess(v, v, guess.shift + self._correction(now, local, inertia, clock))
                 counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, self._columns(local, inertia))
-            q = now.system.prescribe(state.q + h * v, now.end) + shift
+            q = now.system.prescribe(state.q + h * v, now.end) + guess.shift
             q, extra = self._corrected(now, local, v, inertia, q, clock)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
@@ -120,19 +124,15 @@ class ConJac:
         report = SolveReport(finite, self.iterations, 0.0, 0.0, counts + extra, clock.totals(), message=message)
         return State(q, v, now.end), report, analysis
 
-    def _linearised(self, now: Moment, v: Array, shift: Array, first: bool, analysis: Any, clock: Clock) -> Linearised:
-        """f, K, D and J where the step starts, or where the last iteration led: x_0 + beta (h v + shift)."""
-        system, state, driven = now.system, now.state, now.driven()
-        q = state.q if first else state.q + self.beta * (now.h * v + shift)
-        velocity = state.v if first else v
+    def _linearised(self, now: Moment, guess: Guess, analysis: Any, clock: Clock) -> Linearised:
+        """f, K, D and J at the guess."""
+        system, driven, velocity = now.system, now.driven(), guess.velocity
+        q = now.state.q + self.beta * (now.h * guess.moved + guess.shift)
         with clock("force"):
             f = system.force(q, velocity, now.end)
         with clock("fill"):
-            K = system.stiffness(q, velocity, now.end, psd=self.psd)
             D = system.damping(q, velocity, now.end)
-            K_free = system.restrict(K)
-        with clock("factor"):
-            known = follow(K_free, now.leading, self.linear, analysis, now.anchoring())
+        K, K_free, known = self._factored(now, q, velocity, analysis, clock)
         with clock("solve"):
             others = [f[system.free]] if self._fixed else []
             if driven.any():
@@ -141,7 +141,26 @@ class ConJac:
         w = driven.copy()
         if driven.any():
             w[system.free] = condensed.others[:, -1]
-        return Linearised(f, K, K_free, D, velocity, v, w, condensed)
+        return Linearised(guess, f, K, K_free, D, w, condensed)
+
+    def _factored(
+        self, now: Moment, q: Array, v: Array, analysis: Any, clock: Clock
+    ) -> tuple[sp.csr_matrix, sp.csr_matrix, Follow]:
+        """K as it is where that is wanted and K_qq is definite, else projected; its free part, and that factored."""
+
+        def factored(psd: bool) -> tuple[sp.csr_matrix, sp.csr_matrix, Follow]:
+            with clock("fill"):
+                K = now.system.stiffness(q, v, now.end, psd=psd)
+                K_free = now.system.restrict(K)
+            with clock("factor"):
+                return K, K_free, follow(K_free, now.leading, self.linear, analysis, now.anchoring())
+
+        try:
+            return factored(self.project == "always")
+        except NotPositiveDefinite:
+            if self.project != "on_demand":
+                raise
+            return factored(True)
 
     def _columns(self, local: Linearised, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""
@@ -166,11 +185,11 @@ class ConJac:
             A = gram(J, system.mass(state.q), system.free)
             A -= stiff * (local.K_free[dynamic] @ J)
             rhs = system.mass(state.q) @ (state.v - w) + h * local.f
-            if (w != local.moved).any():
-                rhs += stiff * (local.K @ (w - local.moved))
+            if (w != local.guess.moved).any():
+                rhs += stiff * (local.K @ (w - local.guess.moved))
             if local.D.nnz:
                 A -= h * (J.T @ (system.restrict(local.D) @ J))
-                rhs += h * (local.D @ (w - local.velocity))
+                rhs += h * (local.D @ (w - local.guess.velocity))
             A = 0.5 * (A + A.T)
             v = w.copy()
             v[system.free] += J @ velocity_step(A, J.T @ rhs[system.free]).u

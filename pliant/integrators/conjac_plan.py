@@ -30,6 +30,15 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
+class Guess:
+    """Where a step is linearised: x_0 + beta (h ``moved`` + ``shift``), all (N,), with forces at ``velocity``."""
+
+    velocity: Array
+    moved: Array
+    shift: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Moment:
     """One step: the system with its contacts found, where it starts, its length, and which vertices are dynamic."""
 
@@ -51,6 +60,12 @@ class Moment:
         """Velocities (N,) of the prescribed coordinates on their way to the end of the step, zero elsewhere."""
         v = (self.system.prescribe(self.state.q, self.end) - self.state.q) / self.h
         v[self.system.free] = 0.0
+        return v
+
+    def unhindered(self) -> Array:
+        """Velocities (N,) of a step without forces: the old ones where they are not prescribed."""
+        v = self.driven()
+        v[self.system.free] = self.state.v[self.system.free]
         return v
 
     def anchoring(self) -> Sequence[Anchoring]:

@@ -45,7 +45,7 @@ def run(*, quick: bool = False) -> Table:
     best: dict[str, dict[str, float]] = {}
     memories: dict[str, Any] = dict.fromkeys(chosen)
     with cpu_clocks():
-        for turn in range(4 if quick else 24):  # taking turns, so that a busy machine slows all alike
+        for turn in range(4 if quick else 48):  # taking turns, so that a busy machine slows all alike
             for name, (integrator, watch) in chosen.items():
                 parts, memories[name] = split(integrator, watch, system, state, memories[name])
                 if turn > 0:  # the first has the analysis in it
