@@ -12,7 +12,7 @@ from time import process_time
 from typing import Any
 
 from pliant.arrays import Array
-from pliant.bench.conjac.beta import outcome
+from pliant.bench.conjac.beta import RELEASE, WEAK, outcome
 from pliant.bench.conjac.play import Moment, march
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac, LinearlyImplicit
@@ -21,8 +21,7 @@ from pliant.scenes.conjac import DRAGON, dragon, dragon_nodes
 
 BETAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.5, 2.0, 3.0)
 PAPER = 3.7  # the beta VANILLA needed in the paper, which names no other for 2 ms
-RELEASE, SLOT = 0.25, 0.01  # the tugs end [s]; methods take turns of this simulated time [s]
-WEAK = 0.01  # pulls so weak that nothing turns
+SLOT = 0.01  # methods take turns of this simulated time [s]
 LIVELY: dict[str, Any] = {"ahead": True, "gamma": None, "corrections": 2}
 
 
