@@ -94,7 +94,7 @@ def run(*, quick: bool = False) -> Table:
         "coarse: ConJac, beta 0.5": (ConJac(few, gamma=0.2), large),
         "coarse: ConJac ahead, searched": (ConJac(few, **LIVELY), large),
         "coarse: ConJac ahead, searched, twice": (ConJac(few, **LIVELY, iterations=2), large),
-        "coarse: ConJac at 1 ms": (ConJac(few, gamma=0.2), 1e-3),
+        "coarse: ConJac at 2 ms": (ConJac(few, gamma=0.2), h),
     }
     weak: dict[str, tuple[Any, float]] = {
         f"weak: VANILLA, beta {beta}": vanilla,
