@@ -41,6 +41,10 @@ class Runner:
         self._count(step)
         return step
 
+    def retire(self) -> None:
+        """Let go of the simulation and its factors; the counts stay."""
+        self.scene = self.system = self.state = self.memory = None  # type: ignore[assignment]
+
     def _count(self, step: Step) -> None:
         for report in step.reports:
             self.iterations += report.iterations

@@ -103,6 +103,8 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = 10)
         result = Contest(case, race(runners, whole), whole, whole)
     else:
         result = sampled(case, build, solvers, int(wanted))
+    for runner in result.runners:
+        runner.retire()
     for row in result.rows(next(iter(solvers))):
         sys.stderr.write(", ".join(f"{k} {v}" for k, v in row.items()) + "\n")
     return result
