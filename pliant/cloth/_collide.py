@@ -77,42 +77,65 @@ def edge_edge(x, cloth, A, B, N1, N2, reach):
 
 
 @njit(cache=True, error_model="numpy")
+def within(x, tips, reach):
+    """The tips in the bounding box of the points x, widened by ``reach``."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for v in range(len(x)):
+        for i in range(3):
+            low[i], high[i] = min(low[i], x[v, i]), max(high[i], x[v, i])
+    found = np.empty(len(tips), dtype=np.int64)
+    n = 0
+    for c in range(len(tips)):
+        inside = True
+        for i in range(3):
+            inside = inside and low[i] - reach <= tips[c, i] <= high[i] + reach
+        found[n] = c
+        n += inside
+    return found[:n]
+
+
+@njit(cache=True, error_model="numpy")
 def tip_face(x, faces, tips, normals, inward, reach):
     """For each tip the closest face it pokes through: face (or -1), barycentric weights, height above the face."""
     face = np.full(len(tips), -1, dtype=np.int64)
     weights = np.zeros((len(tips), 3))
     height = np.full(len(tips), np.inf)
-    n = np.empty(3)
-    for c in range(len(tips)):
-        for f in range(len(faces)):
-            p, q, r = x[faces[f, 0]], x[faces[f, 1]], x[faces[f, 2]]
-            apart = False
-            for i in range(3):
-                apart = (
-                    apart or max(p[i], q[i], r[i]) < tips[c, i] - reach or min(p[i], q[i], r[i]) > tips[c, i] + reach
-                )
-            if apart:
+    near = within(x, tips, reach)
+    for f in range(len(faces)):
+        v0, v1, v2 = faces[f, 0], faces[f, 1], faces[f, 2]
+        x0, x1 = min(x[v0, 0], x[v1, 0], x[v2, 0]) - reach, max(x[v0, 0], x[v1, 0], x[v2, 0]) + reach
+        y0, y1 = min(x[v0, 1], x[v1, 1], x[v2, 1]) - reach, max(x[v0, 1], x[v1, 1], x[v2, 1]) + reach
+        z0, z1 = min(x[v0, 2], x[v1, 2], x[v2, 2]) - reach, max(x[v0, 2], x[v1, 2], x[v2, 2]) + reach
+        for c in near:
+            if tips[c, 0] < x0 or tips[c, 0] > x1 or tips[c, 1] < y0 or tips[c, 1] > y1:
                 continue
-            a, b, w = q - p, r - p, tips[c] - p
-            n[0], n[1], n[2] = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-            size = np.sqrt(dot(n, n))
-            n /= size if dot(n, normals[c]) > 0.0 else -size
-            above = dot(n, w)
-            if dot(n, normals[c]) < 0.1 or above < -reach or above > reach or abs(above) >= abs(height[c]):
+            if tips[c, 2] < z0 or tips[c, 2] > z1:
                 continue
-            blocked = False
-            for k in range(inward.shape[1]):
-                blocked = blocked or dot(n, inward[c, k]) > 0.035  # the face would cut the body
-            if blocked:
-                continue
-            aa, ab, bb, aw, bw = dot(a, a), dot(a, b), dot(b, b), dot(a, w), dot(b, w)
-            det = aa * bb - ab * ab
-            v, z = (bb * aw - ab * bw) / det, (aa * bw - ab * aw) / det
-            if v < -1e-2 or z < -1e-2 or v + z > 1.01:  # a tip at a bent edge is over both faces, not over none
-                continue
-            face[c], height[c] = f, above
-            weights[c, 0], weights[c, 1], weights[c, 2] = 1.0 - v - z, v, z
+            hit, above, v, w = poked(x[v0], x[v1], x[v2], tips[c], normals[c], inward[c])
+            if hit and abs(above) <= reach and abs(above) < abs(height[c]):
+                face[c], height[c] = f, above
+                weights[c, 0], weights[c, 1], weights[c, 2] = 1.0 - v - w, v, w
     return face, weights, height
+
+
+@njit(cache=True, error_model="numpy")
+def poked(p, q, r, tip, normal, inward):
+    """Whether the tip is over the face p, q, r from outside, its height above it, and its weights at q and r."""
+    a, b, t = q - p, r - p, tip - p
+    n = np.empty(3)
+    n[0], n[1], n[2] = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    size = np.sqrt(dot(n, n))
+    n /= size if dot(n, normal) > 0.0 else -size
+    above = dot(n, t)
+    if dot(n, normal) < 0.1:
+        return False, above, 0.0, 0.0
+    for k in range(len(inward)):
+        if dot(n, inward[k]) > 0.035:  # the face would cut the body
+            return False, above, 0.0, 0.0
+    aa, ab, bb, at, bt = dot(a, a), dot(a, b), dot(b, b), dot(a, t), dot(b, t)
+    det = aa * bb - ab * ab
+    v, w = (bb * at - ab * bt) / det, (aa * bt - ab * at) / det
+    return not (v < -1e-2 or w < -1e-2 or v + w > 1.01), above, v, w  # a tip at a bent edge is over both faces
 
 
 @njit(cache=True, error_model="numpy")

@@ -160,16 +160,27 @@ def locate(X, F, m, p):
     best, face = -np.inf, -1
     weights = np.zeros(3)
     for f in range(m):
-        if F[f, 0] < 0:
+        a, b, c = F[f, 0], F[f, 1], F[f, 2]
+        if a < 0:
             continue
-        a, b, c = X[F[f, 0]], X[F[f, 1]], X[F[f, 2]]
-        det = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-        w1 = ((p[0] - a[0]) * (c[1] - a[1]) - (p[1] - a[1]) * (c[0] - a[0])) / det
-        w2 = ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])) / det
+        b0, b1, c0, c1 = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1], X[c, 0] - X[a, 0], X[c, 1] - X[a, 1]
+        p0, p1 = p[0] - X[a, 0], p[1] - X[a, 1]
+        det = b0 * c1 - b1 * c0
+        w1 = (p0 * c1 - p1 * c0) / det
+        w2 = (b0 * p1 - b1 * p0) / det
         low = min(1.0 - w1 - w2, w1, w2)
         if low > best:
             best, face = low, f
             weights[0], weights[1], weights[2] = 1.0 - w1 - w2, w1, w2
             if low > 1e-9:
                 break
+    return face, weights
+
+
+@njit(cache=True)
+def locate_all(X, F, P):
+    """`locate` for all points P (k, 2): faces (k,) and weights (k, 3)."""
+    face, weights = np.empty(len(P), dtype=np.int64), np.empty((len(P), 3))
+    for i in range(len(P)):
+        face[i], weights[i] = locate(X, F, len(F), P[i])
     return face, weights

@@ -126,7 +126,7 @@ def add_dense(data, indptr, graph, elements, H, F):
 
 @njit(cache=True, error_model="numpy")
 def add_isotropic(data, indptr, graph, elements, W, F):
-    """Element matrices W (m, k, k) times the identity (inertia, bending)."""
+    """Element matrices W (m, k, k) times the identity (inertia)."""
     k = elements.shape[1]
     start, near, number = graph
     B = np.zeros((3, 3))
@@ -156,3 +156,77 @@ def add_vector(out, number, elements, f, F):
                 for a in range(2):
                     t = f[e, p, 0] * F[e, 0, a] + f[e, p, 1] * F[e, 1, a] + f[e, p, 2] * F[e, 2, a]
                     out[3 * n + 2 * number[i] + a] -= t
+
+
+@njit(cache=True, error_model="numpy")
+def cotangent(X, apex, p, q):
+    """Cotangent of the material angle p-apex-q."""
+    u0, u1, w0, w1 = X[p, 0] - X[apex, 0], X[p, 1] - X[apex, 1], X[q, 0] - X[apex, 0], X[q, 1] - X[apex, 1]
+    return (u0 * w0 + u1 * w1) / abs(u0 * w1 - u1 * w0)
+
+
+@njit(cache=True, error_model="numpy")
+def hinge_maps(X, F, hinges, sides, number):
+    """How the bend kappa = sum k_i x_i of a hinge follows the material: kappa' = sum k_i xdot_i - H_i Xdot_i.
+
+    H (m, 4, 3, 2) takes each half of the stencil with the F of its own face ``sides (m, 2)``: cloth that slides over a
+    crease keeps its bend. The mean of both F would not, and would push the material toward the wider face.
+    """
+    H = np.zeros((len(hinges), 4, 3, 2))
+    for e in range(len(hinges)):
+        v0, v1 = hinges[e, 0], hinges[e, 1]
+        if number[v0] < 0 and number[v1] < 0 and number[hinges[e, 2]] < 0 and number[hinges[e, 3]] < 0:
+            continue
+        for s in range(2):
+            tip, f = hinges[e, 2 + s], sides[e, s]
+            c0, c1 = cotangent(X, v0, v1, tip), cotangent(X, v1, v0, tip)
+            for a in range(3):
+                for b in range(2):
+                    H[e, 0, a, b] += c1 * F[f, a, b]
+                    H[e, 1, a, b] += c0 * F[f, a, b]
+                    H[e, 2 + s, a, b] = -(c0 + c1) * F[f, a, b]
+    return H
+
+
+@njit(cache=True, error_model="numpy")
+def add_hinges(data, indptr, graph, hinges, w, k, H):
+    """Matrices w kappa'^T kappa' of hinges (m, 4) with stencils k (m, 4) and maps H (m, 4, 3, 2)."""
+    start, near, number = graph
+    n = len(start) - 1
+    for e in range(len(hinges)):
+        for p in range(4):
+            for q in range(4):
+                i, j = hinges[e, p], hinges[e, q]
+                x, X = place(start, near, number, i, j)
+                for a in range(3):
+                    r = indptr[3 * i + a]
+                    data[r + x + a] += w[e] * k[e, p] * k[e, q]
+                    if number[j] >= 0:
+                        for b in range(2):
+                            data[r + X + b] -= w[e] * k[e, p] * H[e, q, a, b]
+                if number[i] < 0:
+                    continue
+                for a in range(2):
+                    r = indptr[3 * n + 2 * number[i] + a]
+                    for b in range(3):
+                        data[r + x + b] -= w[e] * H[e, p, b, a] * k[e, q]
+                    if number[j] >= 0:
+                        for b in range(2):
+                            for c in range(3):
+                                data[r + X + b] += w[e] * H[e, p, c, a] * H[e, q, c, b]
+
+
+@njit(cache=True, error_model="numpy")
+def add_hinge_forces(out, number, hinges, f, k, H):
+    """Forces -kappa'^T f of hinges with f = w kappa (m, 3), added to out (3n + 2e,)."""
+    n = len(number)
+    for e in range(len(hinges)):
+        for p in range(4):
+            i = hinges[e, p]
+            for a in range(3):
+                out[3 * i + a] -= k[e, p] * f[e, a]
+            if number[i] >= 0:
+                for a in range(2):
+                    out[3 * n + 2 * number[i] + a] += (
+                        H[e, p, 0, a] * f[e, 0] + H[e, p, 1, a] * f[e, 1] + H[e, p, 2, a] * f[e, 2]
+                    )

@@ -72,13 +72,13 @@ def shape_operator(x, X, faces, N, crease, normals, f, A):
         if g < 0 or crease[f, k]:
             continue  # a crease on a sharp feature is represented exactly and needs no refinement
         a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-        e = x[b] - x[a]
-        e /= np.sqrt(e[0] ** 2 + e[1] ** 2 + e[2] ** 2) + 1e-300
-        p, q = normals[f], normals[g]
-        sine = (
-            (p[1] * q[2] - p[2] * q[1]) * e[0] + (p[2] * q[0] - p[0] * q[2]) * e[1] + (p[0] * q[1] - p[1] * q[0]) * e[2]
-        )
-        theta = np.arctan2(sine, p[0] * q[0] + p[1] * q[1] + p[2] * q[2])
+        e0, e1, e2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        length = np.sqrt(e0**2 + e1**2 + e2**2) + 1e-300
+        p0, p1, p2 = normals[f, 0], normals[f, 1], normals[f, 2]
+        q0, q1, q2 = normals[g, 0], normals[g, 1], normals[g, 2]
+        sine = (p1 * q2 - p2 * q1) * (e0 / length) + (p2 * q0 - p0 * q2) * (e1 / length)
+        sine += (p0 * q1 - p1 * q0) * (e2 / length)
+        theta = np.arctan2(sine, p0 * q0 + p1 * q1 + p2 * q2)
         u, w = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1]
         scale = theta / (2.0 * A * np.sqrt(u * u + w * w))
         s0 += scale * w * w
@@ -89,19 +89,20 @@ def shape_operator(x, X, faces, N, crease, normals, f, A):
 
 @njit(cache=True, error_model="numpy")
 def face_normals(x, faces):
-    n = np.zeros((len(faces), 3))
+    n = np.empty((len(faces), 3))
     for f in range(len(faces)):
-        p, q = x[faces[f, 1]] - x[faces[f, 0]], x[faces[f, 2]] - x[faces[f, 0]]
-        n[f, 0] = p[1] * q[2] - p[2] * q[1]
-        n[f, 1] = p[2] * q[0] - p[0] * q[2]
-        n[f, 2] = p[0] * q[1] - p[1] * q[0]
-        n[f] /= np.sqrt(n[f, 0] ** 2 + n[f, 1] ** 2 + n[f, 2] ** 2) + 1e-300
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        p0, p1, p2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        q0, q1, q2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        n0, n1, n2 = p1 * q2 - p2 * q1, p2 * q0 - p0 * q2, p0 * q1 - p1 * q0
+        size = np.sqrt(n0**2 + n1**2 + n2**2) + 1e-300
+        n[f, 0], n[f, 1], n[f, 2] = n0 / size, n1 / size, n2 / size
     return n
 
 
 @njit(cache=True, error_model="numpy")
 def angle_average(F, X, faces):
-    """F (m, 3, 2) of the faces averaged at each vertex by the angles they have there, (n, 3, 2)."""
+    """F (m, 3, 2) of the faces averaged at each vertex by the angles they have there, (n, 3, 2); 0 where none is."""
     total = np.zeros((len(X), 3, 2))
     weight = np.zeros(len(X))
     for f in range(len(faces)):
@@ -114,7 +115,8 @@ def angle_average(F, X, faces):
                 total[a, i, 0] += angle * F[f, i, 0]
                 total[a, i, 1] += angle * F[f, i, 1]
     for v in range(len(X)):
-        total[v] /= weight[v]
+        if weight[v] > 0.0:
+            total[v] /= weight[v]
     return total
 
 

@@ -49,8 +49,11 @@ def metric(m, a, b):
 
 
 @njit(cache=True)
-def inner(M0, M1, M2, p, q):
-    return M0 * p[0] * q[0] + M1 * (p[0] * q[1] + p[1] * q[0]) + M2 * p[1] * q[1]
+def corner_product(m, S, c, a, b):
+    """(a - c)^T S (b - c) in the material; S = (xx, xy, yy)."""
+    p0, p1 = m.X[a, 0] - m.X[c, 0], m.X[a, 1] - m.X[c, 1]
+    q0, q1 = m.X[b, 0] - m.X[c, 0], m.X[b, 1] - m.X[c, 1]
+    return S[0] * p0 * q0 + S[1] * (p0 * q1 + p1 * q0) + S[2] * p1 * q1
 
 
 @njit(cache=True)
@@ -75,9 +78,13 @@ def should_flip(m, f, k, edges, corner_edges):
     A0, A1 = area(X, c, a, b), area(X, d, b, a)
     if min(area(X, c, a, d), area(X, d, b, c)) <= 1e-3 * (A0 + A1):
         return False
-    S = 0.25 * (m.S[a] + m.S[b] + m.S[c] + m.S[d])
-    left = A1 * inner(S[0], S[1], S[2], X[a] - X[c], X[b] - X[c])
-    right = A0 * inner(S[0], S[1], S[2], X[b] - X[d], X[a] - X[d])
+    S = (
+        0.25 * (m.S[a, 0] + m.S[b, 0] + m.S[c, 0] + m.S[d, 0]),
+        0.25 * (m.S[a, 1] + m.S[b, 1] + m.S[c, 1] + m.S[d, 1]),
+        0.25 * (m.S[a, 2] + m.S[b, 2] + m.S[c, 2] + m.S[d, 2]),
+    )
+    left = A1 * corner_product(m, S, c, a, b)
+    right = A0 * corner_product(m, S, d, b, a)
     if left + right >= -0.01 * (A0 + A1):
         return False
     return dihedral_cosine(m.x, a, b, c, d) > 0.766  # 40 degrees: a sharper fold keeps its edge
@@ -85,15 +92,25 @@ def should_flip(m, f, k, edges, corner_edges):
 
 @njit(cache=True)
 def flips(m, edges, corner_edges):
-    """Flip until Delaunay, at most ten rounds; the number of flips."""
+    """Flip until Delaunay, at most ten rounds, each over the faces next to flips; the number of flips."""
     total = 0
+    stale = np.ones(m.count[1], dtype=np.bool_)
     for _ in range(10):
         done = 0
         for f in range(m.count[1]):
+            if not stale[f] or m.F[f, 0] < 0:
+                continue
+            stale[f] = False
             for k in range(3):
-                if m.F[f, 0] >= 0 and m.N[f, k] > f and should_flip(m, f, k, edges, corner_edges):
+                g = m.N[f, k]
+                if g > f and should_flip(m, f, k, edges, corner_edges):
                     flip(m, f, k)
                     done += 1
+                    for changed in (f, g):
+                        stale[changed] = True
+                        for j in range(3):
+                            if m.N[changed, j] >= 0:
+                                stale[m.N[changed, j]] = True
         total += done
         if done == 0:
             break
@@ -224,14 +241,19 @@ def border_edge(m, a, b):
 
 @njit(cache=True)
 def collapses(m, size_min, aspect_min, edges, corner_edges):
-    """Merge vertices whose removal leaves no edge above 0.9, no crumb and no needle; the number of merges."""
+    """Merge vertices whose removal leaves no edge above 0.9, no crumb and no needle; the number of merges.
+
+    At most three rounds, each over the vertices next to merges.
+    """
     total = 0
     faces = np.empty(RING, dtype=np.int64)
+    stale = np.ones(m.count[0], dtype=np.bool_)
     for _ in range(3):
         done = 0
         for a in range(m.count[0]):
-            if m.VF[a] < 0 or m.flags[a] & FIXED:
+            if not stale[a] or m.VF[a] < 0 or m.flags[a] & FIXED:
                 continue
+            stale[a] = False
             n = ring(m, a, faces)
             best, target = 0.64, -1
             for i in range(n):
@@ -258,6 +280,10 @@ def collapses(m, size_min, aspect_min, edges, corner_edges):
             if target >= 0:
                 collapse(m, a, target, faces, n)
                 done += 1
+                n = ring(m, target, faces)
+                for i in range(n):
+                    for k in range(3):
+                        stale[m.F[faces[i], k]] = True
         total += done
         if done == 0:
             break

@@ -72,8 +72,9 @@ def keep_admitted(sheet: Sheet, scenery: Scenery, table: FeatureTable, border: B
     direction, feature = np.zeros((len(on), 2)), sheet.feature.copy()
     lines = np.flatnonzero(feature[on] < table.edges)
     e = feature[on[lines]]
-    F = vertex_gradients(sheet)[on[lines]]
-    direction[lines] = material_directions(F, scenery.edge_b[e] - scenery.edge_a[e])
+    if len(lines):
+        F = vertex_gradients(sheet, on[lines])
+        direction[lines] = material_directions(F, scenery.edge_b[e] - scenery.edge_a[e])
     feature[on[~border.admits(sheet.X[on], direction, 0.8 * zone)]] = -1
     return replace(sheet, feature=feature)
 
@@ -91,8 +92,8 @@ def fresh_edges(hits: EdgeHits, sheet: Sheet, scenery: Scenery, world: World, bo
     if not len(kept):
         return kept
     a, b, e, s = a[kept], b[kept], e[kept], hits.s[touching[kept]][:, None]
-    F = vertex_gradients(sheet)
-    direction = material_directions(0.5 * (F[a] + F[b]), scenery.edge_b[e] - scenery.edge_a[e])
+    F = 0.5 * (vertex_gradients(sheet, a) + vertex_gradients(sheet, b))
+    direction = material_directions(F, scenery.edge_b[e] - scenery.edge_a[e])
     return touching[kept[border.admits((1 - s) * sheet.X[a] + s * sheet.X[b], direction, zone)]]
 
 

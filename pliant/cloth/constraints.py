@@ -144,7 +144,7 @@ def _crease_directions(sheet: Sheet, cloth: EolCloth, scenery: Scenery, slide: A
     lone = np.flatnonzero(inner & ~sums.any(axis=1) & (sheet.feature < cloth.world.table.edges))
     if len(lone):
         e = sheet.feature[lone]
-        sums[lone] = material_directions(vertex_gradients(sheet)[lone], scenery.edge_b[e] - scenery.edge_a[e])
+        sums[lone] = material_directions(vertex_gradients(sheet, lone), scenery.edge_b[e] - scenery.edge_a[e])
     chosen = np.flatnonzero(inner & sums.any(axis=1))
     slide[chosen] = sums[chosen] / np.linalg.norm(sums[chosen], axis=1, keepdims=True)
 

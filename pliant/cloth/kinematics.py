@@ -26,16 +26,21 @@ def deformation_gradients(x: Array, X: Array, faces: IntArray) -> Array:
 
 def corner_velocities(sheet: Sheet) -> Array:
     """u (m, 3, 3): world velocity of the material at the corners of every face [m/s] [Weidner2022, Eq. 2.2]."""
-    v, V = sheet.v[sheet.faces], sheet.V[sheet.faces]
-    if not sheet.V.any():
-        return v
-    F = deformation_gradients(sheet.x, sheet.X, sheet.faces)
-    return v - np.einsum("mij,mkj->mki", F, V)
+    u = sheet.v[sheet.faces]
+    flowing = np.flatnonzero(np.any(sheet.V[sheet.faces], axis=(1, 2)))
+    if len(flowing):
+        faces = sheet.faces[flowing]
+        F = deformation_gradients(sheet.x, sheet.X, faces)
+        u[flowing] -= np.einsum("mij,mkj->mki", F, sheet.V[faces])
+    return u
 
 
-def vertex_gradients(sheet: Sheet) -> Array:
-    """Deformation gradients averaged over the faces at each vertex by their angles there, (n, 3, 2)."""
-    return angle_average(deformation_gradients(sheet.x, sheet.X, sheet.faces), sheet.X, sheet.faces)
+def vertex_gradients(sheet: Sheet, at: IntArray) -> Array:
+    """Deformation gradients (k, 3, 2) averaged over the faces at the vertices ``at (k,)`` by their angles there."""
+    wanted = np.zeros(len(sheet.X), dtype=bool)
+    wanted[at] = True
+    faces = sheet.faces[wanted[sheet.faces].any(axis=1)]
+    return np.asarray(angle_average(deformation_gradients(sheet.x, sheet.X, faces), sheet.X, faces)[at])
 
 
 def material_directions(F: Array, e: Array) -> Array:
@@ -49,9 +54,11 @@ def material_directions(F: Array, e: Array) -> Array:
 
 def material_velocities(sheet: Sheet) -> Array:
     """World velocity of the material at each vertex (n, 3) [m/s], with the averaged F where V is not zero."""
-    if not sheet.V.any():
-        return sheet.v
-    return sheet.v - np.einsum("nij,nj->ni", vertex_gradients(sheet), sheet.V)
+    flowing = np.flatnonzero(sheet.V.any(axis=1))
+    u = sheet.v.copy()
+    if len(flowing):
+        u[flowing] -= np.einsum("nij,nj->ni", vertex_gradients(sheet, flowing), sheet.V[flowing])
+    return u
 
 
 def quadratic_velocity(sheet: Sheet, rho: float) -> tuple[Array, Array]:

@@ -182,11 +182,13 @@ def uniform_sizing(sheet: Sheet) -> Array:
 def handle_rows(cloth: EolCloth, sheet: Sheet, t: float, h: float, equal: Rows) -> IntArray:
     """Three equalities per handle vertex: its velocity follows the target with the handle's lag; the vertices."""
     held = [np.zeros(0, dtype=np.int64)]
+    kept = np.flatnonzero(sheet.fixed)
     for handle in cloth.world.handles:
         if not handle.holds(t):
             continue
         blend = 1 - np.exp(-h / handle.lag)
-        v = np.array([np.argmin(np.sum((sheet.X - X) ** 2, axis=1)) for X in np.atleast_2d(handle.X)])
+        apart = np.sum((sheet.X[kept] - np.atleast_2d(handle.X)[:, None]) ** 2, axis=2)
+        v = kept[np.argmin(apart, axis=1)]
         target = (1 - blend) * sheet.v[v] + blend * handle.target(t)
         columns = (3 * v[:, None] + np.arange(3)).reshape(-1, 1)
         who = Pushes(np.repeat(v, 3), np.tile(np.eye(3), (len(v), 1)), np.full(3 * len(v), -1))

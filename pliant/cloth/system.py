@@ -100,8 +100,9 @@ class EolCloth:
         g = -membrane.element_gradients(sheet.x, sheet.faces, b, A, self._mu, self._lam)
         g += (self.material.rho / 3 * A)[:, None, None] * np.asarray(self.world.gravity)
         _fill.add_vector(out, self._graph[2], sheet.faces, g, F)
-        W = self._hinge_weights(sheet)
-        _fill.add_vector(out, self._graph[2], self.hinge, -W @ sheet.x[self.hinge], self._hinge_gradients(F))
+        w, k = self._hinge_stencils(sheet)
+        f = w[:, None] * np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
+        _fill.add_hinge_forces(out, self._graph[2], self.hinge, f, k, self._hinge_maps(sheet, F))
         return out
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
@@ -111,8 +112,8 @@ class EolCloth:
         b, A, F = self._geometry(sheet)
         H = membrane.element_hessians(sheet.x, sheet.faces, b, A, self._mu, self._lam, psd)
         _fill.add_dense(data, self._pattern.indptr, self._graph, sheet.faces, H, F)
-        W = self._hinge_weights(sheet)
-        _fill.add_isotropic(data, self._pattern.indptr, self._graph, self.hinge, W, self._hinge_gradients(F))
+        w, k = self._hinge_stencils(sheet)
+        _fill.add_hinges(data, self._pattern.indptr, self._graph, self.hinge, w, k, self._hinge_maps(sheet, F))
         return self._pattern.matrix(-data)
 
     def combined(self, data: Array, diagonal: Array) -> sp.csr_matrix:
@@ -160,13 +161,14 @@ class EolCloth:
         """Kinetic, membrane, bending and gravity energy [J]."""
         sheet = self.unpack(q, v)
         b, A = material_gradients(sheet.X, sheet.faces)
-        x = sheet.x[self.hinge]
+        w, k = self._hinge_stencils(sheet)
+        kappa = np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
         u = corner_velocities(sheet)
         centre = sheet.x[sheet.faces].mean(axis=1)
         return {
             "kinetic": 0.5 * float(np.einsum("mij,mik,mjk->", self._inertia(sheet), u, u)),
             "membrane": float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam)),
-            "bending": 0.5 * float(np.einsum("mij,mik,mjk->", self._hinge_weights(sheet), x, x)),
+            "bending": 0.5 * float(w @ np.einsum("mj,mj->m", kappa, kappa)),
             "gravity": -self.material.rho * float(A @ (centre @ np.asarray(self.world.gravity))),
         }
 
@@ -179,12 +181,13 @@ class EolCloth:
         A = 0.5 * (e1[:, 0] * e2[:, 1] - e1[:, 1] * e2[:, 0])
         return (self.material.rho * A)[:, None, None] * MASS
 
-    def _hinge_weights(self, sheet: Sheet) -> Array:
+    def _hinge_stencils(self, sheet: Sheet) -> tuple[Array, Array]:
+        """Weights (h,) and stencils (h, 4) of the energy sum w/2 |sum k_i x_i|^2."""
         k, A = cotangent_stencils(sheet.X, self.hinge)
-        return (1.5 * self.material.beta / A)[:, None, None] * k[:, :, None] * k[:, None, :]
+        return 1.5 * self.material.beta / A, k
 
-    def _hinge_gradients(self, F: Array) -> Array:
-        return 0.5 * (F[self._hinge_faces[:, 0]] + F[self._hinge_faces[:, 1]])
+    def _hinge_maps(self, sheet: Sheet, F: Array) -> Array:
+        return np.asarray(_fill.hinge_maps(sheet.X, F, self.hinge, self._hinge_faces, self._graph[2]))
 
 
 def hinges_of(faces: IntArray, N: IntArray) -> tuple[IntArray, IntArray]:

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.cloth._conform import locate
-from pliant.cloth.kinematics import corner_velocities, deformation_gradients, material_velocities
+from pliant.cloth._conform import locate_all
+from pliant.cloth.kinematics import deformation_gradients, material_velocities
 from pliant.cloth.sheet import Sheet
 
 
@@ -40,19 +40,22 @@ def transfer(old: Sheet, new: Sheet, origin: IntArray, slide: Array) -> Sheet:
     if not len(fresh) and not lost.any():
         return new
     v, V = new.v.copy(), new.V.copy()
-    v[lost], V[lost] = material_velocities(old)[origin[lost]], 0.0
-    u, F = corner_velocities(old), deformation_gradients(old.x, old.X, old.faces)
-    for i in fresh:
-        f, w = locate(old.X, old.faces, len(old.faces), new.X[i])
-        world = w @ u[f]
-        on = old.feature[old.faces[f]]
+    if lost.any():
+        v[lost], V[lost] = material_velocities(old)[origin[lost]], 0.0
+    face, weights = locate_all(old.X, old.faces, new.X[fresh])
+    corners = old.faces[face]
+    F = deformation_gradients(old.x, old.X, corners)
+    u = old.v[corners] - np.einsum("kij,kaj->kai", F, old.V[corners])
+    for k, i in enumerate(fresh):
+        w, world = weights[k], weights[k] @ u[k]
+        on = old.feature[corners[k]]
         if new.feature[i] < 0:
             v[i] = world
         elif (on == new.feature[i]).sum() == 2 and w[on != new.feature[i]].max() < 1e-6:
-            v[i], V[i] = w @ old.v[old.faces[f]], w @ old.V[old.faces[f]]
+            v[i], V[i] = w @ old.v[corners[k]], w @ old.V[corners[k]]
         else:
-            V[i] = sliding(F[f], world, slide[i])
-            v[i] = world + F[f] @ V[i]
+            V[i] = sliding(F[k], world, slide[i])
+            v[i] = world + F[k] @ V[i]
     return replace(new, v=v, V=V)
 
 

@@ -107,6 +107,23 @@ def test_lagrangian_forces_and_stiffness_match_finite_differences() -> None:
     assert np.allclose(K, K.T)
 
 
+def test_bending_does_no_work_on_cloth_that_slides_over_a_crease_between_faces_of_any_width() -> None:
+    X, faces = rectangle((0.6, 1.0), (3, 4))
+    crease = X[:, 1] == 0.5
+    X = X + [[0.0, 0.15]] * np.sin(3 * X[:, 1:])  # rows of different widths
+    s = X[:, 1] - X[crease, 1][0]
+    x = np.column_stack([X[:, 0], np.maximum(s, 0.0), np.minimum(s, 0.0)])
+    base = replace(sheet(X, faces, x), feature=np.where(crease, 0, -1))
+    cloth = EolCloth(base, ClothMaterial(E=1e-12, beta=0.3, rho=1e-12), World(gravity=(0.0, 0.0, 0.0)))
+    direction = np.column_stack([0 * s, s > 0, s < 0]).astype(float)  # up to the crease, then away from it
+    sliding = replace(base, v=direction, V=np.where(crease[:, None], [0.0, -1.0], 0.0))
+    q, v, _ = vars(cloth.pack(sliding, 0.0)).values()
+    f, K = cloth.force(q, v, 0.0), cloth.stiffness(q, v, 0.0)
+    assert np.abs(f).max() > 0.1
+    assert abs(f @ v) < 1e-12 * np.abs(f).max()
+    assert np.abs(K @ v).max() < 1e-10 * np.abs(K).max()
+
+
 def test_quadratic_velocity_vector_is_that_of_lagrange() -> None:
     cloth, state = random_sheet(seed=5, cells=(2, 2))
     cloth = EolCloth(replace(cloth.sheet, feature=np.where(cloth.sheet.fixed, -1, 0)), cloth.material, World())

@@ -1,6 +1,7 @@
 """The strand on a table: cosh law, energy drift, lift-off with the quadratic-velocity vector, pull force."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -78,3 +79,16 @@ def run(*, quick: bool = False) -> Table:
     ]
     note = "capstan threshold: mu 3/4 exp(mu pi/2) = 1/4 at mu = 0.235; theory of the release: 0.5562 L"
     return Table("eol/strand", "A strip sliding off a table", [*rows, stuck, loose], claims, [note])
+
+
+def figure(table: Table) -> Any:
+    """Error and energy drift of the frictionless strand over h: both are first order."""
+    from pliant.plots import curves, sheet
+
+    drawn, (axes,) = sheet(1, 2, size=(8.0, 3.4))
+    loose = [r for r in table.rows if r["mu"] == 0]
+    curves(axes[0], loose, "h_ms", "error", "qvv")
+    curves(axes[1], [r | {"loss_J": -r["drift_J"]} for r in loose], "h_ms", "loss_J", "qvv")
+    for panel in axes:
+        panel.set(xscale="log", yscale="log")
+    return drawn
