@@ -27,7 +27,7 @@ from pliant.integrators.conjac_plan import Guess, Moment, Plan, capped, plan_of
 from pliant.integrators.placement import spread
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.maps.condensation import Condensed, Follow, follow
+from pliant.maps.condensation import Condensed, follow
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import velocity_step
@@ -59,8 +59,8 @@ class ConJac:
     following nodes from the residual; pieces that nothing holds, which would otherwise sag in free flight, have as much
     of it subtracted as lowers their energy. ``cap`` limits by what part of its length a correction may change an edge,
     ``friction`` is the coefficient against obstacles, ``settle`` puts the following nodes in equilibrium at t = 0.
-    ``project``: K is made definite "always", or "on_demand" where K_qq as it is cannot be factored, or "never", and
-    then such steps fail. Corrections with K as it is converge like Newton's method.
+    ``project``: K is made definite "always", or "on_demand" where K_qq or the step's matrix as they are cannot be
+    factored, or "never", and then such steps fail. Corrections with K as it is converge like Newton's method.
     """
 
     nodes: IntArray | None = None
@@ -108,9 +108,8 @@ class ConJac:
         counts = Counts()
         try:
             for _ in range(self.iterations):
-                local = self._linearised(now, guess, analysis, clock)
+                local, v = self._solved(now, guess, analysis, clock)
                 analysis = local.condensed.factor.memory
-                v = self._velocities(now, local, clock)
                 inertia = self._inertia(now, v)
                 guess = Guess(v, v, guess.shift + self._correction(now, local, inertia, clock))
                 counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, self._columns(local, inertia))
@@ -124,15 +123,32 @@ class ConJac:
         report = SolveReport(finite, self.iterations, 0.0, 0.0, counts + extra, clock.totals(), message=message)
         return State(q, v, now.end), report, analysis
 
-    def _linearised(self, now: Moment, guess: Guess, analysis: Any, clock: Clock) -> Linearised:
+    def _solved(self, now: Moment, guess: Guess, analysis: Any, clock: Clock) -> tuple[Linearised, Array]:
+        """The step linearised, and the velocities that follow; with K projected where it is wanted or needed."""
+
+        def attempt(psd: bool) -> tuple[Linearised, Array]:
+            local = self._linearised(now, guess, psd, analysis, clock)
+            return local, self._velocities(now, local, clock)
+
+        try:
+            return attempt(self.project == "always")
+        except NotPositiveDefinite:
+            if self.project != "on_demand":
+                raise
+            return attempt(True)
+
+    def _linearised(self, now: Moment, guess: Guess, psd: bool, analysis: Any, clock: Clock) -> Linearised:
         """f, K, D and J at the guess."""
         system, driven, velocity = now.system, now.driven(), guess.velocity
         q = now.state.q + self.beta * (now.h * guess.moved + guess.shift)
         with clock("force"):
             f = system.force(q, velocity, now.end)
         with clock("fill"):
+            K = system.stiffness(q, velocity, now.end, psd=psd)
             D = system.damping(q, velocity, now.end)
-        K, K_free, known = self._factored(now, q, velocity, analysis, clock)
+            K_free = system.restrict(K)
+        with clock("factor"):
+            known = follow(K_free, now.leading, self.linear, analysis, now.anchoring())
         with clock("solve"):
             others = [f[system.free]] if self._fixed else []
             if driven.any():
@@ -142,25 +158,6 @@ class ConJac:
         if driven.any():
             w[system.free] = condensed.others[:, -1]
         return Linearised(guess, f, K, K_free, D, w, condensed)
-
-    def _factored(
-        self, now: Moment, q: Array, v: Array, analysis: Any, clock: Clock
-    ) -> tuple[sp.csr_matrix, sp.csr_matrix, Follow]:
-        """K as it is where that is wanted and K_qq is definite, else projected; its free part, and that factored."""
-
-        def factored(psd: bool) -> tuple[sp.csr_matrix, sp.csr_matrix, Follow]:
-            with clock("fill"):
-                K = now.system.stiffness(q, v, now.end, psd=psd)
-                K_free = now.system.restrict(K)
-            with clock("factor"):
-                return K, K_free, follow(K_free, now.leading, self.linear, analysis, now.anchoring())
-
-        try:
-            return factored(self.project == "always")
-        except NotPositiveDefinite:
-            if self.project != "on_demand":
-                raise
-            return factored(True)
 
     def _columns(self, local: Linearised, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import Array
 from pliant.bench.conjac.play import equilibrium, march
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac
@@ -28,22 +29,31 @@ def still(case: str, mesh: Mesh) -> Scene:
     return aniso(case.split()[1], mesh=mesh)
 
 
-def settle(scene: Scene, count: int, gamma: float, exact: Any) -> dict[str, Any]:
-    """Largest distance to the exact equilibrium, as a part of the sag, once nothing moves; h and beta for damping."""
+def settle(scene: Scene, count: int, gamma: float, exact: Array, *, slowly: bool = False) -> dict[str, Any]:
+    """Largest distance to the exact equilibrium, as a part of the sag, once nothing moves.
+
+    Long steps with beta = 1, several corrections and K as it is come to rest like Newton's method; ``slowly`` is the
+    paper's step with beta = 3 for damping, of which every step takes away a third of what is left.
+    """
     system = scene.system()
     X = system.X.ravel()
     sag = float(abs(exact - X).max())
-    run = replace(scene, integrator=ConJac(spread(system, count), beta=3.0, gamma=gamma), h=5e-2, duration=40.0)
+    nodes = spread(system, count)
+    if slowly:
+        integrator, h = ConJac(nodes, beta=3.0, gamma=gamma), 5e-2
+    else:
+        integrator, h = ConJac(nodes, beta=1.0, gamma=gamma, corrections=6, project="on_demand"), 0.5
     error, quiet, last, steps = np.inf, np.inf, X, 0
-    for moment in march(run):
+    for moment in march(replace(scene, integrator=integrator, h=h, duration=800 * h)):
         steps += 1
         quiet = float(abs(moment.state.v).max())
         moved = float(abs(moment.state.q - last).max())
         last = moment.state.q
         error = float(abs(last - exact).max()) / sag
-        if quiet < 1e-9 and moved < 1e-13:
+        if quiet < 1e-9 and moved < 1e-12:
             break
-    return {"nodes": count, "gamma": gamma, "sag mm": 1e3 * sag, "error / sag": error, "steps": steps, "speed": quiet}
+    found = {"sag mm": 1e3 * sag, "error / sag": error, "steps": steps, "speed": quiet}
+    return {"nodes": count, "gamma": gamma, "beta": integrator.beta} | found
 
 
 def run(*, quick: bool = False) -> Table:
@@ -56,6 +66,8 @@ def run(*, quick: bool = False) -> Table:
         exact = equilibrium(system, scene.initial(system))
         for count, gamma in ((0, 1 / 3), (1, 1 / 3), (4, 1 / 3), (1, 1.0)):
             rows.append({"scene": case} | settle(scene, count, gamma, exact))
+        if case == "TWIST" or quick:
+            rows.append({"scene": case} | settle(scene, 4, 1 / 3, exact, slowly=True))
     worst = max(row["error / sag"] for row in rows)
     claims = [
         Claim(
@@ -65,6 +77,8 @@ def run(*, quick: bool = False) -> Table:
             worst <= 1e-8,
         )
     ]
-    return Table(
-        "conjac/static", "Static states", rows, claims, ["beta = 3, h = 50 ms, until speeds are below 1e-9 m/s"]
-    )
+    notes = [
+        "until speeds are below 1e-9 m/s and a step moves nothing by 1e-12 m; steps of 0.5 s, six corrections in each",
+        "beta = 3: steps of 50 ms with one correction, as in the paper; the same state after more steps",
+    ]
+    return Table("conjac/static", "Static states", rows, claims, notes)
