@@ -52,13 +52,14 @@ def compete(scene: Scene, seconds: float, methods: dict[str, Any] = METHODS) -> 
     return {n: play(n, system, start, i, h, steps, watch=watch) for n, i in methods.items()}
 
 
-def ground_truth(scene: Scene, seconds: float) -> Array:
-    """Positions at the ends of the scene's steps by RK4 at half its stable step, (steps, N)."""
+def ground_truth(scene: Scene, seconds: float) -> Run:
+    """Positions and energies at the ends of the scene's steps, by RK4 at half its stable step."""
     substeps = int(np.ceil(float(scene.h) / stable_rk4_step(scene, 0.5)))
     system, h = scene.system(), float(scene.h) / substeps
     steps = round(seconds / float(scene.h))
     run = play("RK4", system, scene.initial(system), RK4(), h, steps * substeps, watch=lambda s: s.q)
-    return np.array(run.path[substeps - 1 :: substeps])
+    ends = slice(substeps - 1, None, substeps)
+    return Run("RK4", float(scene.h), run.energies[ends], path=run.path[ends])
 
 
 def stable_rk4_step(scene: Scene, safety: float = 0.9) -> float:
@@ -72,12 +73,12 @@ def stable_rk4_step(scene: Scene, safety: float = 0.9) -> float:
     return safety * min(2.828 / np.sqrt(lam), 2.785 / max(d, 1e-300))
 
 
-def error(run: Run, truth: Array) -> float:
-    """Largest distance of a vertex from the truth [m], over all steps both have."""
+def error(run: Run, truth: list[Array]) -> float:
+    """Largest distance of a vertex from the true path [m], over all steps both have."""
     n = min(len(run.path), len(truth))
     if n == 0:
         return float("nan")
-    difference = (np.array(run.path[:n]) - truth[:n]).reshape(n, -1, 3)
+    difference = (np.array(run.path[:n]) - np.array(truth[:n])).reshape(n, -1, 3)
     return float(np.linalg.norm(difference, axis=2).max())
 
 

@@ -1,6 +1,5 @@
 """chen/fig4_3: rope and shaken cloth by ERE, SI, BE and IM: time, error, energy. [Chen2019, Figures 4.3, 4.4]"""
 
-from dataclasses import replace
 from typing import Any
 
 from pliant.bench.chen.contest import compete, damping_claim, error, ground_truth, product_note, rows
@@ -9,9 +8,10 @@ from pliant.bench.table import Claim, Table
 from pliant.integrators import LinearlyImplicit
 from pliant.scenes.chen_springs import elastic_rope, shaken_cloth
 
-CHAOS = (
-    "after the shake at 1 s the cloth moves chaotically: SI at h/4 is as far from the truth as at h, and the rows only"
-    " say that no method follows the particles"
+SHAKE = (
+    "the source does not say how far the cloth is shaken; ours 5 cm, with its damping (with 15 cm and a tenth of the"
+    " damping no method follows the particles, and IM bursts). IM leaves the velocities of the shaken corners ringing,"
+    " which its energy contains"
 )
 
 
@@ -20,7 +20,7 @@ def run(*, quick: bool = False) -> Table:
     scene = elastic_rope(100.0)
     truth = ground_truth(scene, seconds)
     runs = compete(scene, seconds)
-    errors = {n: error(r, truth) for n, r in runs.items()}
+    errors = {n: error(r, truth.path) for n, r in runs.items()}
     table = [{"scene": "rope", **r, "error [m]": round(errors[r["method"]], 4)} for r in rows(runs)]
     ranked = ", ".join(f"{n} {e:.3f}" for n, e in errors.items())
     cost = {n: sum(r.seconds) for n, r in runs.items()}
@@ -37,7 +37,7 @@ def run(*, quick: bool = False) -> Table:
         "Rope and shaken cloth",
         table,
         claims,
-        [product_note(runs), CHAOS],
+        [product_note(runs), SHAKE],
         [energy_plot("fig4_3", "Rope, K_l = 100 N/m", list(runs.values()))],
     )
 
@@ -51,10 +51,11 @@ def cloth_claims(table: list[dict[str, Any]], seconds: float) -> list[Claim]:
     steps = round(seconds / h)
     half = play("SI, h/2", system, scene.initial(system), LinearlyImplicit(), h / 2, 2 * steps, watch=lambda s: s.q)
     half.path = half.path[1::2]
-    errors = {**{n: error(r, truth) for n, r in runs.items()}, "SI, h/2": error(half, truth)}
     every = {**runs, "SI, h/2": half}
+    errors = {n: error(r, truth.path) for n, r in every.items()}
     table += [{"scene": "cloth", **r, "error [m]": round(errors[r["method"]], 4)} for r in rows(every)]
-    lively = damping_claim(runs)  # the source's picture of the cloth is about this
+    end = {n: float(r.total()[-1]) for n, r in (*runs.items(), ("truth", truth))}
+    off = {n: abs(e - end["truth"]) for n, e in end.items()}
     text = f"{errors['ERE']:.3f}, {errors['SI, h/2']:.3f}, {errors['SI']:.3f} m"
     return [
         Claim(
@@ -63,5 +64,10 @@ def cloth_claims(table: list[dict[str, Any]], seconds: float) -> list[Claim]:
             text,
             errors["ERE"] < errors["SI"] and errors["SI, h/2"] < errors["SI"],
         ),
-        replace(lively, name=f"cloth: {lively.name}"),
+        Claim(
+            "cloth, energy at the end [J]: ERE nearer to the truth than SI and BE",
+            "only slightly damped",
+            ", ".join(f"{n} {e:.3f}" for n, e in end.items()),
+            off["ERE"] < min(off["SI"], off["BE"]),
+        ),
     ]

@@ -27,7 +27,7 @@ def run(*, quick: bool = False) -> Table:
         ere = play("ERE", system, start, ERE(), h, steps, watch=watch)
         substeps = int(np.ceil(h / stable_rk4_step(scene)))
         rk = play("RK4", system, start, RK4(), h / substeps, steps * substeps, watch=watch)
-        e = error(ere, np.array(rk.path[substeps - 1 :: substeps])) if rk.stable else float("nan")
+        e = error(ere, rk.path[substeps - 1 :: substeps]) if rk.stable else float("nan")
         ratio = sum(rk.seconds) / sum(ere.seconds)
         ratios.append(ratio)
         errors.append(e)
