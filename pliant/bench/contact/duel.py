@@ -1,7 +1,8 @@
 """Contests of solvers over scenes with contact: the same sampled steps for all, what detection costs, and analyses.
 
-A guide walks along the first ``steps`` of the scene; at steps spread evenly over them every solver solves the very same
-step from the guide's state, in turns (as in `pliant.bench.samples`, but for one shared system, with contacts watched).
+A guide walks along the first ``steps`` of the scene, by smaller steps where one fails; at steps spread evenly over
+them every solver solves the very same step from the guide's state, in turns (as in `pliant.bench.samples`, but for one
+shared system, with contacts watched).
 PLIANT_BENCH_STEPS sets the number of sampled steps ("all": every one).
 """
 
@@ -14,11 +15,13 @@ from typing import Any
 
 from pliant.bench.race import Runner
 from pliant.bench.samples import PHASES, Kept
+from pliant.checkpoint import Checkpoint
 from pliant.scene import Scene
+from pliant.simulate import simulate
 from pliant.solvers import QLB, Tolerance
 
 OURS = "QLB (ours)"
-GUIDE = QLB(tolerance=Tolerance(1e-3))
+GUIDE = QLB(tolerance=Tolerance(1e-3), max_iterations=100)
 
 
 @dataclass
@@ -78,7 +81,8 @@ def duel(case: str, scene: Scene, solvers: dict[str, Any], *, steps: int, sample
     """Every solver on the same sampled steps of ``scene``; the rows go to stderr as they come."""
     wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
     samples = steps if wanted == "all" else min(int(wanted), steps)
-    guide = Runner("guide", _solved_by(scene, GUIDE))
+    guide = Runner("guide", replace(_solved_by(scene, GUIDE), on_failure="substep"))
+    path = simulate(guide.scene, start=Checkpoint(0, guide.state), system=guide.system)
     watch = guide.system.contact = _Watch(guide.system.contact)
     runners = [_entrant(guide, name, solver) for name, solver in solvers.items()]
     result = Duel(case, runners, steps, samples, dict.fromkeys(solvers, 0.0))
@@ -87,11 +91,12 @@ def duel(case: str, scene: Scene, solvers: dict[str, Any], *, steps: int, sample
         if k in chosen:
             for runner in runners:
                 before = watch.seconds
-                step = runner.visit(guide.state, guide.memory)
+                after = runner.visit(guide.state, guide.memory).state
                 result.detection[runner.name] += watch.seconds - before
-            result.contacts.append(len(guide.system.contacts(step.state.q, step.state.v, step.state.t) or ()))
-            sys.stderr.write(f"{case} step {k}: {[(r.name, round(r.seconds, 2), r.failures) for r in runners]}\n")
-        guide.step()
+                sys.stderr.write(f"{case} step {k} {runner.name}: {runner.seconds:.2f} s, {runner.failures} failed\n")
+            result.contacts.append(len(guide.system.contacts(after.q, after.v, after.t) or ()))
+        step = next(path)
+        guide.state, guide.memory = step.state, step.memory
     return result
 
 
