@@ -142,8 +142,8 @@ def run(*, quick: bool = False) -> Table:
         "follows: over the second half of the pull, when the slack is out: the far hem of WIRE and of JAWS (weightless "
         "here); on NAILS, where the hem hangs and swings, the material that passes the last nails",
         "strain: 99th percentile of the principal stretch minus 1, largest before and during the pull",
-        "JAWS on the regular mesh passes, too: a point pushes the face that it is in along one normal and is handed on to "
-        "the next face. Lagrangian cloth locks where it has a vertex on the feature (conformal), or two normals there",
+        "JAWS on the regular mesh passes, too: a point pushes the face it is in along one normal and is handed on "
+        "to the next face. Lagrangian cloth locks where a vertex of its own is on the feature (conformal)",
     ]
     title = "Cloth that follows its hands over wire, nails and jaws"
     return Table("eol/snag", title, rows, claims, notes, plot=Plot("scene", "strain", log="y"))
