@@ -40,10 +40,10 @@ class Moment:
         return all(r.converged for r in self.step.reports) and bool(np.isfinite(self.energy))
 
 
-def march(scene: Any, steps: int | None = None) -> Iterator[Moment]:
-    """Step without certificates and books; stops at the first step that is not sound."""
+def march(scene: Any, steps: int | None = None, start: State | None = None) -> Iterator[Moment]:
+    """Step without certificates and books, from ``start`` if given; stops at the first step that is not sound."""
     system = scene.system()
-    state, memory = scene.initial(system), None
+    state, memory = start or scene.initial(system), None
     with np.errstate(all="ignore"):
         for _ in range(scene.steps if steps is None else steps):
             step = scene.integrator.step(system, state, float(scene.h), memory)
