@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from pliant.bench.eol.table2_1 import stretch
 from pliant.checkpoint import load, save
 from pliant.cloth.collide import tip_hits
 from pliant.cloth.material import ClothMaterial
@@ -137,6 +138,17 @@ def test_interrupted_run_goes_on_bit_for_bit(tmp_path) -> None:
     assert len(whole[-1].system.sheet.faces) != len(scene.sheet.faces)
     assert np.array_equal(whole[-1].state.q, rest[-1].state.q)
     assert np.array_equal(whole[-1].state.v, rest[-1].state.v)
+
+
+def test_timed_stretch_of_a_scene_has_its_own_steps_and_the_scene_runs_to_its_end() -> None:
+    scene = replace(eol.strand(h=4e-3), duration=0.08)
+    moments = list(stretch(scene, 5))
+    times = np.array([0.0] + [m.state.t for m, _ in moments])
+    timed = np.array([seconds is not None for _, seconds in moments])
+    assert timed.sum() == 5
+    assert np.allclose(np.diff(times)[timed], scene.h) and np.allclose(np.diff(times)[~timed], 2 * scene.h)
+    assert 0 <= times[-1] - scene.duration + 1e-9 < scene.h + 1e-6
+    assert sum(seconds is not None for _, seconds in stretch(scene, None)) == scene.steps
 
 
 def test_scenes_refuse_nonsense_by_name() -> None:
