@@ -125,6 +125,8 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
                 step = runner.visit(guide.state, guide.memory)
                 iterations[runner.name].append((step.state.t, sum(r.iterations for r in step.reports)))
                 first = step.state.q if first is None else first
+                if not all(r.converged for r in step.reports):
+                    continue  # counted as a failure; what it returns is no root
                 far = float(np.abs(step.state.q - first).max()) / runner.system.scale
                 if far > SAME and another_root(runner, guide, step.state.q):
                     others[runner.name] += 1
