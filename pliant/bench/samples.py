@@ -42,8 +42,8 @@ class Kept:
 class Contest:
     """What the solvers of one case spent on ``steps`` of the ``whole`` time steps of its script.
 
-    ``apart`` is the largest distance between a solver's roots and those of the first one, in sizes of the scene, where
-    both found the same one; ``others`` counts the steps in which it found another (see `another_root`), as happens
+    ``apart`` is the largest distance between a solver's roots and those of the first that converged, in sizes of the
+    scene, where both found the same one; ``others`` counts the steps in which it found another (see `another_root`), as happens
     where a body buckles. ``iterations`` are those of every step, with its time [s].
     """
 
@@ -124,9 +124,9 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
             for runner in runners:
                 step = runner.visit(guide.state, guide.memory)
                 iterations[runner.name].append((step.state.t, sum(r.iterations for r in step.reports)))
-                first = step.state.q if first is None else first
                 if not all(r.converged for r in step.reports):
                     continue  # counted as a failure; what it returns is no root
+                first = step.state.q if first is None else first
                 far = float(np.abs(step.state.q - first).max()) / runner.system.scale
                 if far > SAME and another_root(runner, guide, step.state.q):
                     others[runner.name] += 1
