@@ -15,14 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array
 from pliant.bench.race import Runner, race
 from pliant.scene import Scene
 from pliant.solvers import QLB, Solution, Tolerance
 from pliant.solvers.base import StageLike
 
 Build = Callable[[Any], Scene]  # a scene for a nonlinear solver
-SAME = 1e-6  # of the size of the scene: results closer than this are one root
 PHASES = ("fill", "factor", "solve", "force")
 
 
@@ -42,9 +40,8 @@ class Kept:
 class Contest:
     """What the solvers of one case spent on ``steps`` of the ``whole`` time steps of its script.
 
-    ``apart`` is the largest distance between a solver's roots and those of the first that converged, in sizes of the
-    scene, where both found the same one; ``others`` counts the steps in which it found another (see `another_root`), as happens
-    where a body buckles. ``iterations`` are those of every step, with its time [s].
+    ``apart`` is the largest distance between a solver's roots and those of the first solver that found one, in sizes of
+    the scene; ``iterations`` are those of every step, with its time [s].
     """
 
     case: str
@@ -52,7 +49,6 @@ class Contest:
     steps: int
     whole: int
     apart: dict[str, float] = field(default_factory=dict)
-    others: dict[str, int] = field(default_factory=dict)
     iterations: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
 
     def runner(self, name: str) -> Runner:
@@ -89,7 +85,6 @@ class Contest:
             **{name: round(count / self.steps, 2) for name, count in work.items()},
             "failed": f"{r.failures}/{r.solves}",
             "apart": f"{self.apart[r.name]:.0e}" if r.name in self.apart else "",
-            "other roots": self.others.get(r.name, ""),
             "fill/factor/solve/force %": "/".join(f"{100 * r.phases.get(p, 0.0) / total:.0f}" for p in PHASES),
         }
 
@@ -116,7 +111,7 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
     runners = [_ready(name, solver, build) for name, solver in solvers.items()]
     whole = guide.scene.steps
     chosen = sorted({int((k + 0.5) * whole / samples) for k in range(min(samples, whole))})
-    apart, others = dict.fromkeys(solvers, 0.0), dict.fromkeys(solvers, 0)
+    apart = dict.fromkeys(solvers, 0.0)
     iterations: dict[str, list[tuple[float, int]]] = {name: [] for name in solvers}
     for k in range(chosen[-1] + 1):
         if k in chosen:
@@ -128,22 +123,9 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
                     continue  # counted as a failure; what it returns is no root
                 first = step.state.q if first is None else first
                 far = float(np.abs(step.state.q - first).max()) / runner.system.scale
-                if far > SAME and another_root(runner, guide, step.state.q):
-                    others[runner.name] += 1
-                else:
-                    apart[runner.name] = max(apart[runner.name], far)
+                apart[runner.name] = max(apart[runner.name], far)
         guide.step()
-    return Contest(case, runners, len(chosen), whole, apart, others, iterations)
-
-
-def another_root(runner: Runner, guide: Runner, q: Array) -> bool:
-    """Whether the solver comes back to ``q`` when it solves the guide's step again to a thousandth of its tolerance."""
-    kept = runner.scene.integrator.solver  # type: ignore[attr-defined]
-    usual = kept.solver
-    kept.solver = replace(usual, tolerance=Tolerance(1e-3 * usual.tolerance.relative, 1e-3 * usual.tolerance.absolute))
-    step = runner.scene.integrator.step(runner.system, guide.state, float(runner.scene.h), guide.memory)
-    kept.solver = usual
-    return float(np.abs(step.state.q - q).max()) <= SAME * runner.system.scale
+    return Contest(case, runners, len(chosen), whole, apart, iterations)
 
 
 def _ready(name: str, solver: Any, build: Build) -> Runner:

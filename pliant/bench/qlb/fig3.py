@@ -75,8 +75,7 @@ def run(*, quick: bool = False, only: str | None = None) -> Table:
     notes = [
         "CPU seconds of one thread per time step; counts per time step; every solver solves the same sampled steps.",
         "The paper's machine: i7-7700, CHOLMOD with MKL.",
-        "apart: largest distance from ND's root, in sizes of the scene, where both found the same. Other roots: steps "
-        "with a root of their own, found again to a thousandth of the tolerance; a bar that buckles has several.",
+        "apart: largest distance from ND's root, in sizes of the scene, in steps that both solved.",
         "ND-exact has the exact elastic Hessian; the part of Green damping that is not symmetric is dropped by all.",
     ]
     return Table("qlb/fig3", "QLB against Newton and a frozen factor", rows, claims(done), notes)
