@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
+from pliant.kernels.condense import largest_strain
 from pliant.maps.condensation import Anchoring, Leading
 from pliant.maps.pieces import Pieces, loose, movable, pieces_of, promoted
 from pliant.state import State
@@ -117,10 +118,5 @@ def capped(dx: Array, plan: Plan, cap: float) -> Array:
     """dx scaled down so that no edge changes by more than ``cap`` of its length: a correction must not turn elements
     inside out, but a limb may swing as far as it likes.
     """
-    moves = dx.reshape(plan.vertices, -1)
-    farthest = float(np.sqrt((moves * moves).sum(axis=1).max(initial=0.0)))
-    if 2.0 * farthest <= cap * float(plan.length.min(initial=np.inf)):  # most steps: no need to look at the edges
-        return dx
-    change = np.linalg.norm(moves[plan.edges[:, 0]] - moves[plan.edges[:, 1]], axis=1)
-    worst = float((change / np.maximum(cap * plan.length, 1e-300)).max(initial=0.0))
-    return dx / worst if worst > 1.0 else dx
+    strain = largest_strain(plan.edges, plan.length, dx.reshape(plan.vertices, -1))
+    return dx * (cap / strain) if strain > cap else dx

@@ -1,4 +1,8 @@
-"""Turning a stiffness matrix into that of its quasistatic part without touching its pattern. [Weidner2022, Eq. 4.21]"""
+"""Turning a stiffness matrix into that of its quasistatic part without touching its pattern [Weidner2022, Eq. 4.21], and
+how far a displacement strains the edges of a mesh.
+"""
+
+from math import sqrt
 
 from numba import njit
 
@@ -34,3 +38,17 @@ def adjust(indptr, indices, K, dynamic, A, columns):
         for other in range(len(dynamic)):
             columns[j, other] = 0.0
         columns[j, k] = pivot
+
+
+@njit(cache=True, error_model="numpy")
+def largest_strain(edges, length, moves):
+    """The largest |u_a - u_b| / length over edges (e, 2) for displacements ``moves (n, d)``; edges have a length > 0."""
+    most = 0.0
+    for e in range(len(edges)):
+        a, b = edges[e, 0], edges[e, 1]
+        change = 0.0
+        for k in range(moves.shape[1]):
+            difference = moves[a, k] - moves[b, k]
+            change += difference * difference
+        most = max(most, change / (length[e] * length[e]))
+    return sqrt(most)
