@@ -50,7 +50,7 @@ def row(run: Run, terms: tuple[str, ...]) -> dict[str, Any]:
         "method": run.name,
         "steps": len(run.energies),
         "ended": run.ended or "-",
-        "ms/step": round(1e3 * run.per_step(), 1),
+        "ms/step": round(1e3 * run.per_step(), 1) if run.seconds else "-",
         "swing, first fifth [J]": f"{early:.3g}",
         "swing, last fifth [J]": f"{late:.3g}",
         "kept": round(late / early, 3) if early > 0 else float("nan"),
