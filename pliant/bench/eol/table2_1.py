@@ -45,7 +45,7 @@ THESIS = (
     Entry("EDGE (EOL)", 2971, 2.4, (0.9, 2.5, 7.7, 88.8), 1101.0, _variant(eol.edge, eol.EOL), 25),
     Entry("WIRE (reg.)", 1936, 0.0, (0.3, 0.0, 3.4, 96.3), 827.2, _variant(eol.wire, eol.REGULAR), 22),
     Entry("WIRE (irreg.)", 2055, 0.0, (0.2, 0.0, 3.3, 96.5), 896.5, _variant(eol.wire, eol.IRREGULAR), 23),
-    Entry("WIRE (non-conf.)", 2048, 0.0, (2.6, 4.1, 2.8, 96.9), 1028.7, _variant(eol.wire, eol.NONCONFORMAL), 15),
+    Entry("WIRE (non-conf.)", 2048, 0.0, (2.6, 4.1, 2.8, 96.9), 1028.7, _variant(eol.wire, eol.NONCONFORMAL), 18),
     Entry("WIRE (conf.)", 2022, 0.0, (0.6, 4.0, 3.5, 91.9), 728.3, _variant(eol.wire, eol.CONFORMAL), 18),
     Entry("WIRE (EOL)", 2048, 2.4, (0.2, 3.0, 7.7, 89.1), 1058.7, _variant(eol.wire, eol.EOL), 20),
     Entry("NAILS (EOL)", 2012, 1.9, (0.6, 2.9, 7.9, 88.6), 804.2, _variant(eol.nails, eol.EOL), 15),
