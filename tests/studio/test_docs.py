@@ -44,3 +44,9 @@ def test_the_python_of_a_page_runs(page):
 def test_every_page_is_in_the_menu():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert {p.relative_to(DOCS).as_posix() for p in PAGES[1:]} == set(re.findall(r"([\w/]+\.md)", menu))
+
+
+def test_every_table_is_among_the_results():
+    results = (DOCS / "results.md").read_text(encoding="utf-8")
+    for table in (DOCS / "tables").glob("*.md"):
+        assert f'--8<-- "docs/tables/{table.name}"' in results, table.name
