@@ -18,6 +18,7 @@ from pliant.errors import PliantError, SceneError
 
 OBSTACLES = ("Plane", "Sphere", "Bowl", "Box", "Cylinder")
 
+NONE = "none"  # a document has no other word for None
 SHOWN = 24  # names in a hint; longer lists hide what they say
 
 
@@ -111,6 +112,8 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _document(value: Any) -> Any:
+    if value is None:
+        return NONE
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
@@ -143,6 +146,8 @@ def _parameter_types(choice: Callable[..., Any]) -> dict[str, Any]:
 
 def _convert(hint: Any, value: Any, where: str) -> Any:
     """A document's value as the type a parameter is declared with."""
+    if value == NONE and type(None) in typing.get_args(hint):
+        return None
     family = _family_of(hint)
     if family is not None:
         return make(family, value, where)

@@ -9,7 +9,7 @@ import pytest
 
 from pliant.bodies import Rayleigh, Solid
 from pliant.errors import MaterialError, PliantError, SceneError, UnitError
-from pliant.integrators import BDF1, BDF2, SDIRK2
+from pliant.integrators import BDF1, BDF2, SDIRK2, ConJac
 from pliant.linear import PCG
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
@@ -21,7 +21,7 @@ from pliant.scene_file import describe, load_scene
 from pliant.scene_file.where import select
 from pliant.scenes import basic
 from pliant.simulate import simulate
-from pliant.solvers import QLB, Newton, Tolerance
+from pliant.solvers import QLB, QLF, HybridL1, Newton, Tolerance
 
 BAR = 'generator = "bar", size = ["30 cm", 0.1, 0.1], cells = [3, 1, 1]'
 FULL = """
@@ -111,6 +111,19 @@ def test_everything_that_differs_from_a_default_is_written(tmp_path):
     assert back.integrator == method
     np.testing.assert_array_equal(back.bodies[0].material.materials[0].E, per_element)
     assert final(back) == final(scene)
+
+
+@pytest.mark.parametrize("method", [BDF2(QLF()), BDF1(HybridL1(stale=None)), ConJac(count=2, gamma=None)])
+def test_none_is_a_value_too(tmp_path, method):
+    mesh = bar(cells=(2, 1, 1))
+    scene = Scene([Solid(mesh, StableNeoHookean(1e4, 0.3), pins=Pin(np.array([0, 1, 2])))], method, duration=2e-2)
+    Origin(*describe(scene)).write(tmp_path)
+    assert repr(load_scene(tmp_path).scene.integrator) == repr(method)
+    assert load_scene("cantilever", ["integrator.solver=qlb", "integrator.solver.refresh=none"]).scene.integrator == (
+        BDF2(QLB(refresh=None))
+    )
+    with pytest.raises(SceneError, match="'none' is not a int"):
+        load_scene("cantilever", ["integrator.solver=qlb", "integrator.solver.m=none"])
 
 
 def test_a_python_file_is_a_scene_too(tmp_path):
