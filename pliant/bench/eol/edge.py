@@ -95,7 +95,7 @@ def run(*, quick: bool = False) -> Table:
         "jitter: std of the second difference of the mean speed of the hem over h^2, from 0.2 s into the pull",
         "released: material of the released code. It rings after the jerk of the hands (0.13 s), which is in the "
         "jitter of every variant, EOL's above all; and its bending length (8 mm) is more than the distance (tau / 2 = "
-        "5 mm) at which a row of vertices merges into the crease, so that each row bulges and snaps before it does. "
+        "5 mm) at which a row of vertices merges into the crease: each row seems to bulge and snap before it does. "
         "limp: E 2e4 N/m, beta 1e-6 N m, rho 1 kg/m^2 does neither, as the strand the statement was verified on",
     ]
     return Table(
