@@ -10,7 +10,6 @@ resolving the contact (kappa -> 0, second order in h, third for smoothed springs
 """
 
 from dataclasses import replace
-from math import log2
 from typing import Any
 
 import numpy as np
@@ -43,18 +42,19 @@ def run(*, quick: bool = False) -> Table:
         rows.append(_row("coarse, one bounce, SDIRK2 + QLB", scene))
     gains = [r["largest gain"] for r in rows]
     euler, series = max(gains[:2]), gains[3:]
-    order = log2(series[-2] / max(series[-1], 1e-300))
+    order = float(np.polyfit(np.log(finer), np.log(np.maximum(series, 1e-300)), 1)[0])
     converged = all(r["converged"] for r in rows)
     claims = [
         Claim("no step gains energy (backward Euler, part of the whole)", "0", f"{euler:.1e}", euler <= 1e-7),
         Claim("no step gains energy (SDIRK2, part of the whole)", "0", f"{gains[2]:.1e}", gains[2] <= 1e-7),
-        Claim("what SDIRK2 gains vanishes with h (order, last halving)", "ours: 2", f"{order:.1f}", order >= 2.0),
+        Claim("what SDIRK2 gains vanishes with h (order, fitted)", "ours: 2", f"{order:.1f}", order >= 2.0),
         Claim("every step converged", "yes", str(converged), converged),
     ]
     notes = [
         "SDIRK2's gain is its own: with an impact between its two stages a mass on a one-sided spring gains up to "
         "kappa/(1 + kappa) of its energy, kappa = (1 - 1/sqrt(2))^2 h^2 k/m (closed form and test: "
-        "tests/contact/test_one_sided_spring.py); backward Euler cannot gain, for any convex energy"
+        "tests/contact/test_one_sided_spring.py); backward Euler cannot gain, for any convex energy. Its fall with h is "
+        "erratic, as the place of the impact between the stages is: the order is that of a line through all of them"
     ]
     return Table("contact/bounce", "A bouncing ball", rows, claims, notes)
 
