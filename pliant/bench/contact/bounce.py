@@ -53,8 +53,8 @@ def run(*, quick: bool = False) -> Table:
     notes = [
         "SDIRK2's gain is its own: with an impact between its two stages a mass on a one-sided spring gains up to "
         "kappa/(1 + kappa) of its energy, kappa = (1 - 1/sqrt(2))^2 h^2 k/m (closed form and test: "
-        "tests/contact/test_one_sided_spring.py); backward Euler cannot gain, for any convex energy. Its fall with h is "
-        "erratic, as the place of the impact between the stages is: the order is that of a line through all of them"
+        "tests/contact/test_one_sided_spring.py); backward Euler cannot gain, for any convex energy. What SDIRK2 "
+        "gains falls erratically, as the impact comes early or late in a step: the order is that of a line through all"
     ]
     return Table("contact/bounce", "A bouncing ball", rows, claims, notes)
 

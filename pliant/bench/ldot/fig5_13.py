@@ -22,7 +22,7 @@ def run(*, quick: bool = False) -> Table:
     claims = [
         _faster(duels[0], slow, paper, "BUNNY") for slow, paper in (("NEWTON-D", "2.35x"), ("NEWTON-L0", "1.43x"))
     ]
-    steps, samples = (20, 2) if quick else (40, 4)
+    steps, samples = (20, 2) if quick else (200, 10)
     for count in (8,) if quick else (50, 100):
         duels.append(duel(f"DUCKS {count}", ducks(count, damping=2e-3), solvers, steps=steps, samples=samples))
         claims.append(_faster(duels[-1], "NEWTON-D", "1.29x", f"DUCKS {count}"))

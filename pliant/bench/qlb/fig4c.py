@@ -26,7 +26,7 @@ def run(*, quick: bool = False) -> Table:
         f"{OURS}, H_P + H_T": QLB(coupled=True),
     }
     count = 12 if quick else 100
-    steps, samples = (30, 3) if quick else (40, 4)
+    steps, samples = (30, 3) if quick else (200, 10)
     result = duel(f"DUCKS {count}", ducks(count), solvers, steps=steps, samples=samples)
     claims = []
     for name in ("QLB", OURS):
