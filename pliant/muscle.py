@@ -116,6 +116,7 @@ class ConJacMuscle:
     gamma: float = 1.0 / 3.0
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = FleshAndBones
 
     def step(self, system: FleshAndBones, state: State, h: float, memory: Any = None) -> Step:
         q, x = system.split(state.q)

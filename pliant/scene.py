@@ -16,8 +16,8 @@ from pliant.energies.base import Energy
 from pliant.energies.gravity import Gravity
 from pliant.errors import SceneError
 from pliant.forces.base import Force
-from pliant.integrators import BDF2
-from pliant.integrators.base import Integrator
+from pliant.integrators import BDF2, INTEGRATORS
+from pliant.integrators.base import Integrator, require_fit
 from pliant.maps.pins import Pin
 from pliant.materials.base import parameter
 from pliant.state import State
@@ -60,6 +60,7 @@ class Scene:
         if self.obstacles and self.contact is None:
             remedy = "give contact=PenaltyContact() or BarrierContact()"
             raise SceneError("obstacles need a contact model", where="scene.obstacles", remedy=remedy)
+        require_fit(self.integrator, None, INTEGRATORS)
         staged = hasattr(self.integrator, "solver") and not getattr(self.integrator, "extrapolates", False)
         if self.contact is not None and self.contact.safe and not staged:
             name, remedy = type(self.integrator).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"

@@ -13,10 +13,13 @@ from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
 
+TREE_INTEGRATORS = (LinearlyImplicitTree, TreeBDF1, TreeBDF2, RK45, BISP, StaggeredProjections)
+
 __all__ = [
     "BISP",
     "PCG",
     "RK45",
+    "TREE_INTEGRATORS",
     "ArticulatedSystem",
     "Body",
     "Dense",

@@ -50,6 +50,7 @@ class BISP:
     regularisation: float = 1e-6
     box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: BISPMemory | None = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)

@@ -43,6 +43,7 @@ class LinearlyImplicitTree:
     matrix: MatrixChoice = Dense()  # noqa: RUF009  (a frozen value)
     qp: Any = None
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: Any = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)

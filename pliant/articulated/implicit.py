@@ -58,6 +58,7 @@ class TreeBDF1:
 
     solver: NonlinearSolver = field(default_factory=_newton)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: Any = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)
@@ -82,6 +83,7 @@ class TreeBDF2:
 
     solver: NonlinearSolver = field(default_factory=_newton)
     order: ClassVar[int] = 2
+    made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: History | None = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)

@@ -46,6 +46,7 @@ class RK45:
     atol: float = 1e-6
     substeps: int = 100_000
     order: ClassVar[int] = 5
+    made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: RK45Memory | None = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)

@@ -46,6 +46,7 @@ class StaggeredProjections:
     regularisation: float = 1e-6
     box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:
         if memory is None:

@@ -14,6 +14,7 @@ from pliant.cloth.step import EolStep
 from pliant.cloth.system import EolCloth
 from pliant.cloth.world import World
 from pliant.errors import SceneError
+from pliant.integrators.base import require_fit
 from pliant.state import SolveReport, State
 
 
@@ -54,6 +55,7 @@ class ClothScene:
     on_energy_gain: str = "ignore"  # bodies and handles do work on the cloth
 
     def __post_init__(self) -> None:
+        require_fit(self.integrator, EolCloth, (EolStep,))
         if not (self.h > 0 and self.duration > 0):
             raise SceneError(
                 f"h = {self.h} s, duration = {self.duration} s", where=self.name, remedy="use positive times"

@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass, fields, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,7 +63,8 @@ class EolStep:
     rule: EdgeRule = Cone()
     qvv: bool = False
     qp: QPSolver = ActiveSet()
-    order: int = 1
+    order: ClassVar[int] = 1
+    made_for: ClassVar[type] = EolCloth
 
     def step(self, system: EolCloth, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()

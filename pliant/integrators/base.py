@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Protocol
 
+from pliant.errors import SceneError
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
@@ -15,9 +16,22 @@ class Integrator(Protocol):
 
     ``step`` is pure: history, frozen factors and caches come in as ``memory`` (None at the start) and go out with the
     Step. Memory is made of dicts, tuples, frozen dataclasses, arrays and numbers, so that checkpoints can save it;
-    objects with a true ``transient`` attribute are rebuilt instead of saved.
+    objects with a true ``transient`` attribute are rebuilt instead of saved. One that steps nothing but a certain class
+    of systems names it in ``made_for``.
     """
 
     order: ClassVar[int]
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step: ...
+
+
+def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -> None:
+    """Refuse an integrator for another kind of system than ``kind`` (None: elastic bodies); ``choices`` would do."""
+    if getattr(integrator, "made_for", None) is kind:
+        return
+    names = [c.__name__ for c in choices]
+    raise SceneError(
+        f"{type(integrator).__name__} does not step {kind.__name__ if kind else 'elastic bodies'}",
+        where="scene.integrator",
+        remedy=f"use {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else f"use {names[0]}",
+    )

@@ -29,6 +29,7 @@ class NotDescribable(SceneError):
 def families() -> dict[str, tuple[Callable[..., Any], ...]]:
     """What can be named in a scene file, by the kind of thing it is."""
     from pliant import bodies
+    from pliant.articulated import TREE_INTEGRATORS
     from pliant.contact import obstacles
     from pliant.integrators import INTEGRATORS, REDUCED
     from pliant.linear import LINEAR
@@ -39,7 +40,7 @@ def families() -> dict[str, tuple[Callable[..., Any], ...]]:
     from pliant.systems.penalty_contact import PenaltyContact
 
     return {
-        "integrator": (*INTEGRATORS, *REDUCED),
+        "integrator": (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS),
         "solver": SOLVERS,
         "linear": tuple(dict.fromkeys(type(solver) for solver in LINEAR)),
         "material": MATERIALS,

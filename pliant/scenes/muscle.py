@@ -16,6 +16,7 @@ from pliant.articulated.joints.revolute import Revolute
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.bodies import Solid
+from pliant.integrators.base import require_fit
 from pliant.materials import AnisotropicFung, StableNeoHookean
 from pliant.mesh import Mesh, rectangle
 from pliant.muscle import ConJacMuscle, FleshAndBones, Grown
@@ -39,6 +40,9 @@ class MuscleScene:
     name: str = "muscle"
     on_failure: str = "raise"
     on_energy_gain: str = "ignore"
+
+    def __post_init__(self) -> None:
+        require_fit(self.integrator, FleshAndBones, (ConJacMuscle,))
 
     @property
     def steps(self) -> int:

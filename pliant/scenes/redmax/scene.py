@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.articulated import TREE_INTEGRATORS
 from pliant.articulated.bodies import Body, at, cuboid
 from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.joints import Fixed, Joint, Revolute
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
+from pliant.integrators.base import require_fit
 from pliant.state import State, Step
 
 GRAVITY = (0.0, 0.0, -980.0)  # cm/s^2
@@ -33,6 +35,9 @@ class ArticulatedScene:
     name: str = "articulated"
     on_failure: str = "raise"
     on_energy_gain: str = "ignore"
+
+    def __post_init__(self) -> None:
+        require_fit(self.integrator, ArticulatedSystem, TREE_INTEGRATORS)
 
     @property
     def steps(self) -> int:
