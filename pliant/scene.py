@@ -19,10 +19,10 @@ from pliant.forces.base import Force
 from pliant.integrators import BDF2, INTEGRATORS
 from pliant.integrators.base import Integrator, require_fit
 from pliant.maps.pins import Pin
-from pliant.materials.base import parameter
 from pliant.state import State
 from pliant.systems.contact import ContactChoice
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.units import read_times, steps_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,7 @@ class Scene:
     def __post_init__(self) -> None:
         object.__setattr__(self, "bodies", tuple(self.bodies))
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
-        for name in ("h", "duration"):
-            value = float(parameter(getattr(self, name), name, "s"))
-            if not (np.isfinite(value) and value > 0.0):
-                raise SceneError(f"{name} is {value}", where=f"scene.{name}", remedy="give a positive time [s]")
-            object.__setattr__(self, name, value)
+        read_times(self)
         if not self.bodies:
             raise SceneError("no bodies", where="scene.bodies", remedy="add at least one Solid, Membrane or SpringNet")
         dims = {body.mesh.dim for body in self.bodies}
@@ -76,7 +72,7 @@ class Scene:
     @property
     def steps(self) -> int:
         """Number of time steps of the whole run."""
-        return max(1, round(float(self.duration) / float(self.h)))
+        return steps_of(self)
 
     @property
     def dim(self) -> int:

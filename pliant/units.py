@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import UnitError
+from pliant.errors import SceneError, UnitError
 
 Dimension = tuple[int, int, int]
 
@@ -105,6 +105,20 @@ def quantity(value: Any, unit: str, name: str) -> Any:
     except (TypeError, ValueError):
         remedy = f"give a number or a string with a unit [{unit}]"
         raise UnitError(f"{name} is {value!r}", where=name, remedy=remedy) from None
+
+
+def read_times(scene: Any) -> None:
+    """The fields ``h`` and ``duration`` of a frozen scene become positive seconds."""
+    for name in ("h", "duration"):
+        value = quantity(getattr(scene, name), "s", f"scene.{name}")
+        if not (np.ndim(value) == 0 and np.isfinite(value) and value > 0.0):
+            raise SceneError(f"{name} is {value}", where=f"scene.{name}", remedy="give a positive time [s]")
+        object.__setattr__(scene, name, float(value))
+
+
+def steps_of(scene: Any) -> int:
+    """Number of time steps of a whole run: the duration in steps, rounded, and at least one."""
+    return max(1, round(scene.duration / scene.h))
 
 
 def _parsed(text: str, expected: str, name: str) -> float:

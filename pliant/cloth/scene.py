@@ -16,6 +16,7 @@ from pliant.cloth.world import World
 from pliant.errors import SceneError
 from pliant.integrators.base import require_fit
 from pliant.state import SolveReport, State
+from pliant.units import read_times, steps_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,8 @@ class ClothScene:
     on_energy_gain: str = "ignore"  # bodies and handles do work on the cloth
 
     def __post_init__(self) -> None:
+        read_times(self)
         require_fit(self.integrator, EolCloth, (EolStep,))
-        if not (self.h > 0 and self.duration > 0):
-            raise SceneError(
-                f"h = {self.h} s, duration = {self.duration} s", where=self.name, remedy="use positive times"
-            )
         length = float(np.ptp(self.sheet.X, axis=0).max())
         if length < 10 * self.world.thr and self.world.obstacles:
             raise SceneError(
@@ -76,7 +74,7 @@ class ClothScene:
 
     @property
     def steps(self) -> int:
-        return int(round(self.duration / self.h))
+        return steps_of(self)
 
     def system(self) -> EolCloth:
         return EolCloth(self.sheet, self.material, self.world, eulerian=self.eulerian)

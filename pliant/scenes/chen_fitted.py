@@ -15,6 +15,7 @@ from pliant.mesh import Mesh
 from pliant.scenes.chen_coarse import H, Pair, pair
 from pliant.state import State
 from pliant.systems.eigenfit import EigenFit
+from pliant.units import read_times, steps_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +36,16 @@ class Fitted:
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "fitted"
 
+    def __post_init__(self) -> None:
+        read_times(self)
+
     @property
     def bodies(self) -> tuple[Solid, ...]:
         return (self.pair.solid(self.pair.coarse, self.pair.made(self.pair.coarse)),)
 
     @property
     def steps(self) -> int:
-        return max(1, round(self.duration / self.h))
+        return steps_of(self)
 
     def offsets(self) -> IntArray:
         return np.array([0, len(self.pair.coarse.X)])

@@ -22,6 +22,7 @@ from pliant.mesh import Mesh, rectangle
 from pliant.muscle import ConJacMuscle, FleshAndBones, Grown
 from pliant.scene import Scene
 from pliant.state import State
+from pliant.units import read_times, steps_of
 
 DEPTH = 0.02  # of the planar arm [m]
 UPPER, FORE = 0.12, 0.10  # lengths of the bones [m]
@@ -42,11 +43,12 @@ class MuscleScene:
     on_energy_gain: str = "ignore"
 
     def __post_init__(self) -> None:
+        read_times(self)
         require_fit(self.integrator, FleshAndBones, (ConJacMuscle,))
 
     @property
     def steps(self) -> int:
-        return round(self.duration / self.h)
+        return steps_of(self)
 
     def system(self) -> FleshAndBones:
         return self.arm

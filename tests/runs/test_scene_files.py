@@ -242,3 +242,17 @@ def test_an_integrator_for_another_kind_of_system_is_refused(source, integrator,
     with pytest.raises(SceneError, match=f"does not step .*{hint}") as refused:
         load_scene(source, [f"integrator={integrator}"])
     assert "scene.integrator" in refused.value.where
+
+
+@pytest.mark.parametrize("source", ["cantilever", "redmax/3", "eol/lo-res", "muscle/muscle", "conjac/barcut"])
+@pytest.mark.parametrize("setting", ["h=-1", "h=0", "h=nan", "duration=0", "duration=-2", "h=[1,2]"])
+def test_every_kind_of_scene_wants_positive_times(source, setting):
+    with pytest.raises(PliantError, match=rf"{setting.split('=')[0]}.*; "):
+        load_scene(source, [setting])
+
+
+def test_times_of_every_kind_of_scene_may_have_units():
+    for source in ("redmax/3", "eol/lo-res", "muscle/muscle"):
+        scene = load_scene(source, ["h=2 ms", "duration=10 ms"]).scene
+        assert scene.h == 2e-3 and scene.steps == 5
+    assert load_scene("redmax/3", ["duration=1e-9"]).scene.steps == 1  # as for every other scene: at least one

@@ -15,6 +15,7 @@ from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.integrators.base import require_fit
 from pliant.state import State, Step
+from pliant.units import read_times, steps_of
 
 GRAVITY = (0.0, 0.0, -980.0)  # cm/s^2
 X, Y, Z = np.eye(3)
@@ -37,11 +38,12 @@ class ArticulatedScene:
     on_energy_gain: str = "ignore"
 
     def __post_init__(self) -> None:
+        read_times(self)
         require_fit(self.integrator, ArticulatedSystem, TREE_INTEGRATORS)
 
     @property
     def steps(self) -> int:
-        return round(self.duration / self.h)
+        return steps_of(self)
 
     def system(self) -> ArticulatedSystem:
         return self.model
