@@ -136,7 +136,7 @@ def stability_limit(integrator: Any) -> float:
 def wave_time(scene: Any) -> float:
     """The shortest edge over the speed of pressure waves sqrt((lam + 2 mu)/density), over all elastic bodies [s]."""
     times = [inf]
-    for body in getattr(scene, "bodies", ()):
+    for body in getattr(getattr(scene, "scene", scene), "bodies", ()):  # one that is cut is made around a scene
         material: Any = getattr(body, "material", None)
         parts: tuple[Any, ...] = getattr(material, "materials", (material,))
         for part in parts:
@@ -161,6 +161,8 @@ def _matrices(system: Any, state: State) -> tuple[sp.csr_matrix, sp.csr_matrix]:
 def _mode(integrator: Any, h: float, omega: float) -> ModeAdvice:
     theta = h * omega
     rho = amplification(integrator, theta)
+    if np.isnan(rho):
+        return ModeAdvice(omega / (2.0 * pi), theta, nan, nan, nan)
     zeta = inf if rho == 0.0 else -log(rho) / theta if np.isfinite(rho) else -inf
     left = rho ** (2.0 * pi / theta) if rho <= 1.0 or theta > 1e-3 else inf
     return ModeAdvice(omega / (2.0 * pi), theta, rho, zeta, float(min(left, inf)))

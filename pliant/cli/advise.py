@@ -3,6 +3,7 @@
 import json as js
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import isfinite, isnan
 
 from rich.table import Table
 
@@ -24,11 +25,13 @@ def show_advice(source: str, settings: Sequence[str], *, json: bool) -> None:
         table.add_column(name, justify="right")
     for k, mode in enumerate((*advice.modes, advice.top)):
         name = "stiffest" if k == len(advice.modes) else str(k + 1)
-        table.add_row(name, f"{mode.frequency:.4g}", f"{mode.theta:.3g}", f"{mode.zeta:.3g}", f"{mode.left:.3g}")
+        measured = "-" if isnan(mode.rho) else f"{mode.zeta:.3g}", "-" if isnan(mode.rho) else f"{mode.left:.3g}"
+        table.add_row(name, f"{mode.frequency:.4g}", f"{mode.theta:.3g}", *measured)
     out.print(table)
     if advice.rigid:
         out.print(f"{advice.rigid} motions cost nothing at rest (rigid, or slack)")
-    out.print(f"pressure waves cross the shortest edge in {advice.cfl:.3g} s (wave CFL)")
+    if isfinite(advice.cfl):
+        out.print(f"pressure waves cross the shortest edge in {advice.cfl:.3g} s (wave CFL)")
     out.print(f"explicit methods need h < {advice.explicit_limit:.3g} s")
     out.print(f"condition of an implicit step's matrix: about {advice.condition:.2g}")
     for sentence in advice.suggestions:

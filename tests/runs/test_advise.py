@@ -5,9 +5,11 @@ from math import inf, log, pi, sqrt
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from pliant.advise import advise, amplification, stability_limit, wave_time
 from pliant.bodies import Solid
+from pliant.cli.app import app
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, BDF2, RK4, SDIRK2, TRBDF2, ImplicitMidpoint, LinearlyImplicit, Quasistatic, Verlet
 from pliant.maps.pins import Pin
@@ -89,3 +91,16 @@ def test_free_bodies_and_slack_nets():
 def test_integrators_with_systems_of_their_own_are_refused(name):
     with pytest.raises(SceneError, match="of its own kind"):
         advise(find(name)())
+
+
+def test_a_scene_that_is_cut_has_waves_and_one_of_springs_does_not():
+    whole = find("conjac/barcut")()
+    assert wave_time(whole) == wave_time(whole.scene) < 1e-2
+    assert wave_time(find("ledwon/stiff-chain")()) == np.inf
+
+
+def test_what_cannot_be_measured_is_not_a_number():
+    found = advise(find("conjac/barcut")())
+    assert all(np.isnan(m.zeta) and np.isnan(m.left) for m in found.modes)
+    shown = CliRunner().invoke(app, ["advise", "ledwon/stiff-chain"]).output
+    assert "inf" not in shown and "nan" not in shown
