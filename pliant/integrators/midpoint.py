@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.stage import Stage, solve_stage
 from pliant.state import State, Step
@@ -27,4 +29,6 @@ class ImplicitMidpoint:
         middle, report, memory = solve_stage(stage, self.solver, memory)
         q_end = 2.0 * middle - q
         v_end = 2.0 * stage.velocity(middle) - v
+        scripted = np.delete(np.arange(len(q)), system.free)
+        v_end[scripted] = (end - q)[scripted] / h  # 2 v_m - v_n would ring where a script starts or stops
         return Step(State(system.prescribe(q_end, t + h), v_end, t + h), memory, (report,))
