@@ -25,7 +25,7 @@ def run(*, quick: bool = False) -> Table:
         "QLB at the guess": QLB(**AS_PUBLISHED | {"at": "guess"}),
         OURS: QLB(),
     }
-    result = duel("BUNNY", bunny(**options), solvers, steps=60 if quick else 100, samples=4)
+    result = duel("BUNNY", bunny(**options), solvers, steps=60 if quick else 600, samples=4 if quick else 12)
     qlf = result.runner("QLF")
     claims = []
     for name in ("QLB", OURS):
