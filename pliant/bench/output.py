@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,9 @@ def cell(value: Any) -> str:
         return "yes" if value else "no"
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return "-" if math.isnan(value) else f"{value:.4g}"  # what did not happen, or could not be measured
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

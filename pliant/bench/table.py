@@ -15,6 +15,8 @@ import platform
 from dataclasses import dataclass, field
 from typing import Any
 
+from pliant.certificate import plain
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -60,7 +62,8 @@ class Table:
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def as_json(self) -> dict[str, Any]:
-        return {
+        """What ``--json`` prints; strict JSON has no numbers that are not finite, so these are strings."""
+        content = {
             "id": self.id,
             "title": self.title,
             "machine": machine(),
@@ -69,6 +72,7 @@ class Table:
             "notes": self.notes,
             "figures": self.figures,
         }
+        return dict(plain(content))
 
 
 def machine() -> dict[str, Any]:

@@ -63,7 +63,12 @@ def run(*, quick: bool = False) -> Table:
             ", ".join(f"{x:.3f}" for x in lets_go),
             all(0.55 <= x <= 0.58 for x in lets_go),
         ),
-        Claim("A8 without it the edge never lets go", "never", str(holds_on), bool(np.isnan(holds_on).all())),
+        Claim(
+            "A8 without it the edge never lets go",
+            "never",
+            ", ".join("never" if np.isnan(x) else f"{x:.3f}" for x in holds_on),
+            bool(np.isnan(holds_on).all()),
+        ),
         Claim(
             "A6 slow pull needs rho w l g",
             "within 5 %",
