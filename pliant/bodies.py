@@ -19,6 +19,7 @@ from pliant.forces.rayleigh import RayleighForce
 from pliant.maps.pins import Pin
 from pliant.materials.base import parameter
 from pliant.mesh import Mesh, consistent_mass, lumped_mass
+from pliant.units import components, read_fields
 
 
 def read_out(path: str) -> Any:
@@ -51,6 +52,7 @@ class Rayleigh:
     current: bool = False
 
     def __post_init__(self) -> None:
+        read_fields(self, alpha="1/s", beta="s")
         for name in ("alpha", "beta"):
             if not getattr(self, name) >= 0.0:
                 raise SceneError(f"{getattr(self, name)} is negative: that would add energy", where=f"Rayleigh.{name}")
@@ -66,6 +68,7 @@ class Green:
     c: float
 
     def __post_init__(self) -> None:
+        read_fields(self, c="s")
         if not self.c >= 0.0:
             raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
 
@@ -124,8 +127,10 @@ class Solid:
     name: str = "solid"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pins", (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins))
-        object.__setattr__(self, "density", _positive(self.density, "density", "kg/m^3", f"{self.name}.density"))
+        _read(self, density="kg/m^3")
+        if self.mesh.kind == "springs" or (self.mesh.kind == "triangles" and self.mesh.dim == 3):
+            remedy = "use Membrane with its thickness" if self.mesh.kind == "triangles" else "use SpringNet"
+            raise SceneError(f"a solid of {self.mesh.kind} in space", where=f"{self.name}.mesh", remedy=remedy)
 
     def masses(self) -> sp.csr_matrix:
         return _mass(self.mesh, self.density, self.lumped)
@@ -149,9 +154,11 @@ class Membrane:
     name: str = "membrane"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pins", (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins))
-        object.__setattr__(self, "density", _positive(self.density, "density", "kg/m^3", f"{self.name}.density"))
-        object.__setattr__(self, "thickness", _positive(self.thickness, "thickness", "m", f"{self.name}.thickness"))
+        _read(self, density="kg/m^3", thickness="m")
+        if self.mesh.kind != "triangles" or self.mesh.dim != 3:
+            remedy = "use Solid" if self.mesh.kind != "springs" else "use SpringNet"
+            what = f"a membrane of {self.mesh.kind} in {self.mesh.dim}-d"
+            raise SceneError(what, where=f"{self.name}.mesh", remedy=remedy)
 
     def masses(self) -> sp.csr_matrix:
         return _mass(self.mesh, np.asarray(self.density) * self.thickness, True)
@@ -173,9 +180,10 @@ class SpringNet:
     name: str = "springs"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pins", (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins))
-        object.__setattr__(self, "k", _positive(self.k, "k", "N/m", f"{self.name}.k"))
-        object.__setattr__(self, "mass", _positive(self.mass, "mass", "kg", f"{self.name}.mass"))
+        _read(self, k="N/m", mass="kg")
+        if self.mesh.kind != "springs":
+            remedy = "give pairs of vertices as elements, such as mesh.spring_net makes"
+            raise SceneError(f"springs on {self.mesh.kind}", where=f"{self.name}.mesh", remedy=remedy)
 
     def masses(self) -> sp.csr_matrix:
         return sp.csr_matrix(sp.diags(np.broadcast_to(self.mass, (len(self.mesh.X),)).astype(np.float64)))
@@ -188,6 +196,18 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
     if not lumped:
         return consistent_mass(mesh, density)
     return sp.csr_matrix(sp.diags(lumped_mass(mesh, density)))
+
+
+def _read(body: Any, **units: str) -> None:
+    """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities."""
+    where = f"{body.name}.pins"
+    pins = (body.pins,) if isinstance(body.pins, Pin) else body.pins
+    if not isinstance(pins, Sequence) or not all(isinstance(p, Pin) for p in pins):
+        raise SceneError(f"pins are {body.pins!r}", where=where, remedy="give a Pin, or several in a list")
+    object.__setattr__(body, "pins", tuple(pins))
+    object.__setattr__(body, "velocity", components(body.velocity, "m/s", f"{body.name}.velocity"))
+    for name, unit in units.items():
+        object.__setattr__(body, name, _positive(getattr(body, name), name, unit, f"{body.name}.{name}"))
 
 
 def _positive(value: Any, name: str, unit: str, where: str) -> Any:

@@ -19,10 +19,11 @@ from pliant.forces.base import Force
 from pliant.integrators import BDF2, INTEGRATORS
 from pliant.integrators.base import Integrator, require_fit
 from pliant.maps.pins import Pin
+from pliant.policy import read_policy, steps_of
 from pliant.state import State
 from pliant.systems.contact import ContactChoice
 from pliant.systems.elastodynamics import Elastodynamics
-from pliant.units import read_times, steps_of
+from pliant.units import components
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Scene:
     def __post_init__(self) -> None:
         object.__setattr__(self, "bodies", tuple(self.bodies))
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
-        read_times(self)
+        read_policy(self)
         if not self.bodies:
             raise SceneError("no bodies", where="scene.bodies", remedy="add at least one Solid, Membrane or SpringNet")
         dims = {body.mesh.dim for body in self.bodies}
@@ -63,6 +64,7 @@ class Scene:
             raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
         if self.contact is not None and dims != {3}:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
+        object.__setattr__(self, "gravity", components(self.gravity, "m/s^2", "scene.gravity"))
         for where, given in (("gravity", self.gravity), *((f"{b.name}.velocity", b.velocity) for b in self.bodies)):
             vector = np.asarray(given, dtype=np.float64)
             if vector.shape not in ((self.dim,), (3,)) or not np.isfinite(vector).all():

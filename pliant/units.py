@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import SceneError, UnitError
+from pliant.errors import UnitError
 
 Dimension = tuple[int, int, int]
 
@@ -77,7 +77,8 @@ def unit(text: str) -> Unit:
             raise UnitError(f"cannot read {rest!r} in the unit {text!r}", remedy='write units like "kg/m^3" or "N*s/m"')
         symbol, exponent = found.groups()
         if symbol not in SYMBOLS:
-            near = difflib.get_close_matches(symbol, SYMBOLS, n=1)
+            near = [known for known in SYMBOLS if known.lower() == symbol.lower()]
+            near += difflib.get_close_matches(symbol, SYMBOLS, n=1)
             raise UnitError(f"unknown unit {symbol!r}", remedy=f"did you mean {near[0]!r}?" if near else "use SI units")
         result = result.times(SYMBOLS[symbol], power * int(exponent or 1))
         rest = rest[found.end() :].lstrip()
@@ -107,18 +108,21 @@ def quantity(value: Any, unit: str, name: str) -> Any:
         raise UnitError(f"{name} is {value!r}", where=name, remedy=remedy) from None
 
 
-def read_times(scene: Any) -> None:
-    """The fields ``h`` and ``duration`` of a frozen scene become positive seconds."""
-    for name in ("h", "duration"):
-        value = quantity(getattr(scene, name), "s", f"scene.{name}")
-        if not (np.ndim(value) == 0 and np.isfinite(value) and value > 0.0):
-            raise SceneError(f"{name} is {value}", where=f"scene.{name}", remedy="give a positive time [s]")
-        object.__setattr__(scene, name, float(value))
+def components(value: Any, unit: str, name: str) -> tuple[float, ...]:
+    """The components of a vector in SI, each a number or a string."""
+    return tuple(np.ravel(quantity(value, unit, name)).tolist())
 
 
-def steps_of(scene: Any) -> int:
-    """Number of time steps of a whole run: the duration in steps, rounded, and at least one."""
-    return max(1, round(scene.duration / scene.h))
+def read_fields(choice: Any, **units: str) -> None:
+    """Fields of a frozen dataclass that may have been given as strings with a unit; None stays."""
+    for name, unit in units.items():
+        if getattr(choice, name) is not None:
+            value = quantity(getattr(choice, name), unit, f"{type(choice).__name__}.{name}")
+            object.__setattr__(choice, name, _tuples(value.tolist()) if isinstance(value, np.ndarray) else value)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 def _parsed(text: str, expected: str, name: str) -> float:

@@ -32,7 +32,8 @@ def run_scene(
     from pliant.scene_file import load_scene
 
     loaded = load_scene(source, settings)
-    folder = out or _free_folder(Path("runs") / Path(str(loaded.scene.name)).name)
+    name = str(loaded.scene.name) if loaded.scene.name != "scene" else Path(source).stem  # one that has no name
+    folder = out or _free_folder(Path("runs") / Path(name).name)
     try:
         with _watching(loaded.scene, quiet) as watch:
             made = record(

@@ -15,8 +15,8 @@ from pliant.cloth.system import EolCloth
 from pliant.cloth.world import World
 from pliant.errors import SceneError
 from pliant.integrators.base import require_fit
+from pliant.policy import read_policy, steps_of
 from pliant.state import SolveReport, State
-from pliant.units import read_times, steps_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class ClothScene:
     on_energy_gain: str = "ignore"  # bodies and handles do work on the cloth
 
     def __post_init__(self) -> None:
-        read_times(self)
+        read_policy(self)
         require_fit(self.integrator, EolCloth, (EolStep,))
         length = float(np.ptp(self.sheet.X, axis=0).max())
         if length < 10 * self.world.thr and self.world.obstacles:

@@ -202,12 +202,32 @@ def _within(p, low, high):
     return p[2] >= low[2] and p[2] <= high[2]
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _meets(grid, s, corners, body, low, high):
+    """Whether the point in slot s is in the box and neither of the body nor a corner of the element."""
+    if grid.body[s] == body or not _within(_at(grid.points, s), low, high):
+        return False
+    own = False
+    for r in range(len(corners)):
+        own |= grid.vertex[s] == corners[r]
+    return not own
+
+
 @njit(cache=True, error_model="numpy")
 def _near_box(x, corners, body, grid, reach, out):
     """The candidates of one element: how many; written to ``out`` unless that is empty."""
     low, high = _box(x, corners, reach)
-    (i0, j0, k0), (i1, j1, k1) = _cell(low, grid.scale), _cell(high, grid.scale)
+    wide = _minus(high, low)
+    cells = (wide[0] * grid.scale + 1.0) * (wide[1] * grid.scale + 1.0) * (wide[2] * grid.scale + 1.0)
     count = 0
+    if not cells <= len(grid.points):  # fewer points than cells, as where a body has exploded
+        for s in range(len(grid.points)):
+            if _meets(grid, s, corners, body, low, high):
+                if len(out):
+                    out[count] = s
+                count += 1
+        return count
+    (i0, j0, k0), (i1, j1, k1) = _cell(low, grid.scale), _cell(high, grid.scale)
     for i in range(i0, i1 + 1):
         for j in range(j0, j1 + 1):
             for k in range(k0, k1 + 1):
@@ -215,15 +235,9 @@ def _near_box(x, corners, body, grid, reach, out):
                 if grid.owner[b] == body or grid.owner[b] == -2:
                     continue
                 for s in range(grid.start[b], grid.start[b + 1]):
-                    p = _at(grid.points, s)
-                    if grid.body[s] == body or not _within(p, low, high):
+                    if not _meets(grid, s, corners, body, low, high):
                         continue
-                    if _cell(p, grid.scale) != (i, j, k):  # another cell of the bucket has its own turn
-                        continue
-                    own = False
-                    for r in range(len(corners)):
-                        own |= grid.vertex[s] == corners[r]
-                    if not own:
+                    if _cell(_at(grid.points, s), grid.scale) == (i, j, k):  # another cell of the bucket has its turn
                         if len(out):
                             out[count] = s
                         count += 1

@@ -29,17 +29,20 @@ class Overlap:
 
 
 class OverlapError(SceneError):
-    """A scene that starts with bodies inside each other or inside obstacles."""
+    """A scene that starts with bodies inside each other or inside obstacles, or stays so when ``pushed`` apart."""
 
-    def __init__(self, setting: Setting, x: Array, overlaps: list[Overlap], file: Path | None = None) -> None:
-        self.setting, self.x, self.overlaps = setting, x, overlaps
+    def __init__(
+        self, setting: Setting, x: Array, overlaps: list[Overlap], file: Path | None = None, *, pushed: bool = False
+    ) -> None:
+        self.setting, self.x, self.overlaps, self.pushed = setting, x, overlaps, pushed
         named = [f"{_name(setting, o.body)} and {_name(setting, o.other)} ({o.depth:.3g} m)" for o in overlaps[:4]]
         more = f" and {len(overlaps) - 4} more" if len(overlaps) > 4 else ""
         shown = "" if file is None else f" (shown in {file})"
         super().__init__(
-            "bodies overlap at the start: " + ", ".join(named) + more + shown,
+            f"bodies overlap {'even when pushed apart' if pushed else 'at the start'}: {', '.join(named)}{more}{shown}",
             where="scene.bodies",
-            remedy="move them apart, or set resolve_initial=True on the contact",
+            remedy="move them apart"
+            + (": those with pins stay where they are" if pushed else ", or set resolve_initial=True on the contact"),
         )
 
     def write(self, path: str | Path) -> Path:
@@ -54,7 +57,7 @@ class OverlapError(SceneError):
 
     def shown_in(self, path: Path) -> "OverlapError":
         """The same error, naming the VTK file that was written for it."""
-        return OverlapError(self.setting, self.x, self.overlaps, self.write(path))
+        return OverlapError(self.setting, self.x, self.overlaps, self.write(path), pushed=self.pushed)
 
 
 def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: IntArray) -> Array:
@@ -158,7 +161,7 @@ def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray) -> 
             movable = [b for b in shares if not held[b]]
             for b in movable:
                 x[setting.body == b] += shares[b] * (o.depth + 0.01 * edge) / len(movable) * o.direction
-    raise OverlapError(setting, x, overlaps(setting, x, gap, finder))
+    raise OverlapError(setting, x, overlaps(setting, x, gap, finder), pushed=True)
 
 
 def _faces(setting: Setting, body: int, vertices: IntArray) -> IntArray:

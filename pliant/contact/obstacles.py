@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.maps.motions import Motion
+from pliant.units import read_fields
 
 Vector = tuple[float, float, float]
 Surface = tuple[Array, IntArray]
@@ -62,6 +63,7 @@ class Plane:
     container: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        read_fields(self, point="m", normal="1")
         size = float(np.linalg.norm(self.normal))
         if not (np.isfinite(size) and size > 0.0 and np.isfinite(self.point).all()):
             raise SceneError(f"normal is {self.normal}, point {self.point}", where=f"{self.name}.normal")
@@ -92,6 +94,7 @@ class Sphere:
     container: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        read_fields(self, center="m", radius="m")
         _positive(self.radius, f"{self.name}.radius")
 
     def distance(self, x: Array) -> tuple[Array, Array]:
@@ -123,6 +126,7 @@ class Bowl:
     container: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        read_fields(self, center="m", radius="m")
         _positive(self.radius, f"{self.name}.radius")
 
     def _split(self, x: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -160,6 +164,7 @@ class Box:
     container: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        read_fields(self, center="m", size="m")
         for length in self.size:
             _positive(length, f"{self.name}.size")
 
@@ -198,6 +203,7 @@ class Cylinder:
     container: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        read_fields(self, center="m", axis="1", radius="m", length="m")
         _positive(self.radius, f"{self.name}.radius")
         _positive(self.length, f"{self.name}.length")
         size = float(np.linalg.norm(self.axis))

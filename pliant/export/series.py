@@ -40,6 +40,8 @@ def _write(clip: Clip, folder: Path, ending: str, write: Callable[[Picture, Path
     files = [folder / f"frame.{k:04d}.{ending}" for k in range(len(clip))]
     for picture, file in zip(clip, files):
         write(picture, file)
+    for left in set(folder.glob(f"frame.[0-9]*.{ending}")) - set(files):  # of an earlier, longer export
+        left.unlink()
     return files
 
 

@@ -52,7 +52,8 @@ class SmoothStick:
 
 def _rounded(limit: Array, s: Array, reach: Array) -> tuple[Array, Array, Array]:
     """phi/s, dphi/ds and the integral of phi = limit (2 y - y^2), y = s / reach < 1, then limit."""
-    y = np.minimum(s / reach, 1.0)
+    with np.errstate(over="ignore"):  # next to no load: slip is complete at once
+        y = np.minimum(s / reach, 1.0)
     rate = limit * np.where(y < 1.0, (2.0 - y) / reach, 1.0 / np.maximum(s, reach))
     work = limit * (reach * (y * y - y**3 / 3.0) + np.maximum(s - reach, 0.0))
     return rate, limit * (2.0 - 2.0 * y) / reach, work

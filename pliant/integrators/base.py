@@ -27,6 +27,11 @@ class Integrator(Protocol):
 
 def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -> None:
     """Refuse an integrator for another kind of system than ``kind`` (None: elastic bodies); ``choices`` would do."""
+    for name, thing, method in (("integrator", integrator, "step"), ("solver", _solver(integrator), "solve")):
+        if isinstance(thing, type) or not callable(getattr(thing, method, None)):
+            shown = thing.__name__ if isinstance(thing, type) else repr(thing)
+            remedy = f"give {shown}()" if isinstance(thing, type) else "give an object, such as BDF2(solver=QLB())"
+            raise SceneError(f"the {name} is {shown}", where="scene.integrator", remedy=remedy)
     if getattr(integrator, "made_for", None) is kind:
         return
     names = [c.__name__ for c in choices]
@@ -35,3 +40,7 @@ def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -
         where="scene.integrator",
         remedy=f"use {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else f"use {names[0]}",
     )
+
+
+def _solver(integrator: Any) -> Any:
+    return getattr(integrator, "solver", default_solver)

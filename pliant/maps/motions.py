@@ -7,6 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import SceneError
+from pliant.units import read_fields
 
 
 class Motion(Protocol):
@@ -21,6 +22,9 @@ class Shake:
 
     amplitude: tuple[float, ...]
     frequency: float
+
+    def __post_init__(self) -> None:
+        read_fields(self, amplitude="m", frequency="1/s")
 
     def positions(self, X: Array, t: float) -> Array:
         return X + np.asarray(self.amplitude) * np.sin(2.0 * np.pi * self.frequency * t)
@@ -40,6 +44,7 @@ class Keyframes:
     pivot: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
+        read_fields(self, times="s", translations="m", rotations="1", pivot="m")
         if len(self.times) < 1 or (np.diff(self.times) <= 0).any():
             raise SceneError(f"times {self.times} must increase", where="Keyframes.times")
         for name in ("translations", "rotations"):

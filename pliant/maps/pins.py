@@ -19,6 +19,17 @@ class Pin:
     motion: Motion | None = None
     axes: tuple[int, ...] = (0, 1, 2)
 
+    def __post_init__(self) -> None:
+        chosen = np.asarray(self.vertices)
+        if chosen.dtype == bool:  # a mask over all vertices
+            chosen = np.flatnonzero(chosen)
+        if chosen.size and chosen.dtype.kind not in "iu":
+            remedy = "give vertex numbers, such as mesh.where(...) finds, or a mask"
+            raise SceneError(f"vertices are {self.vertices!r}", where="Pin.vertices", remedy=remedy)
+        object.__setattr__(self, "vertices", chosen.astype(np.int64).ravel())
+        if len(set(self.axes)) != len(self.axes) or not set(self.axes) <= {0, 1, 2}:
+            raise SceneError(f"axes are {self.axes!r}", where="Pin.axes", remedy="use some of 0, 1, 2")
+
 
 class Pins:
     """The map from free to all coordinates: q_free -> q with the prescribed ones at their place of time t."""
@@ -29,7 +40,7 @@ class Pins:
         self._parts: list[tuple[IntArray, Array, Motion | None, list[int]]] = []
         prescribed = np.zeros(n * d, dtype=bool)
         for k, pin in enumerate(pins):
-            vertices = np.asarray(pin.vertices, dtype=np.int64).ravel()
+            vertices = pin.vertices
             if len(vertices) and (vertices.min() < 0 or vertices.max() >= n):
                 bad = vertices[(vertices < 0) | (vertices >= n)][0]
                 raise SceneError(f"vertex {bad} does not exist", where=f"pins[{k}]", remedy=f"use 0..{n - 1}")

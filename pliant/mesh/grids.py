@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import MeshError
+from pliant.mesh.lengths import metric
 from pliant.mesh.mesh import Mesh
 
 Pattern = Literal["x", "alternating", "union-jack"]
 
 
+@metric
 def bar(size: Sequence[float] = (0.3, 0.1, 0.1), cells: Sequence[int] = (44, 14, 14)) -> Mesh:
     """A box [0, size] in metres of nx x ny x nz cells, each split into six tets around its main diagonal (Kuhn)."""
     _check("bar", size, cells, 3)
@@ -24,6 +26,7 @@ def bar(size: Sequence[float] = (0.3, 0.1, 0.1), cells: Sequence[int] = (44, 14,
 box = bar
 
 
+@metric
 def l_shape(size: Sequence[float] = (0.2, 0.2, 0.05), cells: Sequence[int] = (8, 8, 2)) -> Mesh:
     """A bar without the quarter of high x and high y; nx and ny must be even."""
     _check("l_shape", size, cells, 3)
@@ -44,6 +47,7 @@ def voxels(filled: NDArray[np.bool_], spacing: Array) -> Mesh:
     return Mesh(X=X, T=T.reshape(-1, 4))
 
 
+@metric
 def rectangle(
     size: Sequence[float] = (0.3, 0.1), cells: Sequence[int] = (12, 4), pattern: Pattern = "union-jack"
 ) -> Mesh:
@@ -66,12 +70,14 @@ def rectangle(
     return Mesh(X=X, T=T.reshape(-1, 3))
 
 
+@metric
 def sheet(size: Sequence[float] = (1.0, 1.0), cells: Sequence[int] = (8, 8), pattern: Pattern = "x") -> Mesh:
     """A flat sheet in the plane z = 0 of space (cloth, shells), facing +z; patterns as in `rectangle`."""
     flat = rectangle(size, cells, pattern)
     return Mesh(X=np.column_stack((flat.X, np.zeros(len(flat.X)))), T=flat.T)
 
 
+@metric
 def spring_net(n: int, m: int, size: Sequence[float] = (1.0, 1.0)) -> Mesh:
     """Springs of n x m cells in the plane z = 0: structural (along x and y) and shear (both diagonals)."""
     _check("spring_net", size, (n, m), 2)
@@ -80,6 +86,7 @@ def spring_net(n: int, m: int, size: Sequence[float] = (1.0, 1.0)) -> Mesh:
     return Mesh(X=np.column_stack((X, np.zeros(len(X)))), T=np.unique(T, axis=0))
 
 
+@metric
 def chain(n: int, length: float = 1.0) -> Mesh:
     """n equal springs in a row along x, n + 1 vertices, ``length`` [m] in all."""
     _check("chain", (length,), (n,), 1)

@@ -8,15 +8,18 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.mesh.implicit import Implicit, fill
+from pliant.mesh.lengths import metric
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.solids import ellipsoid, joined, tube
 
 
+@metric
 def ball(radius: float = 0.1, cells: float = 10) -> Mesh:
     """A ball around the origin; ``cells`` along its diameter."""
     return _shaped("ball", ellipsoid((0, 0, 0), (0.5, 0.5, 0.5)), [[-0.5] * 3, [0.5] * 3], 2 * radius, cells)
 
 
+@metric
 def duck(length: float = 0.0445, cells: float = 5.4) -> Mesh:
     """A bath duck from bill to tail (DUCKS of [QLB2021]: 128 vertices, 368 tets, 13.1 g)."""
     body = ellipsoid((-0.05, 0, 0.24), (0.43, 0.29, 0.24))
@@ -28,6 +31,7 @@ def duck(length: float = 0.0445, cells: float = 5.4) -> Mesh:
     )
 
 
+@metric
 def figure(height: float = 0.29, cells: float = 31) -> Mesh:
     """A standing animal with two arms, two legs, a tail, a snout and ears of 5.2k vertices (ARMADILLO of [ConJac2020]).
 
@@ -51,6 +55,7 @@ def figure(height: float = 0.29, cells: float = 31) -> Mesh:
     )
 
 
+@metric
 def long_eared(height: float = 0.247, cells: float = 21) -> Mesh:
     """A crouching animal with long ears (BUNNY of [QLB2021]: 3,907 vertices, 2.25 kg)."""
     body = ellipsoid((-0.08, 0, 0.27), (0.34, 0.25, 0.26))
@@ -71,6 +76,7 @@ def long_eared(height: float = 0.247, cells: float = 21) -> Mesh:
     )
 
 
+@metric
 def serpent(length: float = 0.6, cells: float = 83) -> Mesh:
     """A winding body with an open jaw, four short legs and a thin tail (DRAGON of [ConJac2020]: 10,456 vertices)."""
     s = np.linspace(0, 1, 25)

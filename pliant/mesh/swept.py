@@ -7,6 +7,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.errors import MeshError
 from pliant.mesh.grids import rectangle
+from pliant.mesh.lengths import metric
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.repair import weld
 
@@ -32,6 +33,7 @@ def sweep(section: Mesh, frames: Array, origins: Array, *, seam: IntArray | None
     return Mesh(X=X.reshape(-1, 3), T=T.reshape(-1, 4))
 
 
+@metric
 def extrude(section: Mesh, height: float, layers: int) -> Mesh:
     """A planar triangle mesh lifted along z from 0 to ``height`` [m]."""
     _positive("extrude", height=height, layers=layers)
@@ -40,6 +42,7 @@ def extrude(section: Mesh, height: float, layers: int) -> Mesh:
     return sweep(section, np.broadcast_to(np.eye(3)[:, :2], (layers + 1, 3, 2)), origins)
 
 
+@metric
 def disc(radius: float, rings: int) -> Mesh:
     """A planar disc: ring i of 6 i vertices, counter-clockwise triangles."""
     _positive("disc", radius=radius, rings=rings)
@@ -58,11 +61,13 @@ def disc(radius: float, rings: int) -> Mesh:
     return Mesh(X=np.concatenate(X), T=np.array(T))
 
 
+@metric
 def cylinder(radius: float = 0.05, height: float = 0.2, rings: int = 4, layers: int = 16) -> Mesh:
     """A cylinder along z from 0 to ``height`` [m]."""
     return extrude(disc(radius, rings), height, layers)
 
 
+@metric
 def rope(
     length: float = 1.0,
     radius: float = 0.01,
@@ -87,6 +92,7 @@ def rope(
     return sweep(disc(radius, rings), np.stack((normal, np.cross(tangent, normal)), axis=2), origins)
 
 
+@metric
 def moebius(
     radius: float = 0.1, width: float = 0.06, thickness: float = 0.01, cells: Sequence[int] = (96, 8, 2)
 ) -> Mesh:
@@ -113,6 +119,7 @@ def moebius(
     return sweep(flipped, np.stack((thick, wide), axis=2), radius * radial, seam=turned)
 
 
+@metric
 def honeycomb(
     cells: Sequence[int] = (6, 6), pitch: float = 0.05, wall: float = 0.006, height: float = 0.02, layers: int = 3
 ) -> Mesh:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pliant import checkpoint, ledger
 from pliant.bundle import write_bundle
-from pliant.certificate import Certificate, plain
+from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
 from pliant.errors import PliantError, RunError
@@ -29,6 +29,7 @@ from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, Run, load
 from pliant.record.summary import Summary, versions
 from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
+from pliant.state import Step
 
 CERTIFIED: dict[str, Callable[[Certificate], float]] = {  # columns of the ledger that come from the certificate
     "converged": lambda c: int(c.converged),
@@ -125,7 +126,7 @@ class _Recorder:
         self._columns = [*row.flat(), *CERTIFIED]
         with _writing(self._ledger), open(self._ledger, "w", encoding="utf-8") as file:
             file.write(",".join(self._columns) + "\n")
-        self._line(row)
+        self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
         self._frame(system, start.state)
         self._checkpoint(start)
 
@@ -164,10 +165,8 @@ class _Recorder:
     def close(self) -> None:
         self._frames.close()
 
-    def _line(self, row: ledger.Row, certificate: Certificate | None = None) -> None:
-        values = row.flat()
-        if certificate is not None:
-            values |= {name: read(certificate) for name, read in CERTIFIED.items()}
+    def _line(self, row: ledger.Row, certificate: Certificate) -> None:
+        values = row.flat() | {name: read(certificate) for name, read in CERTIFIED.items()}
         text = ",".join(repr(values.get(name, 0.0)) for name in self._columns) + "\n"
         with _writing(self._ledger), open(self._ledger, "a", encoding="utf-8") as file:
             file.write(text)

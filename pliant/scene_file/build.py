@@ -17,6 +17,7 @@ from pliant.errors import PliantError, SceneError
 from pliant.maps.motions import rotation
 from pliant.maps.pins import Pin
 from pliant.mesh import Mesh
+from pliant.mesh.lengths import LENGTHS
 from pliant.scene import Scene
 from pliant.scene_file.choices import construct, make, nearest
 from pliant.scene_file.cuts import cut_scene
@@ -29,7 +30,6 @@ GENERATORS: tuple[Callable[..., Mesh], ...] = (
     meshes.l_shape, meshes.long_eared, meshes.moebius, meshes.paper_bar, meshes.rectangle, meshes.rope, meshes.serpent,
     meshes.sheet, meshes.spring_net,
 )  # fmt: skip
-LENGTHS = ("size", "radius", "length", "height", "pitch", "wall", "width", "thickness")
 LARGEST = 2e7  # cells of a generated mesh
 
 

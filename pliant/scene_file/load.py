@@ -128,7 +128,11 @@ def _call(function: Callable[..., Any], parameters: dict[str, Any], where: str) 
     for name in parameters:
         if name not in known:
             raise SceneError(f"unknown parameter {name!r}", where=where, remedy=nearest(name, known))
-    return located(where, function, **parameters)
+    made = located(where, function, **parameters)
+    if not all(hasattr(made, name) for name in ("system", "initial", "integrator", "h", "steps")):
+        remedy = "return a pliant.Scene"
+        raise SceneError(f"{function.__name__}() returned {type(made).__name__}", where=where, remedy=remedy)
+    return made
 
 
 def _python_function(path: Path, name: str) -> Callable[..., Any]:

@@ -12,10 +12,10 @@ from pliant.integrators import ImplicitMidpoint, LinearlyImplicit
 from pliant.integrators.base import Integrator
 from pliant.materials import ARAP, Linear, NeoHookean
 from pliant.mesh import Mesh
+from pliant.policy import read_policy, steps_of
 from pliant.scenes.chen_coarse import H, Pair, pair
 from pliant.state import State
 from pliant.systems.eigenfit import EigenFit
-from pliant.units import read_times, steps_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Fitted:
     name: str = "fitted"
 
     def __post_init__(self) -> None:
-        read_times(self)
+        read_policy(self)
 
     @property
     def bodies(self) -> tuple[Solid, ...]:

@@ -20,9 +20,9 @@ from pliant.integrators.base import require_fit
 from pliant.materials import AnisotropicFung, StableNeoHookean
 from pliant.mesh import Mesh, rectangle
 from pliant.muscle import ConJacMuscle, FleshAndBones, Grown
+from pliant.policy import read_policy, steps_of
 from pliant.scene import Scene
 from pliant.state import State
-from pliant.units import read_times, steps_of
 
 DEPTH = 0.02  # of the planar arm [m]
 UPPER, FORE = 0.12, 0.10  # lengths of the bones [m]
@@ -43,7 +43,7 @@ class MuscleScene:
     on_energy_gain: str = "ignore"
 
     def __post_init__(self) -> None:
-        read_times(self)
+        read_policy(self)
         require_fit(self.integrator, FleshAndBones, (ConJacMuscle,))
 
     @property

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.errors import SceneError
 from pliant.state import SolveReport
 
 
@@ -72,6 +74,12 @@ class Tolerance:
     relative: float = 1e-6
     absolute: float = 1e-9
 
+    def __post_init__(self) -> None:
+        for name in ("relative", "absolute"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float | np.floating) and value >= 0.0):
+                raise SceneError(f"{name} is {value!r}", where=f"Tolerance.{name}", remedy="give a number >= 0")
+
     def threshold(self, stage: StageLike, initial: float) -> float:
         return max(self.relative * min(initial, stage.scale), self.absolute * stage.scale)
 
@@ -89,3 +97,18 @@ class NonlinearSolver(Protocol):
     """A choice of method, as a frozen dataclass."""
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution: ...
+
+
+LEAST = {"m": 0, "max_iterations": 1, "refresh": 1, "quasi": 0, "stale": 1, "fixed": 1}  # counts, where not None
+
+
+def check_options(solver: Any) -> None:
+    """The ``__post_init__`` of solvers: counts are whole numbers, tolerances what they should be."""
+    for name, least in LEAST.items():
+        value = getattr(solver, name, None)
+        if value is not None and not (isinstance(value, int | np.integer) and value >= least):
+            where = f"{type(solver).__name__}.{name}"
+            raise SceneError(f"{name} is {value!r}", where=where, remedy=f"give a whole number, {least} or more")
+    if not isinstance(solver.tolerance, Tolerance):
+        where, remedy = f"{type(solver).__name__}.tolerance", "give Tolerance(relative=1e-8), say"
+        raise SceneError(f"tolerance is {solver.tolerance!r}", where=where, remedy=remedy)

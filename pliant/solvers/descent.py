@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.solvers.qlb import Pairs
 from pliant.solvers.wolfe import StrongWolfe
@@ -154,6 +154,9 @@ class BFGS:
     line_search: StrongWolfe = StrongWolfe()
     max_iterations: int = 5_000
 
+    def __post_init__(self) -> None:
+        check_options(self)
+
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         return descend(stage, guess, DenseInverse(stage.weights), self.line_search, self.tolerance, self.max_iterations)
 
@@ -166,6 +169,9 @@ class LBFGS:
     tolerance: Tolerance = Tolerance()
     line_search: StrongWolfe = StrongWolfe()
     max_iterations: int = 50_000
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         inverse = LimitedInverse(stage.weights, self.m)

@@ -18,7 +18,7 @@ from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.dchol import dchol, dchol_difference
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, stagnates, start_trial
 from pliant.state import Counts, Transient
@@ -47,6 +47,9 @@ class Ldot:
     tolerance: Tolerance = Tolerance()
     line_search: LineSearch = LineSearch()
     max_iterations: int = 150
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()

@@ -17,7 +17,7 @@ from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.state import Counts, SolveReport
 
@@ -37,6 +37,9 @@ class Newton:
     line_search: LineSearch = LineSearch()
     max_iterations: int = 100
     coupled: bool = True
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()

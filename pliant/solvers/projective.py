@@ -21,7 +21,7 @@ from pliant.energies.base import Energy
 from pliant.errors import SceneError
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
 from pliant.solvers.laplacian import is_constant, laplacian
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, start_trial
@@ -83,6 +83,9 @@ class PD:
     line_search: LineSearch | None = LineSearch()
     max_iterations: int = 10_000
     linear: LinearSolver = field(default_factory=Cholesky)
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()

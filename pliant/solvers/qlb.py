@@ -16,7 +16,7 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.solvers.base import Solution, StageLike, Tolerance
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.state import Counts, Transient
@@ -95,6 +95,9 @@ class QLB:
     recover: bool = True
     refresh: int | None = 20
     coupled: bool = False
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()

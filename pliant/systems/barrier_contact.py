@@ -22,6 +22,7 @@ from pliant.forces.friction import Friction, SmoothStick
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
 from pliant.systems.penalty_contact import not_negative
+from pliant.units import read_fields
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class BarrierContact:
     safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        read_fields(self, dhat="m", mu="1", creep="m/s")
         not_negative(self.mu, "BarrierContact.mu")
         for name in ("dhat", "stiffness", "creep"):
             value = getattr(self, name)

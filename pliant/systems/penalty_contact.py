@@ -18,6 +18,7 @@ from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction, Load, StickSlip
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
+from pliant.units import read_fields
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,9 @@ class PenaltyContact:
     safe: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        read_fields(
+            self, k="N/m", mu="1", mu_bodies="1", creep="m/s", damping="1", thickness="m", smoothing="m", anisotropy="1"
+        )
         for name in ("mu", "mu_bodies", "damping", "thickness", "smoothing"):
             not_negative(getattr(self, name) or 0.0, f"PenaltyContact.{name}")
         if self.k is not None and not self.k > 0.0:

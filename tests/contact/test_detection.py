@@ -11,7 +11,7 @@ from pliant.contact.pairs import PairDetector
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, ImplicitMidpoint, LinearlyImplicit
 from pliant.materials import StableNeoHookean
-from pliant.mesh import ball, box, chain, duck, sheet
+from pliant.mesh import ball, bar, box, chain, duck, sheet
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.simulate import simulate
@@ -269,3 +269,22 @@ def test_grazing_is_decided_exactly():
         assert len(intersections(x, segment, triangle, touching=True)) == touches
         turned = x[:, [2, 0, 1]]
         assert len(intersections(turned, segment, triangle, touching=True)) == touches
+
+
+def test_a_body_that_has_exploded_is_looked_at_in_finite_time():
+    """An element of more cells than there are points: every point is looked at instead of every cell."""
+    mesh = bar(size=(0.3, 0.1, 0.1), cells=(6, 2, 2))
+    meshes, offsets = [mesh, mesh.transformed(translate=(0.0, 0.0, 0.3))], np.array([0, len(mesh.X), 2 * len(mesh.X)])
+    finder = PairDetector(meshes, offsets)
+    rest = np.concatenate([m.X for m in meshes])
+    rest = rest + 1e-3 * np.random.default_rng(0).normal(size=rest.shape)
+    far = np.arange(len(rest)) % 7 == 0
+    x = np.where(far[:, None], 1e3, 1.0) * rest
+    found = finder.hits(x)
+    assert {(int(v), int(finder.tet_body[t])) for v, t in zip(found.vertex, found.tet, strict=True)} == brute_hits(
+        finder, x
+    )
+    for size in (1e14, 1e300, np.inf, np.nan):
+        x = np.where(far[:, None], size, 1.0) * rest
+        assert len(finder.hits(x).vertex) <= len(rest) * len(meshes)
+        finder.near(x, 0.1)

@@ -56,6 +56,12 @@ def test_all_channels_are_recorded_and_mean_what_they_say(tmp_path):
     np.testing.assert_allclose(np.linalg.det(2 * E + np.eye(3)), frame.cell_values["det_F"] ** 2, rtol=1e-12)
 
 
+def test_the_ledger_begins_with_a_certified_row(tmp_path):
+    """det F of the start is that of the rest shape, and a run without failures has none in any row."""
+    run = record(short(), tmp_path / "a")
+    assert run.ledger["converged"].all() and run.ledger["min_det"][0] == pytest.approx(1.0)
+
+
 def test_every_k_steps(tmp_path):
     run = record(short(), tmp_path, output=Output(every=4))
     np.testing.assert_allclose(run.frames.times, [0.0, 0.04, 0.08, 0.1])

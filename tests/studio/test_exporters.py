@@ -64,6 +64,15 @@ def test_series_are_what_was_recorded(whole, run, tmp_path):
     assert np.allclose(values["von_mises"], picture.values["von_mises"], rtol=1e-6)
 
 
+def test_frames_of_a_longer_export_do_not_stay_behind(run, tmp_path):
+    (tmp_path / "frame.final.obj").write_text("mine")
+    write_obj(clip(run), tmp_path)
+    fewer = clip(run).every(2)
+    write_obj(fewer, tmp_path)
+    assert len(list(tmp_path.glob("frame.0*.obj"))) == len(fewer) < len(clip(run))
+    assert (tmp_path / "frame.final.obj").exists()
+
+
 def test_gltf_morphs_through_the_frames(whole, tmp_path):
     from pygltflib import GLTF2
 

@@ -14,8 +14,8 @@ from pliant.articulated.joints import Fixed, Joint, Revolute
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.integrators.base import require_fit
+from pliant.policy import read_policy, steps_of
 from pliant.state import State, Step
-from pliant.units import read_times, steps_of
 
 GRAVITY = (0.0, 0.0, -980.0)  # cm/s^2
 X, Y, Z = np.eye(3)
@@ -38,7 +38,7 @@ class ArticulatedScene:
     on_energy_gain: str = "ignore"
 
     def __post_init__(self) -> None:
-        read_times(self)
+        read_policy(self)
         require_fit(self.integrator, ArticulatedSystem, TREE_INTEGRATORS)
 
     @property
