@@ -74,7 +74,9 @@ class Stage:
 
     def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
         q, v = self.start.q, self.start.v
-        return self._jacobian(q + ahead * v, v if self.inertia else np.zeros_like(v), psd, coupled)
+        way = ahead * v
+        free = min(1.0, 0.9 * self.system.limit(q, way)) if ahead else 0.0  # beyond a barrier there is no matrix
+        return self._jacobian(q + free * way, v if self.inertia else np.zeros_like(v), psd, coupled)
 
     def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool) -> sp.csr_matrix:
         c = self.c

@@ -134,7 +134,7 @@ class Ldot:
         history: list[dict[str, float]],
     ) -> tuple[Trial, Counts, str]:
         """Newton with PCG; the matrix is filled in every iteration, the preconditioner replaced only when stale."""
-        counts = Counts()
+        counts, begin = Counts(), len(history) - 1
         linear, inner = PCG(tolerance=self.inner_tolerance, preconditioner=factor), 0
         while now.norm > threshold and len(history) <= self.max_iterations:
             with clock("fill"):
@@ -156,7 +156,7 @@ class Ldot:
             counts += Counts(forces=found.evaluations)
             now = found
             history.append(row(len(history), now, now.t))
-            if stagnates(history):
+            if stagnates(history[begin:]):
                 return now, counts, "the residual has stopped falling"
         return now, counts, ""
 

@@ -139,8 +139,10 @@ def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:
     """
     if len(history) <= window + 1:
         return False
-    if "merit" in history[-1] and history[-1]["merit"] < (1.0 - 1e-9) * history[-window]["merit"]:
-        return False
+    if "merit" in history[-1]:
+        before, after = history[-window]["merit"], history[-1]["merit"]
+        if before - after > 1e-9 * abs(before):
+            return False
     residuals = [r["residual"] for r in history]
     return min(residuals[-window:]) > 0.9 * min(residuals[:-window])
 
