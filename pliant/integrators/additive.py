@@ -21,7 +21,7 @@ from pliant.integrators.explicit import scripted_velocity
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Contacting, System
 from pliant.velocity_step import velocity_step
 
 Split = Callable[[Energy, Array], sp.csr_matrix | None]  # the implicit part of an energy's Hessian at x, or None
@@ -65,6 +65,8 @@ def additive_step(
     """One step; ``velocity_term=False`` leaves out - h K_H v_n, as [Chen2019, Eq. 5.8 and 5.11] are printed."""
     clock = Clock()
     q, free, t = state.q, system.free, state.t + h
+    if isinstance(system, Contacting):  # whose springs are then among the energies
+        system = system.at(state, t)
     v = scripted_velocity(system, state, h)
     with clock("force"):
         f = system.force(q, v, t)

@@ -18,7 +18,7 @@ def spread(system: Elastodynamics, count: int, *, by_hand: Sequence[int] = (), s
     Those ``by_hand`` come first, as close to each other as one likes; the others keep their distance from them.
     """
     n, d = system.X.shape
-    free = np.unique(system.free // d)
+    free = np.flatnonzero(np.bincount(system.free // d, minlength=n) == d)  # in all their coordinates
     if not 0 <= count <= len(free):
         raise SceneError(f"{count} dynamic nodes of {len(free)} free vertices", where="placement.spread")
     pinned = np.setdiff1d(np.arange(n), free)

@@ -9,12 +9,14 @@ from pliant.errors import SceneError
 from pliant.integrators import BDF1, ConJac, LinearlyImplicit, Quasistatic
 from pliant.integrators.conjac_friction import filtered
 from pliant.integrators.conjac_plan import Moment
+from pliant.integrators.placement import spread
 from pliant.maps.pieces import fixed, loose, movable, pieces_of, promoted
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, rectangle
 from pliant.scene import Scene
 from pliant.scenes.conjac import FIBRES, aniso, limbs, twist_nodes
+from pliant.simulate import simulate
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State
 from pliant.systems.penalty_contact import PenaltyContact
@@ -307,3 +309,13 @@ def test_an_impact_gains_no_energy():
         state, memory = step.state, step.memory
     assert state.q[2::3].min() < 0 or min(energies) < 0.9 * energies[0]  # it did hit the floor
     assert max(energies) <= 1.005 * energies[0]
+
+
+def test_nodes_are_spread_over_vertices_that_no_pin_holds_in_any_direction():
+    mesh = bar(size=(0.3, 0.1, 0.1), cells=(6, 2, 2))
+    ends = [mesh.where(lambda X: X[:, 0] < 1e-9), mesh.where(lambda X: X[:, 0] > 0.3 - 1e-9)]
+    body = Solid(mesh, StableNeoHookean(1e5, 0.4), pins=[Pin(ends[0]), Pin(ends[1], axes=(2,))])
+    scene = Scene([body], integrator=ConJac(count=4), h=0.01, duration=0.05)
+    *_, last = simulate(scene)
+    assert np.allclose(last.state.q.reshape(-1, 3)[ends[1], 2], mesh.X[ends[1], 2])
+    assert not np.isin(spread(scene.system(), 4), np.concatenate(ends)).any()
