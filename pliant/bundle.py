@@ -20,6 +20,7 @@ from pliant.origin import Origin
 from pliant.simulate import Failure, attempt, beginning, booked, gain_of
 from pliant.state import SolveReport, State
 
+BUNDLE = "failure"  # its folder within a run
 SHOWN = 20  # vertices that are shown when none is plainly wrong
 
 
@@ -67,11 +68,14 @@ def replay(folder: str | Path, scene: Any = None) -> Replay:
     from pliant.scene_file import load_scene
 
     folder = Path(folder)
+    if (folder / BUNDLE / "report.json").is_file():  # the run that left it
+        folder = folder / BUNDLE
     try:
         told = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         h, step, then = float(told["h"]), int(told["step"]), str(told["reason"])
     except (OSError, KeyError, ValueError) as error:
-        raise RunError(f"{folder} is no failure bundle: {error}", where="replay") from error
+        remedy = "give the folder that the error named, or the run it lies in"
+        raise RunError(f"{folder} is no failure bundle", where="replay", remedy=remedy) from error
     scene = load_scene(folder / "scene.toml").scene if scene is None else scene
     system, point = beginning(scene, checkpoint.load(folder / "checkpoint.h5"))
     made, reason = attempt(scene, system, point, h)

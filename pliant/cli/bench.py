@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
 from rich.table import Table as Grid
 
 from pliant.cli.console import console
@@ -42,7 +41,7 @@ def list_benches(*, json: bool) -> None:
         return
     grid = Grid(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in known.items():
-        grid.add_row(name, escape(text))
+        grid.add_row(name, text)
     console().print(grid)
 
 
@@ -77,17 +76,17 @@ def show(table: "Table") -> None:
 
     out = console()
     if table.rows:
-        grid = Grid(title=escape(f"{table.id}: {table.title}"), title_justify="left")
+        grid = Grid(title=f"{table.id}: {table.title}", title_justify="left")
         for name in table.columns:
-            grid.add_column(escape(name), justify="right")
+            grid.add_column(name, justify="right")
         for row in table.rows:
-            grid.add_row(*(escape(cell(row.get(name))) for name in table.columns))
+            grid.add_row(*(cell(row.get(name)) for name in table.columns))
         out.print(grid)
     if table.claims:
         grid = Grid("claim", "paper", "ours", "holds?")
         for claim in table.claims:
             texts = (claim.name, claim.paper, claim.measured, "yes" if claim.holds else "NO")
-            grid.add_row(*map(escape, texts))
+            grid.add_row(*texts)
         out.print(grid)
     for line in table.notes:
-        out.print(escape(line))
+        out.print(line)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from pliant.cli.console import console
@@ -29,7 +28,7 @@ def show_catalogue(*, json: bool) -> None:
     for title, entries in parts.items():
         table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 2))
         for name, text in entries.items():
-            table.add_row(name, escape(text))
+            table.add_row(name, text)
         out.print(table)
     out.print("channels: " + ", ".join([*POINT_CHANNELS, *CELL_CHANNELS]))
 

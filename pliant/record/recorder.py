@@ -17,7 +17,7 @@ from time import monotonic, time
 from typing import Any
 
 from pliant import checkpoint, ledger
-from pliant.bundle import write_bundle
+from pliant.bundle import BUNDLE, write_bundle
 from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
@@ -43,7 +43,6 @@ CERTIFIED: dict[str, Callable[[Certificate], float]] = {  # columns of the ledge
     "seconds": lambda c: c.seconds["step"],
 }
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
-FAILURE = "failure"  # the folder of the bundle of a failed step
 SECONDS = 10.0  # between checkpoints, unless the output says otherwise
 
 
@@ -198,7 +197,7 @@ def _drive(recorder: _Recorder, start: Checkpoint, system: Any, watch: Callable[
     except StepFailed as failed:
         if step is not None:
             recorder.save(step)
-        failed.bundle = write_bundle(recorder.folder / FAILURE, failed.failure, recorder.origin)
+        failed.bundle = write_bundle(recorder.folder / BUNDLE, failed.failure, recorder.origin)
         recorder.report("failed", str(failed))
         raise
     except Interrupted as error:
@@ -244,7 +243,7 @@ def _prepare(folder: Path, overwrite: bool) -> None:
         for name in (*taken, OVERLAPS):
             (folder / name).unlink(missing_ok=True)
         if taken:
-            shutil.rmtree(folder / FAILURE, ignore_errors=True)
+            shutil.rmtree(folder / BUNDLE, ignore_errors=True)
 
 
 @contextmanager

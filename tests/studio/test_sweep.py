@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pliant.cli.app import app
+from pliant.cli.sweep import _show
 from pliant.errors import SceneError
 from pliant.record import Interrupted, load, record
 from pliant.scene_file import load_scene
@@ -76,3 +77,9 @@ def test_the_command(tmp_path):
     assert done.exit_code == 0 and json.loads(done.stdout)[0]["steps"] == 2
     failed = CliRunner().invoke(app, ["sweep", "cantilever", "--over", "material.G=1"])
     assert isinstance(failed.exception, SceneError)
+
+
+def test_brackets_are_printed_and_not_taken_for_markup(capsys):
+    _show([{"name": "a[/b]", "status": "failed", "error": "h is -1; give a positive time [s]"}])
+    shown = capsys.readouterr().out
+    assert "a[/b]" in shown and "time [s]" in shown
