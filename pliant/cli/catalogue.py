@@ -44,6 +44,8 @@ def show_scene(name: str, folder: Path | None) -> None:
     except NotDescribable:
         origin = loaded.origin  # a reference to the function is all that a file can say
     if folder is None:
+        if origin.files:
+            print(f"# with {', '.join(origin.files)}, which `pliant list {name} --to FOLDER` writes beside it")
         print(dumps(origin.document), end="")
     else:
         origin.write(folder)
