@@ -12,7 +12,7 @@ import numpy as np
 from pliant import ledger
 from pliant.certificate import Certificate, certify, forbidden_inversions
 from pliant.checkpoint import Checkpoint
-from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, RunError
+from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, RunError, SceneError
 from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 
@@ -127,6 +127,10 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
     """The system and the point a run of ``scene`` starts from."""
+    missing = [name for name in ("system", "initial", "integrator", "h", "steps") if not hasattr(scene, name)]
+    if missing:
+        remedy = "give its .scene" if hasattr(scene, "scene") else "give a pliant.Scene"
+        raise SceneError(f"{type(scene).__name__} has no {missing[0]}", where="simulate", remedy=remedy)
     if start is None:
         system = scene.system()
         return system, Checkpoint(0, scene.initial(system))

@@ -116,7 +116,8 @@ class ConJac:
             q = now.system.prescribe(state.q + h * v, now.end) + guess.shift
             q, extra = self._corrected(now, local, v, inertia, q, clock)
         except NotPositiveDefinite as error:
-            report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
+            message = f"{error.what}: ConJac needs bodies that resist every deformation, which slack sheets do not"
+            report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=message)
             return state, report, analysis
         finite = bool(np.isfinite(q).all() and np.isfinite(v).all())
         message = "" if finite else "not finite"

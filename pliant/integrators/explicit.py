@@ -10,8 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.errors import SceneError
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
+
+
+def require_substeps(integrator: Any) -> None:
+    if not (isinstance(integrator.substeps, int | np.integer) and integrator.substeps >= 1):
+        where = f"{type(integrator).__name__}.substeps"
+        raise SceneError(f"substeps is {integrator.substeps!r}", where=where, remedy="give a whole number, 1 or more")
 
 
 def explicit_report(q: Array, v: Array, forces: int) -> SolveReport:
@@ -38,6 +45,9 @@ class ExplicitEuler:
     substeps: int = 1
     order: ClassVar[int] = 1
 
+    def __post_init__(self) -> None:
+        require_substeps(self)
+
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
@@ -53,6 +63,9 @@ class SymplecticEuler:
 
     substeps: int = 1
     order: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        require_substeps(self)
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
@@ -70,6 +83,9 @@ class Verlet:
 
     substeps: int = 1
     order: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        require_substeps(self)
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt, t = h / self.substeps, state.t

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pliant.clock import Clock
-from pliant.errors import NotPositiveDefinite
+from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import Counts, SolveReport, State, Step
@@ -33,6 +33,11 @@ class LinearlyImplicit:
     psd: bool = True
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not self.beta >= 0.0:
+            remedy = "use 1, or 1/2 for the least damping that is stable for every h"
+            raise SceneError(f"beta is {self.beta}", where="LinearlyImplicit.beta", remedy=remedy)
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()

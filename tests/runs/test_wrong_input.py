@@ -35,6 +35,8 @@ def scene(**options):
         (lambda: pl.Newton(max_iterations=0), "Newton.max_iterations: max_iterations is 0; "),
         (lambda: pl.Newton(tolerance=1e-8), "Newton.tolerance: tolerance is 1e-08; give Tolerance"),
         (lambda: pl.Tolerance(relative=-1.0), "Tolerance.relative: relative is -1.0; "),
+        (lambda: pl.Verlet(substeps=0), "Verlet.substeps: substeps is 0; "),
+        (lambda: pl.LinearlyImplicit(beta=-1.0), "LinearlyImplicit.beta: beta is -1.0; "),
         (lambda: scene(integrator=pl.BDF2), "scene.integrator: the integrator is BDF2; give BDF2"),
         (lambda: scene(integrator=pl.BDF2(solver=pl.QLB)), "scene.integrator: the solver is QLB; give QLB"),
         (lambda: scene(integrator="bdf2"), "scene.integrator: the integrator is 'bdf2'; "),
@@ -81,3 +83,10 @@ def test_bodies_that_pins_hold_inside_each_other_are_not_told_to_set_what_is_set
     stuck = pl.Scene(twice, contact=pl.PenaltyContact(resolve_initial=True))
     with pytest.raises(PliantError, match="even when pushed apart.*those with pins stay"):
         stuck.initial(stuck.system())
+
+
+def test_what_is_no_scene_is_said_by_name():
+    with pytest.raises(PliantError, match="Loaded has no system; give its .scene"):
+        next(simulate(pl.load_scene("cantilever")))
+    with pytest.raises(PliantError, match="Solid has no system; give a pliant.Scene"):
+        next(simulate(pl.Solid(BAR, SOFT)))
