@@ -5,7 +5,7 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
     total energy     E = T + sum_i W_i,   T = 1/2 v^T M v, every potential under its own name
     work of a force  A_j = dq . f_j       damping, friction, ...: what has no potential
     work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
-                     plus the mean over both ends of W(q, t1) - W(q, t0), for contact with obstacles that move
+                     plus, where obstacles move, what they push with times the way they go
     numerical        D = E0 - E1 + sum_j A_j + A_s: what the integrator took (D < 0: gave)
 
 The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, and the
@@ -81,7 +81,7 @@ def entry(previous: Row, system: Any, before: State, after: State, order: int) -
     dq = after.q - before.q if after.q.shape == before.q.shape else None
     work = dict(row.work) if dq is None else _work(system, before, after, dq, weights)
     if dq is not None:
-        work["scripts"] += _moved_obstacles(system, (before, previous.total), (after, row.total))
+        work["scripts"] += _moved_obstacles(system, before, after, weights)
     numerical = previous.total - row.total + sum(work.values())
     return Row(row.step, row.t, row.energies, work, numerical, row.linear, row.angular)
 
@@ -111,15 +111,21 @@ def _work(
     return work
 
 
-def _moved_obstacles(system: Any, before: tuple[State, float], after: tuple[State, float]) -> float:
-    """What obstacles did by moving: the mean of W(q, t1) - W(q, t0) at both ends; 0 where a barrier is infinite."""
-    if getattr(system, "contact", None) is None:
+def _moved_obstacles(system: Any, before: State, after: State, weights: tuple[tuple[State, float], ...]) -> float:
+    """Contact forces times the ways of the obstacles they act at, between the two states."""
+    model = getattr(system, "contact", None)
+    if model is None or all(obstacle.motion is None for obstacle in model.setting.obstacles):
         return 0.0
-    (start, E0), (end, E1) = before, after
-    at_start = sum(system.energies(start.q, start.v, end.t).values()) - E0
-    at_end = E1 - sum(system.energies(end.q, end.v, start.t).values())
-    done = 0.5 * (at_start + at_end)
-    return done if np.isfinite(done) else 0.0
+    done, passages = 0.0, model.setting.passages(before.t, after.t)
+    for s, w in weights:
+        for energy in model.at(s, s.t).energies:
+            contacts, f_n = energy.loads(s.q)
+            points = contacts.relative(s.q.reshape(-1, 3))
+            for k, passage in enumerate(passages):
+                met = contacts.other == -1 - k
+                along = (contacts.normals[met] * passage.velocity(points[met])).sum(axis=1)
+                done += w * (after.t - before.t) * float(f_n[met] @ along)
+    return done
 
 
 def prescribed(system: Any, N: int) -> IntArray:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.bodies import Rayleigh, Solid, SpringNet
-from pliant.integrators import BDF1, ImplicitMidpoint
+from pliant.contact.obstacles import Plane
+from pliant.integrators import BDF1, BDF2, ImplicitMidpoint
 from pliant.ledger import backward_euler_dissipation, opening
 from pliant.maps.motions import Keyframes, Shake
 from pliant.maps.pins import Pin
@@ -13,6 +14,8 @@ from pliant.mesh import bar, spring_net
 from pliant.scene import Scene
 from pliant.simulate import simulate
 from pliant.solvers import Newton, Tolerance
+from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.penalty_contact import PenaltyContact
 
 TIGHT = Newton(tolerance=Tolerance(1e-13, 1e-15))
 
@@ -107,3 +110,23 @@ def test_midpoint_takes_nothing_from_linear_springs():
         row = entry(row, system, state, step.state, method.order)
         state, memory = step.state, step.memory
         assert abs(row.numerical) < 1e-12 * row.scale
+
+
+@pytest.mark.parametrize("integrator", [BDF1(), BDF2()], ids=lambda i: type(i).__name__)
+@pytest.mark.parametrize(
+    "contact", [PenaltyContact(mu=0.0, bodies=False), BarrierContact()], ids=["penalty", "barrier"]
+)
+def test_an_obstacle_that_lifts_a_body_does_the_work_of_lifting_it(integrator, contact):
+    """It moves 2.5 mm a step, many times the depth of the contact: its force times its way, not a change of energy."""
+    cube = bar(size=(0.1, 0.1, 0.1), cells=(2, 2, 2))
+    up = Keyframes((0.0, 1.0), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5)))
+    body = Solid(cube, StableNeoHookean(1e5, 0.3), damping=Rayleigh(beta=5e-3), velocity=(0.0, 0.0, 0.5))
+    floor = Plane(point=(0.0, 0.0, -1e-4), motion=up)
+    scene = Scene([body], contact=contact, obstacles=[floor], integrator=integrator, h=5e-3, duration=0.5)
+    rows = [step.ledger for step in simulate(scene)]
+    weight, way = 1.0 * 9.81, 0.5 * 5e-3
+    assert rows[-1].work["scripts"] == pytest.approx(weight * way, rel=1e-4)  # it rides along
+    assert abs(rows[-1].numerical) < 1e-4 * weight * way
+    done, gained = sum(r.work["scripts"] for r in rows), rows[-1].total - rows[0].total
+    assert gained == pytest.approx(weight * 0.5 * 0.5, rel=0.02)
+    assert done == pytest.approx(gained, rel=0.05)  # the rest went into the jerk at the start
