@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "pliant.scene": ("Scene",),
     "pliant.bodies": ("Solid", "Membrane", "SpringNet", "Rayleigh", "Green"),
+    "pliant.cutting": ("CutScene", "PlaneCut", "ElementCut"),
+    "pliant.fitted": ("FittedScene",),
     "pliant.maps.pins": ("Pin",),
     "pliant.maps.motions": ("Keyframes", "Shake"),
     "pliant.mesh": ("Mesh",),
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
     from pliant.bundle import replay
     from pliant.checkpoint import Checkpoint
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
+    from pliant.cutting import CutScene, ElementCut, PlaneCut
     from pliant.errors import *
+    from pliant.fitted import FittedScene
     from pliant.integrators import *
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG

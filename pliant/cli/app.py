@@ -30,18 +30,23 @@ HeadlessOption = Annotated[bool, typer.Option("--headless", help="no progress ba
 ThreadsOption = Annotated[int | None, typer.Option(help="threads of the kernels (the result does not depend on it)")]
 
 
-@app.callback()
-def _common(
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="show the traceback of errors")] = False,
-    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
-) -> None:
-    if verbose:
-        os.environ["PLIANT_VERBOSE"] = "1"
-    if version:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         from pliant import __version__
 
         typer.echo(__version__)
         raise typer.Exit
+
+
+@app.callback()
+def _common(
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="show the traceback of errors")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="print the version", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    if verbose:
+        os.environ["PLIANT_VERBOSE"] = "1"
 
 
 @app.command()

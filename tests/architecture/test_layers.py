@@ -18,7 +18,7 @@ LAYERS = [
     {"solvers", "stage"},
     {"integrators", "coarsen"},
     {"articulated", "cloth", "xpbd"},
-    {"bodies", "scene", "cutting", "muscle"},
+    {"bodies", "scene", "cutting", "muscle", "fitted"},
     {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"scenes"},
     {"plots", "export", "view", "bench", "sweep"},
