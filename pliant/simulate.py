@@ -17,6 +17,7 @@ from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 
 MAX_HALVINGS = 10
+LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
 GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
 
 
@@ -178,10 +179,12 @@ def trouble_of(step: Step, system: Any) -> str:
 
 
 def overflow_of(step: Step, system: Any) -> str:
-    """What is not finite after a step, "" if everything is."""
+    """What is not finite after a step, or as good as; "" if nothing is."""
     q, v, t = step.state.q, step.state.v, step.state.t
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return "positions or velocities are not finite"
+    if np.abs(v).max(initial=0.0) > LIGHT:
+        return f"a velocity of {np.abs(v).max():.3g} m/s: the step has exploded"
     with np.errstate(all="ignore"):
         energy = sum((system if step.system is None else step.system).energies(q, v, t).values())
     return "" if np.isfinite(energy) else "the energy is not finite"

@@ -38,7 +38,7 @@ from pliant.systems.base import System
 
 DENSE = 150  # up to this many coordinates the modes are computed densely in every step, and exact
 GUARDS = 2  # modes followed beyond the captured ones: they keep clusters together
-RIGID = 6  # extra modes asked for at the start, to find those of a free body
+RIGID = 6  # extra modes asked for at the start, to find those of a free body; as many for each further one
 INVARIANT = 1e-6  # |D U - M U D_r| relative to |D U| below which damping leaves the modes uncoupled
 SINGULAR = -0.5  # h^2 lam below which the right-hand side is made orthogonal to the modes before the solve
 
@@ -55,7 +55,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class SIERE:
-    """``s`` elastic modes (rigid ones of a free body come on top).
+    """``s`` elastic modes (the rigid ones of free bodies come on top: six for each, all of them or a body would tilt).
 
     ``s=0`` is linearly implicit Euler, s = all modes is ERE. K is exact, in the modes too, so that negative modes are
     captured as they are; ``project="on_demand"`` projects it in steps whose A is indefinite, "always" in every step
@@ -122,32 +122,34 @@ class SIERE:
         n = len(x.f)
         if self.s == 0:
             return Tracked(np.zeros(0), np.zeros((n, 0)), 0.0, 0, 0, factor.solve(x.implicit())), 0
-        if n <= max(DENSE, self.s + GUARDS + RIGID):
-            last = min(n, self.s + 2 * RIGID) - 1
+        known = memory if memory is not None and len(memory.U) == n else None
+        free = RIGID * sp.csgraph.connected_components(x.A, directed=False)[0] if known is None else 0
+        if n <= max(DENSE, self.s + GUARDS + free):
+            last = min(n, self.s + free + RIGID if known is None else known.captured + GUARDS) - 1
             lam, U = scipy.linalg.eigh(x.K(np.eye(n)), x.M(np.eye(n)), subset_by_index=(0, last))
-            captured = memory.captured if memory else min(n, self.s + rigid(lam))
+            captured = min(n, self.s + rigid(lam, free)) if known is None else known.captured
             return Tracked(lam, U, 0.0, 0, 0, factor.solve(x.implicit())), captured
-        if memory is None or len(memory.U) != n:
-            return self._cold(x, factor)
+        if known is None:
+            return self._cold(x, factor, free)
         weights = (1.0, x.h**2) if x.D is None else None
         pencil = Pencil(x.K, x.M, factor.solve, weights)
-        s = memory.captured
-        return track(pencil, memory.U, s, x.implicit(), tolerance=self.tolerance, blocks=self.blocks), s
+        s = known.captured
+        return track(pencil, known.U, s, x.implicit(), tolerance=self.tolerance, blocks=self.blocks), s
 
-    def _cold(self, x: "Matrices", factor: Factor) -> tuple[Tracked, int]:
+    def _cold(self, x: "Matrices", factor: Factor, free: int) -> tuple[Tracked, int]:
         """The first modes, from nothing; rigid motions among them are captured on top of the s elastic ones."""
         K = x.A - x.mass[1] if x.D is None else x.A - x.mass[1] - x.h * x.D
         inverse = ShiftInvert(factor, -1.0 / x.h**2, x.h**2) if x.D is None else None
-        found = lowest(sp.csr_matrix(K / x.h**2), x.mass[1], self.s + GUARDS + RIGID, inverse=inverse, tolerance=1e-4)
-        captured = self.s + rigid(found.lam)
+        found = lowest(K / x.h**2, x.mass[1], self.s + GUARDS + free, inverse=inverse, tolerance=1e-4)
+        captured = self.s + rigid(found.lam, free)
         U = np.ascontiguousarray(found.U[:, : captured + GUARDS])
         lam = np.einsum("ij,ij->j", U, x.K(U))
         return Tracked(lam, U, found.residual, found.solves, 0, factor.solve(x.implicit())), captured
 
 
-def rigid(lam: Array) -> int:
-    """How many of the lowest modes are rigid motions: zero against the others, at most six of them."""
-    return int(np.count_nonzero(np.abs(lam[:RIGID]) < 1e-6 * np.abs(lam[: 2 * RIGID]).max()))
+def rigid(lam: Array, most: int) -> int:
+    """How many of the ``most`` lowest modes are rigid motions: zero against the others."""
+    return int(np.count_nonzero(np.abs(lam[:most]) < 1e-6 * np.abs(lam[: most + RIGID]).max()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,14 +45,24 @@ class Corrected(sp.csr_matrix):
         return self * -1.0
 
     def __add__(self, other: Any) -> "Corrected":
-        if isinstance(other, Corrected):
-            raise TypeError("the sum of two corrected matrices is not needed anywhere")
-        return corrected(sp.csr_matrix(self.sparse() + other), self.W, self.c)
+        if not isinstance(other, Corrected) or other.W is None or other.c is None:
+            plain = other.sparse() if isinstance(other, Corrected) else other
+            return corrected(sp.csr_matrix(self.sparse() + plain), self.W, self.c)
+        if self.W is None or self.c is None:
+            return other + self
+        A = sp.csr_matrix(self.sparse() + other.sparse())
+        if self.W is other.W:
+            return corrected(A, self.W, self.c + other.c)
+        return corrected(A, np.hstack([self.W, other.W]), np.concatenate([self.c, other.c]))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> "Corrected":
         return self + (-1.0 * other)
+
+    def toarray(self, *args: Any, **options: Any) -> Array:
+        A = self.sparse().toarray(*args, **options)
+        return A if self.W is None or self.c is None else A + (self.W * self.c) @ self.W.T
 
     def copy(self) -> "Corrected":
         """A copy that may be shifted: X is forgotten."""

@@ -94,7 +94,7 @@ def shift_invert(K: sp.csr_matrix, M: sp.csr_matrix, linear: LinearSolver = Chol
     for decade in range(-7, 3):
         shift = -mean * 10.0**decade
         try:
-            return ShiftInvert(linear.factor(sp.csr_matrix(K - shift * M)), shift)
+            return ShiftInvert(linear.factor(K - shift * M), shift)
         except NotPositiveDefinite:
             continue
     raise NotPositiveDefinite(
