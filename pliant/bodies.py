@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
 from pliant.energies.elastic import Elastic
 from pliant.energies.springs import Springs
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_part
 from pliant.forces.base import Force
 from pliant.forces.green import GreenDamping
 from pliant.forces.rayleigh import RayleighForce
@@ -45,14 +45,19 @@ class Damping(Protocol):
 
 @dataclass(frozen=True)
 class Rayleigh:
-    """f = -(alpha M + beta H) v; ``current=True`` takes H at the current state instead of at rest."""
+    """f = -(alpha M + beta H) v with ``alpha`` [1/s], ``beta`` [s].
+
+    H at rest, the usual choice and the cheapest, also resists turning: it is for bodies that hardly rotate.
+    ``current=True`` takes H at the current state, which resists deformation only; so does `Green`.
+    """
 
     alpha: float = 0.0
     beta: float = 0.0
     current: bool = False
+    units: ClassVar[dict[str, str]] = {"alpha": "1/s", "beta": "s"}
 
     def __post_init__(self) -> None:
-        read_fields(self, alpha="1/s", beta="s")
+        read_fields(self)
         for name in ("alpha", "beta"):
             if not getattr(self, name) >= 0.0:
                 raise SceneError(f"{getattr(self, name)} is negative: that would add energy", where=f"Rayleigh.{name}")
@@ -66,9 +71,10 @@ class Green:
     """Strain-rate damping with viscosity mu_d = c E [Pa s], c [s] as in the tables of [Weidner2022] and [QLB2021]."""
 
     c: float
+    units: ClassVar[dict[str, str]] = {"c": "s"}
 
     def __post_init__(self) -> None:
-        read_fields(self, c="s")
+        read_fields(self)
         if not self.c >= 0.0:
             raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
 
@@ -128,6 +134,9 @@ class Solid:
 
     def __post_init__(self) -> None:
         _read(self, density="kg/m^3")
+        if self.plane is not None and (self.mesh.dim != 2 or self.plane not in ("strain", "stress")):
+            what, remedy = f"plane is {self.plane!r} in {self.mesh.dim}-d", 'use "strain" or "stress" for planar meshes'
+            raise SceneError(what, where=f"{self.name}.plane", remedy=remedy)
         if self.mesh.kind == "springs" or (self.mesh.kind == "triangles" and self.mesh.dim == 3):
             remedy = "use Membrane with its thickness" if self.mesh.kind == "triangles" else "use SpringNet"
             raise SceneError(f"a solid of {self.mesh.kind} in space", where=f"{self.name}.mesh", remedy=remedy)
@@ -201,6 +210,12 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
 def _read(body: Any, **units: str) -> None:
     """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities."""
     where = f"{body.name}.pins"
+    if not isinstance(body.mesh, Mesh):
+        raise SceneError(f"mesh is {body.mesh!r}", where=f"{body.name}.mesh", remedy="give a pliant.Mesh")
+    if hasattr(body, "material"):
+        require_part(body.material, "terms", f"{body.name}.material", "give one such as StableNeoHookean(1e5, 0.45)")
+    if body.damping is not None:
+        require_part(body.damping, "force", f"{body.name}.damping", "give Rayleigh(beta=1e-3) or Green(1e-3), say")
     pins = (body.pins,) if isinstance(body.pins, Pin) else body.pins
     if not isinstance(pins, Sequence) or not all(isinstance(p, Pin) for p in pins):
         raise SceneError(f"pins are {body.pins!r}", where=where, remedy="give a Pin, or several in a list")

@@ -70,7 +70,8 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
 
 def smallest_det(system: Any, q: Array) -> float:
     """The smallest det F over the elements of all energies that have one; 1 when none has."""
-    dets = [e.det(q) for e in getattr(system, "energy_terms", ()) if hasattr(e, "det")]
+    with np.errstate(all="ignore"):
+        dets = [e.det(q) for e in getattr(system, "energy_terms", ()) if hasattr(e, "det")]
     return float(min((d.min() for d in dets if len(d)), default=1.0))
 
 

@@ -43,3 +43,10 @@ class NotPositiveDefinite(PliantError):
 
 class ConvergenceError(PliantError):
     """A step did not converge and the run policy says that this is an error."""
+
+
+def require_part(thing: object, method: str, where: str, remedy: str) -> None:
+    """Refuse what cannot be a part of a scene: a class instead of an object, a word, a number."""
+    if isinstance(thing, type) or not callable(getattr(thing, method, None)):
+        shown = f"the class {thing.__name__}" if isinstance(thing, type) else repr(thing)
+        raise SceneError(f"{where.rsplit('.', 1)[-1]} is {shown}", where=where, remedy=remedy)

@@ -1,6 +1,6 @@
 """A scene: bodies, what acts on them, and how time passes. It is data; `simulate` runs it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from pliant.contact.obstacles import Obstacle
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy
 from pliant.energies.gravity import Gravity
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_part
 from pliant.forces.base import Force
 from pliant.integrators import BDF2, INTEGRATORS
 from pliant.integrators.base import Integrator, require_fit
@@ -46,8 +46,14 @@ class Scene:
     name: str = "scene"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bodies", tuple(self.bodies))
-        object.__setattr__(self, "obstacles", tuple(self.obstacles))
+        for name, method in (("bodies", "energies"), ("obstacles", "distance")):
+            given = getattr(self, name)
+            parts = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+            for k, part in enumerate(parts):
+                require_part(part, method, f"scene.{name}[{k}]", f"give a list of {name}")
+            object.__setattr__(self, name, parts)
+        if self.contact is not None:
+            require_part(self.contact, "model", "scene.contact", "give PenaltyContact() or BarrierContact()")
         read_policy(self)
         if not self.bodies:
             raise SceneError("no bodies", where="scene.bodies", remedy="add at least one Solid, Membrane or SpringNet")

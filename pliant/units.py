@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import UnitError
+from pliant.errors import SceneError, UnitError
 
 Dimension = tuple[int, int, int]
 
@@ -100,7 +100,10 @@ def quantity(value: Any, unit: str, name: str) -> Any:
     if isinstance(value, int | float | np.integer | np.floating):
         return float(value)
     if isinstance(value, list | tuple):
-        return np.array([quantity(item, unit, f"{name}[{i}]") for i, item in enumerate(value)], dtype=np.float64)
+        items = [quantity(item, unit, f"{name}[{i}]") for i, item in enumerate(value)]
+        if len({np.shape(item) for item in items}) > 1:
+            raise UnitError(f"{name} has rows of different lengths", where=name, remedy="give as many in each")
+        return np.array(items, dtype=np.float64)
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -113,12 +116,19 @@ def components(value: Any, unit: str, name: str) -> tuple[float, ...]:
     return tuple(np.ravel(quantity(value, unit, name)).tolist())
 
 
-def read_fields(choice: Any, **units: str) -> None:
-    """Fields of a frozen dataclass that may have been given as strings with a unit; None stays."""
-    for name, unit in units.items():
-        if getattr(choice, name) is not None:
-            value = quantity(getattr(choice, name), unit, f"{type(choice).__name__}.{name}")
-            object.__setattr__(choice, name, _tuples(value.tolist()) if isinstance(value, np.ndarray) else value)
+def read_fields(choice: Any) -> None:
+    """The fields of a frozen dataclass that its ``units`` name, as finite numbers in SI or tuples of them; None stays.
+
+    They may be given as strings with a unit, here and in scene files.
+    """
+    for name, unit in choice.units.items():
+        if getattr(choice, name) is None:
+            continue
+        where = f"{type(choice).__name__}.{name}"
+        value = quantity(getattr(choice, name), unit, where)
+        if not np.isfinite(value).all():
+            raise SceneError(f"{name} is {getattr(choice, name)}", where=where, remedy=f"give finite numbers [{unit}]")
+        object.__setattr__(choice, name, _tuples(value.tolist()) if isinstance(value, np.ndarray) else value)
 
 
 def _tuples(value: Any) -> Any:

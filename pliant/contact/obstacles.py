@@ -61,9 +61,10 @@ class Plane:
     motion: Motion | None = None
     name: str = "plane"
     container: ClassVar[bool] = True
+    units: ClassVar[dict[str, str]] = {"point": "m", "normal": "1"}
 
     def __post_init__(self) -> None:
-        read_fields(self, point="m", normal="1")
+        read_fields(self)
         size = float(np.linalg.norm(self.normal))
         if not (np.isfinite(size) and size > 0.0 and np.isfinite(self.point).all()):
             raise SceneError(f"normal is {self.normal}, point {self.point}", where=f"{self.name}.normal")
@@ -92,9 +93,10 @@ class Sphere:
     motion: Motion | None = None
     name: str = "sphere"
     container: ClassVar[bool] = False
+    units: ClassVar[dict[str, str]] = {"center": "m", "radius": "m"}
 
     def __post_init__(self) -> None:
-        read_fields(self, center="m", radius="m")
+        read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
 
     def distance(self, x: Array) -> tuple[Array, Array]:
@@ -124,9 +126,10 @@ class Bowl:
     motion: Motion | None = None
     name: str = "bowl"
     container: ClassVar[bool] = True
+    units: ClassVar[dict[str, str]] = {"center": "m", "radius": "m"}
 
     def __post_init__(self) -> None:
-        read_fields(self, center="m", radius="m")
+        read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
 
     def _split(self, x: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -162,9 +165,10 @@ class Box:
     motion: Motion | None = None
     name: str = "box"
     container: ClassVar[bool] = False
+    units: ClassVar[dict[str, str]] = {"center": "m", "size": "m"}
 
     def __post_init__(self) -> None:
-        read_fields(self, center="m", size="m")
+        read_fields(self)
         for length in self.size:
             _positive(length, f"{self.name}.size")
 
@@ -201,9 +205,10 @@ class Cylinder:
     motion: Motion | None = None
     name: str = "cylinder"
     container: ClassVar[bool] = False
+    units: ClassVar[dict[str, str]] = {"center": "m", "axis": "1", "radius": "m", "length": "m"}
 
     def __post_init__(self) -> None:
-        read_fields(self, center="m", axis="1", radius="m", length="m")
+        read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
         _positive(self.length, f"{self.name}.length")
         size = float(np.linalg.norm(self.axis))

@@ -1,7 +1,7 @@
 """Scripted motions of vertices: rigid keyframes and shaking, as data that a scene file can hold."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -22,9 +22,10 @@ class Shake:
 
     amplitude: tuple[float, ...]
     frequency: float
+    units: ClassVar[dict[str, str]] = {"amplitude": "m", "frequency": "1/s"}
 
     def __post_init__(self) -> None:
-        read_fields(self, amplitude="m", frequency="1/s")
+        read_fields(self)
 
     def positions(self, X: Array, t: float) -> Array:
         return X + np.asarray(self.amplitude) * np.sin(2.0 * np.pi * self.frequency * t)
@@ -42,9 +43,10 @@ class Keyframes:
     translations: tuple[tuple[float, ...], ...] = ()
     rotations: tuple[tuple[float, ...], ...] = ()
     pivot: tuple[float, ...] = (0.0, 0.0, 0.0)
+    units: ClassVar[dict[str, str]] = {"times": "s", "translations": "m", "rotations": "1", "pivot": "m"}
 
     def __post_init__(self) -> None:
-        read_fields(self, times="s", translations="m", rotations="1", pivot="m")
+        read_fields(self)
         if len(self.times) < 1 or (np.diff(self.times) <= 0).any():
             raise SceneError(f"times {self.times} must increase", where="Keyframes.times")
         for name in ("translations", "rotations"):

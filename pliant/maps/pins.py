@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_part
 from pliant.maps.motions import Motion
 
 
@@ -27,7 +27,10 @@ class Pin:
             remedy = "give vertex numbers, such as mesh.where(...) finds, or a mask"
             raise SceneError(f"vertices are {self.vertices!r}", where="Pin.vertices", remedy=remedy)
         object.__setattr__(self, "vertices", chosen.astype(np.int64).ravel())
-        if len(set(self.axes)) != len(self.axes) or not set(self.axes) <= {0, 1, 2}:
+        if self.motion is not None:
+            require_part(self.motion, "positions", "Pin.motion", "give Keyframes(...), Shake(...), or one like them")
+        axes = self.axes if isinstance(self.axes, Sequence) else ()
+        if not axes or len(set(axes)) != len(axes) or not set(axes) <= {0, 1, 2}:
             raise SceneError(f"axes are {self.axes!r}", where="Pin.axes", remedy="use some of 0, 1, 2")
 
 
@@ -50,6 +53,8 @@ class Pins:
                 twice = dofs[prescribed[dofs]][0] // d
                 raise SceneError(f"vertex {twice} is pinned twice", where=f"pins[{k}]", remedy="give it one pin")
             prescribed[dofs] = True
+            if pin.motion is not None:
+                _moved(pin.motion, X[vertices], f"pins[{k}].motion")
             self._parts.append((dofs, X[vertices], pin.motion, axes))
         self.free = np.flatnonzero(~prescribed)
         self.prescribed = np.flatnonzero(prescribed)
@@ -75,3 +80,14 @@ class Pins:
         out = np.zeros_like(v)
         out[self.prescribed] = v[self.prescribed]
         return out
+
+
+def _moved(motion: Motion, X: Array, where: str) -> None:
+    """Refuse a motion that does not fit the dimension of the vertices, before the first step does."""
+    try:
+        shape = np.shape(motion.positions(X, 0.0))
+    except (ValueError, IndexError) as error:
+        what = f"a motion that does not move {X.shape[1]}-d vertices ({error})"
+        raise SceneError(what, where=where, remedy=f"give {X.shape[1]} components") from error
+    if shape != X.shape:
+        raise SceneError(f"positions {shape} for vertices {X.shape}", where=where, remedy="return one row per vertex")

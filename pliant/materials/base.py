@@ -66,7 +66,7 @@ M = TypeVar("M", bound=Any)
 
 def parameter(value: Any, name: str, unit: str) -> Parameter:
     """A parameter as a float or an (m,) array; strings such as "100 kPa" are read in the given unit."""
-    if isinstance(value, str):
+    if isinstance(value, str | bool):
         from pliant.units import quantity
 
         value = quantity(value, unit, name)
@@ -249,5 +249,7 @@ class Sum:
 
 def plus(material: Any, other: Any) -> Sum:
     """Sum of two materials, flat."""
+    if not hasattr(other, "terms"):
+        raise MaterialError(f"{type(material).__name__} + {other!r}", remedy="add a material to a material")
     parts: Sequence[Any] = [material, other]
     return Sum(tuple(p for part in parts for p in getattr(part, "materials", (part,))))

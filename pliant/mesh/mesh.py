@@ -66,6 +66,9 @@ class Mesh:
 
     def where(self, predicate: Callable[[Array], NDArray[np.bool_]]) -> IntArray:
         """Indices of the vertices for which ``predicate(X)`` (an (n,) boolean array) holds."""
+        if not callable(predicate):
+            remedy = "give a function, such as lambda X: X[:, 0] < 1e-9"
+            raise MeshError(f"the predicate is {predicate!r}", where="where", remedy=remedy)
         chosen = np.asarray(predicate(self.X))
         if chosen.shape != (len(self.X),) or chosen.dtype != np.bool_:
             what = f"the predicate returned shape {chosen.shape} of type {chosen.dtype}"

@@ -72,7 +72,11 @@ def construct(choice: Callable[..., Any], parameters: dict[str, Any], where: str
     for name in parameters:
         if name not in hints:
             raise SceneError(f"unknown parameter {name!r}", where=f"{where}.{name}", remedy=nearest(name, hints))
-    values = {name: _convert(hints[name], value, f"{where}.{name}") for name, value in parameters.items()}
+    units = getattr(choice, "units", {})  # what the choice itself reads, with or without a unit
+    values = {
+        name: value if name in units and value != NONE else _convert(hints[name], value, f"{where}.{name}")
+        for name, value in parameters.items()
+    }
     try:
         return choice(**values)
     except PliantError as error:

@@ -128,7 +128,13 @@ def _call(function: Callable[..., Any], parameters: dict[str, Any], where: str) 
     for name in parameters:
         if name not in known:
             raise SceneError(f"unknown parameter {name!r}", where=where, remedy=nearest(name, known))
-    made = located(where, function, **parameters)
+    try:
+        made = located(where, function, **parameters)
+    except PliantError:
+        raise
+    except Exception as error:
+        what = f"{function.__name__}() failed: {type(error).__name__}: {error}"
+        raise SceneError(what, where=where, remedy="-v shows where") from error
     if not all(hasattr(made, name) for name in ("system", "initial", "integrator", "h", "steps")):
         remedy = "return a pliant.Scene"
         raise SceneError(f"{function.__name__}() returned {type(made).__name__}", where=where, remedy=remedy)

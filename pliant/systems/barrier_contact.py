@@ -40,9 +40,10 @@ class BarrierContact:
     creep: float = 1e-3
     resolve_initial: bool = False
     safe: ClassVar[bool] = True
+    units: ClassVar[dict[str, str]] = {"dhat": "m", "mu": "1", "creep": "m/s"}
 
     def __post_init__(self) -> None:
-        read_fields(self, dhat="m", mu="1", creep="m/s")
+        read_fields(self)
         not_negative(self.mu, "BarrierContact.mu")
         for name in ("dhat", "stiffness", "creep"):
             value = getattr(self, name)
@@ -93,9 +94,24 @@ class BarrierModel:
         gap, resolve = 1e-3 * self.dhat, self.choice.resolve_initial
         x = admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3)
         if not self.distance(x.ravel(), 0.0) > 0.0:
-            remedy = f"leave a gap, {self.dhat:.3g} m is enough"
-            raise SceneError("surfaces touch at the start", where="scene.bodies", remedy=remedy)
+            raise self._touching(x.ravel())
         return x.ravel()
+
+    def _touching(self, q: Array) -> SceneError:
+        """Who touches whom at the start."""
+        with np.errstate(all="ignore"):  # forces are infinite where things touch
+            touch = self.touch(q, np.zeros_like(q), 0.0)
+        body, other = (int(b) for b in touch.bodies[np.argmin(touch.gaps)])
+        names = self.setting.names
+        if body == other:
+            what = f"body {names[body]!r} touches itself at the start"
+            crossing = self.setting.meshes[body].kind == "springs"
+            remedy = "use a net whose springs do not cross" if crossing else "part what touches"
+        else:
+            second = f"body {names[other]!r}" if other >= 0 else f"obstacle {self.setting.obstacles[-1 - other].name!r}"
+            what = f"body {names[body]!r} touches {second} at the start"
+            remedy = f"leave a gap, {self.dhat:.3g} m is enough"
+        return SceneError(what, where="scene.bodies", remedy=remedy)
 
     def at(self, start: State, t: float) -> Terms:
         """Stiffness and friction from the start of the stage, obstacles at its end."""

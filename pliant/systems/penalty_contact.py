@@ -48,11 +48,19 @@ class PenaltyContact:
     self_contact: bool = True
     resolve_initial: bool = False
     safe: ClassVar[bool] = False
+    units: ClassVar[dict[str, str]] = {
+        "k": "N/m",
+        "mu": "1",
+        "mu_bodies": "1",
+        "creep": "m/s",
+        "damping": "1",
+        "thickness": "m",
+        "smoothing": "m",
+        "anisotropy": "1",
+    }
 
     def __post_init__(self) -> None:
-        read_fields(
-            self, k="N/m", mu="1", mu_bodies="1", creep="m/s", damping="1", thickness="m", smoothing="m", anisotropy="1"
-        )
+        read_fields(self)
         for name in ("mu", "mu_bodies", "damping", "thickness", "smoothing"):
             not_negative(getattr(self, name) or 0.0, f"PenaltyContact.{name}")
         if self.k is not None and not self.k > 0.0:

@@ -257,3 +257,35 @@ def test_times_of_every_kind_of_scene_may_have_units():
         assert scene.h == 2e-3 and scene.steps == 5
     with pytest.raises(SceneError, match="less than half a step.*reduce h"):
         load_scene("redmax/3", ["duration=1e-9"])
+
+
+def test_parameters_of_choices_take_units_in_files_too(tmp_path):
+    """As they do in Python; None is still "none"."""
+    text = """
+    h = "10 ms"
+    duration = "20 ms"
+    contact = { name = "penalty-contact", k = "1 kN/m", creep = "1 mm/s", smoothing = "none" }
+    obstacles = [{ name = "sphere", center = [0, 0, "-60 cm"], radius = "50 cm" }]
+    [[bodies]]
+    mesh = { generator = "bar", size = [0.3, 0.1, 0.1], cells = [3, 1, 1] }
+    material = { name = "stable-neo-hookean", E = "100 kPa", nu = 0.4 }
+    damping = { name = "rayleigh", beta = "2 ms" }
+    [[bodies.pins]]
+    where = "x < 1 mm"
+    motion = { name = "shake", amplitude = [0, 0, "3 cm"], frequency = "2 Hz" }
+    """
+    path = tmp_path / "units.toml"
+    path.write_text(textwrap.dedent(text))
+    scene = load_scene(path).scene
+    assert scene.contact.k == 1e3 and scene.contact.creep == 1e-3 and scene.contact.smoothing is None
+    assert scene.obstacles[0].radius == 0.5 and scene.bodies[0].damping.beta == 2e-3
+    assert scene.bodies[0].pins[0].motion.frequency == 2.0
+    path.write_text(textwrap.dedent(text).replace('"2 ms" }', '"2 kg" }'))
+    with pytest.raises(UnitError, match="beta"):
+        load_scene(path)
+
+
+def test_a_function_that_fails_is_one_line(tmp_path):
+    (tmp_path / "broken.py").write_text("def scene():\n    return 1 / 0\n")
+    with pytest.raises(SceneError, match=r"scene\(\) failed: ZeroDivisionError: division by zero; -v shows where"):
+        load_scene(tmp_path / "broken.py")

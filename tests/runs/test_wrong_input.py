@@ -17,6 +17,10 @@ def scene(**options):
     return pl.Scene([pl.Solid(BAR, SOFT)], **options)
 
 
+def moved(motion):
+    return pl.Scene([pl.Solid(BAR, SOFT, pins=pl.Pin([0], motion))])
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -30,6 +34,25 @@ def scene(**options):
         (lambda: pl.SpringNet(BAR, 1.0, 1.0), "springs.mesh: springs on tetrahedra; "),
         (lambda: pl.StableNeoHookean("100 KPa", 0.3), "'KPa'; did you mean 'kPa'"),
         (lambda: pl.mesh.ball("5 kg"), "ball.radius: .*5 kg.*expected m"),
+        (lambda: pl.Solid(BAR, None), "solid.material: material is None; give one such as"),
+        (lambda: pl.Solid(BAR, pl.StVK), "solid.material: material is the class StVK; "),
+        (lambda: pl.Solid(None, SOFT), "solid.mesh: mesh is None; "),
+        (lambda: pl.Solid(BAR, SOFT, damping=0.1), "solid.damping: damping is 0.1; "),
+        (lambda: pl.Solid(BAR, SOFT, plane="strain"), "solid.plane: plane is 'strain' in 3-d; "),
+        (lambda: pl.Solid(BAR, SOFT, density=True), "density is True"),
+        (lambda: pl.Scene([3]), "scene.bodies.0.: bodies.0. is 3; give a list of bodies"),
+        (lambda: scene(contact="penalty"), "scene.contact: contact is 'penalty'; give PenaltyContact"),
+        (lambda: scene(contact=pl.PenaltyContact), "scene.contact: contact is the class PenaltyContact; "),
+        (lambda: scene(contact=pl.PenaltyContact(), obstacles=["floor"]), "scene.obstacles.0.: .*'floor'; "),
+        (lambda: pl.Pin([0], motion=lambda X, t: X), "Pin.motion: .*; give Keyframes"),
+        (lambda: pl.Pin([0], axes=2), "Pin.axes: axes are 2; "),
+        (lambda: moved(Shake((1.0, 0.0), 2.0)).system(), "pins.0..motion: .*3-d vertices.*; give 3 components"),
+        (lambda: Keyframes((0, 1), ((0, 0, 0), (1, 0))), "Keyframes.translations: .*different lengths; "),
+        (lambda: Shake((np.nan, 0.0, 0.0), 1.0), "Shake.amplitude: .*nan.*; give finite numbers"),
+        (lambda: pl.Rayleigh(beta=np.inf), "Rayleigh.beta: beta is inf; give finite numbers"),
+        (lambda: pl.PenaltyContact(k=np.inf), "PenaltyContact.k: k is inf; "),
+        (lambda: BAR.where("x<1e-9"), "where: the predicate is 'x<1e-9'; give a function"),
+        (lambda: SOFT + 3, "StableNeoHookean . 3; add a material"),
         (lambda: pl.QLB(m=-1), "QLB.m: m is -1; give a whole number"),
         (lambda: pl.QLB(m=2.5), "QLB.m: m is 2.5; "),
         (lambda: pl.Newton(max_iterations=0), "Newton.max_iterations: max_iterations is 0; "),
@@ -90,3 +113,32 @@ def test_what_is_no_scene_is_said_by_name():
         next(simulate(pl.load_scene("cantilever")))
     with pytest.raises(PliantError, match="Solid has no system; give a pliant.Scene"):
         next(simulate(pl.Solid(BAR, SOFT)))
+
+
+def test_one_body_or_one_obstacle_needs_no_list():
+    alone = pl.Scene(pl.Solid(BAR, SOFT), contact=pl.PenaltyContact(), obstacles=pl.Plane(point=(0, 0, -1)))
+    assert len(alone.bodies) == len(alone.obstacles) == 1
+
+
+def test_a_net_whose_springs_cross_touches_itself():
+    net = pl.SpringNet(pl.mesh.spring_net(3, 3, (0.1, 0.1)), 100.0, 0.005, name="net")
+    crossed = pl.Scene([net], contact=pl.BarrierContact(stiffness=1e6))
+    with pytest.raises(
+        PliantError, match="'net' touches itself at the start; use a net whose springs do not cross"
+    ):
+        crossed.initial(crossed.system())
+
+
+def test_damping_by_the_stiffness_at_rest_resists_turning_and_by_the_present_one_does_not():
+    """What the docstring of Rayleigh warns of: the spin of a free cube after a fifth of a turn."""
+    cube = pl.mesh.bar(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
+    spins = {}
+    for name, damping in {"rest": pl.Rayleigh(beta=1e-3), "current": pl.Rayleigh(beta=1e-3, current=True)}.items():
+        turning = pl.Scene([pl.Solid(cube, SOFT, damping=damping)], gravity=(0, 0, 0), h=5e-3, duration=0.1)
+        system, rest = turning.system(), turning.initial(turning.system())
+        x = cube.X - cube.X.mean(axis=0)
+        v = np.cross((0.0, 0.0, 3.0), x).ravel()
+        start = pl.Checkpoint(0, pl.State(rest.q, v, 0.0))
+        *_, last = simulate(turning, start=start, system=system)
+        spins[name] = last.ledger.angular[2] / (np.cross(x, v.reshape(-1, 3))[:, 2] @ system.nodal_mass[::3])
+    assert spins["rest"] < 0.9 and spins["current"] > 0.98
