@@ -5,7 +5,7 @@ only linearly convergent. ``project="on_demand"`` (ND-exact) tries the exact tan
 factorization fails, which keeps the quadratic tail. [QLB2021, sec. 4; Weidner2022, sec. 5.2]
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,13 +21,16 @@ from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.state import Counts, SolveReport
 
+STRICT = 0.5  # of the projected residual
+
 
 @dataclass(frozen=True)
 class Newton:
     """z <- z - t A(z)^-1 r(z), A factored anew in every iteration, t by line search.
 
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
-    giving up is `LineSearch.pulled`.
+    giving up is `LineSearch.pulled`. If the residual stops falling where there is no merit, the iteration goes round in
+    circles that the projected residual allows: it goes on once with the ``STRICT`` one.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
@@ -46,11 +49,11 @@ class Newton:
         now = start_trial(stage, guess, clock)
         threshold = self.tolerance.threshold(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
-        message = ""
+        message, search = "", self.line_search
         k = escape = 0
         while now.norm > threshold and k < self.max_iterations:
             k += 1
-            found, memory, work = self._iterate(stage, now, memory, clock)
+            found, memory, work = self._iterate(stage, now, memory, clock, search)
             counts += work
             if found is None:
                 message = f"no acceptable step in iteration {k}"
@@ -59,11 +62,16 @@ class Newton:
             history.append(row(k, now, now.t))
             escape = k if now.escaped else escape
             if stagnates(history[escape:]):
+                if now.merit is None and search.projected > STRICT:
+                    search, escape = replace(search, projected=STRICT), k
+                    continue
                 message = "the residual has stopped falling"
                 break
         return finish(now, threshold, k, counts, clock, history, message, memory)
 
-    def _iterate(self, stage: StageLike, now: Trial, memory: Any, clock: Clock) -> tuple[Trial | None, Any, Counts]:
+    def _iterate(
+        self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch
+    ) -> tuple[Trial | None, Any, Counts]:
         """One accepted step, or None after all shifts failed."""
         counts = Counts()
         psd = self.project == "always"
@@ -84,13 +92,13 @@ class Newton:
                 dz = -factor.solve(now.r)
             counts += factor_counts(factor)
             with clock("force"):
-                found = self.line_search.search(stage, now, dz)
+                found = search.search(stage, now, dz)
             if found is not None:
                 return found, memory, counts + Counts(forces=found.evaluations)
-            counts += Counts(forces=self.line_search.halvings + 1)
+            counts += Counts(forces=search.halvings + 1)
             first = dz if first is None and psd else first
             psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
-        found = None if first is None else self.line_search.pulled(stage, now, first)
+        found = None if first is None else search.pulled(stage, now, first)
         return found, memory, counts + Counts(forces=1)
 
 

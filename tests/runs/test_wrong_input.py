@@ -123,9 +123,7 @@ def test_one_body_or_one_obstacle_needs_no_list():
 def test_a_net_whose_springs_cross_touches_itself():
     net = pl.SpringNet(pl.mesh.spring_net(3, 3, (0.1, 0.1)), 100.0, 0.005, name="net")
     crossed = pl.Scene([net], contact=pl.BarrierContact(stiffness=1e6))
-    with pytest.raises(
-        PliantError, match="'net' touches itself at the start; use a net whose springs do not cross"
-    ):
+    with pytest.raises(PliantError, match="'net' touches itself at the start; use a net whose springs do not cross"):
         crossed.initial(crossed.system())
 
 
