@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Protocol
 
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
@@ -27,11 +27,9 @@ class Integrator(Protocol):
 
 def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -> None:
     """Refuse an integrator for another kind of system than ``kind`` (None: elastic bodies); ``choices`` would do."""
-    for name, thing, method in (("integrator", integrator, "step"), ("solver", _solver(integrator), "solve")):
-        if isinstance(thing, type) or not callable(getattr(thing, method, None)):
-            shown = thing.__name__ if isinstance(thing, type) else repr(thing)
-            remedy = f"give {shown}()" if isinstance(thing, type) else "give an object, such as BDF2(solver=QLB())"
-            raise SceneError(f"the {name} is {shown}", where="scene.integrator", remedy=remedy)
+    require_part(integrator, "step", "scene.integrator", "give an object, such as BDF2()")
+    solver = getattr(integrator, "solver", default_solver)
+    require_part(solver, "solve", "scene.integrator.solver", "give an object, such as BDF2(solver=QLB())")
     if getattr(integrator, "made_for", None) is kind:
         return
     names = [c.__name__ for c in choices]
@@ -40,7 +38,3 @@ def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -
         where="scene.integrator",
         remedy=f"use {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else f"use {names[0]}",
     )
-
-
-def _solver(integrator: Any) -> Any:
-    return getattr(integrator, "solver", default_solver)
