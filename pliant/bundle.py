@@ -80,7 +80,7 @@ def replay(folder: str | Path, scene: Any = None) -> Replay:
     system, point = beginning(scene, checkpoint.load(folder / "checkpoint.h5"))
     made, reason = attempt(scene, system, point, h)
     if made is not None and not reason:
-        row = ledger.opening(point.step, system, point.state)
+        row = ledger.opening(point.step, system, point.state, scene.integrator)
         reason = gain_of(scene, booked(row, system, point.state, [made], scene.integrator.order))
     solves = () if made is None else made.reports
     tables = [[dict(line) for line in solve.history] for solve in solves]

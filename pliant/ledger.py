@@ -3,7 +3,8 @@
 For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1 - v0:
 
     total energy     E = T + sum_i W_i,   T = 1/2 v^T M v, every potential under its own name
-    work of a force  A_j = dq . f_j       damping, friction, ...: what has no potential
+    work of a force  A_j = dq . f_j       damping, friction, ...: what has no potential; friction that an integrator
+                     finds itself (joints), as it books it
     work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
                      plus, where obstacles move, what they push with times the way they go
     numerical        D = E0 - E1 + sum_j A_j + A_s: what the integrator took (D < 0: gave)
@@ -14,7 +15,7 @@ closed form that needs no energy difference of the kinetic kind (`backward_euler
 converged step can be audited: they fail to balance exactly by the work of the unsolved residual.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -67,21 +68,27 @@ class Row:
         }
 
 
-def opening(step: int, system: Any, state: State) -> Row:
-    """The books before the first step: energies and momenta, nothing done yet."""
+def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
+    """The books before the first step: energies and momenta, nothing done yet; ``integrator`` if it books ``works``."""
     linear, angular = momenta(system, state)
-    work = dict.fromkeys(["scripts", *(f.name for f in getattr(system, "force_terms", ()))], 0.0)
+    names = [*(f.name for f in getattr(system, "force_terms", ())), *getattr(integrator, "works", ())]
+    work = dict.fromkeys(["scripts", *names], 0.0)
     return Row(step, state.t, system.energies(state.q, state.v, state.t), work, 0.0, linear, angular)
 
 
-def entry(previous: Row, system: Any, before: State, after: State, order: int) -> Row:
-    """The line for the step ``before`` -> ``after`` made by an integrator of the given order."""
+def entry(
+    previous: Row, system: Any, before: State, after: State, order: int, booked: Mapping[str, float] | None = None
+) -> Row:
+    """The line for the step ``before`` -> ``after`` made by an integrator of the given order, which ``booked`` work."""
     row = opening(previous.step + 1, system, after)
     weights = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
     dq = after.q - before.q if after.q.shape == before.q.shape else None
     work = dict(row.work) if dq is None else _work(system, before, after, dq, weights)
     if dq is not None:
         work["scripts"] += _moved_obstacles(system, before, after, weights)
+    work = {**dict.fromkeys(previous.work, 0.0), **work}
+    for name, done in (booked or {}).items():
+        work[name] = work.get(name, 0.0) + done
     numerical = previous.total - row.total + sum(work.values())
     return Row(row.step, row.t, row.energies, work, numerical, row.linear, row.angular)
 

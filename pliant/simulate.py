@@ -102,7 +102,7 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
     if system is None or start is None:
         system, start = beginning(scene, start)
     point = start
-    row = ledger.opening(point.step, system, point.state)
+    row = ledger.opening(point.step, system, point.state, scene.integrator)
     changed = point.topology is not None
     warned = False
     for index in range(point.step + 1, scene.steps + 1):
@@ -253,7 +253,8 @@ def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], o
     with np.errstate(all="ignore"):
         for part in taken:
             system = system if part.system is None else part.system
-            row = ledger.entry(row, system, before if part.start is None else part.start, part.state, order)
+            start = before if part.start is None else part.start
+            row = ledger.entry(row, system, start, part.state, order, part.work)
             rows.append(row)
             before = part.state
     return ledger.combined(rows)

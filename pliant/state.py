@@ -1,5 +1,6 @@
 """The moving part of a simulation, as a value."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +24,8 @@ class Step:
     """One time step: the new state, the memory for the next one, one report per nonlinear or linear solve.
 
     ``system`` is set only when the step changed the topology; the next step must then use it. ``start`` is then the
-    state it set out from in the coordinates of that system, where such a state exists: the books need it.
+    state it set out from in the coordinates of that system, where such a state exists: the books need it. ``work`` [J]
+    is what forces did that only the integrator knows of, by the names in its ``works``.
     """
 
     state: State
@@ -31,6 +33,7 @@ class Step:
     reports: tuple["SolveReport", ...] = ()
     system: Any = None
     start: State | None = None
+    work: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ class BISP:
     box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
+    works: ClassVar[tuple[str, ...]] = ("friction",)
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: BISPMemory | None = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)
@@ -84,7 +85,8 @@ class BISP:
             Counts(1, 1, 0, 1, iteration),
         )
         record = BISPMemory(f_beta, share, beta, limits, f_alpha, Impulses(problem.owners, impulses, h))
-        return Step(State(q + h * u, u, t), record, (report,))
+        rubbed = h * float((f_beta * kin.apply(u)).sum())
+        return Step(State(q + h * u, u, t), record, (report,), work={"friction": rubbed})
 
     def _damped(self, limits: Array, before: Array, iteration: int) -> Array:
         """The mean of the new and the last limits once the iteration is likely to cycle; as printed it may."""

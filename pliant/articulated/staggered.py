@@ -47,6 +47,7 @@ class StaggeredProjections:
     box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
+    works: ClassVar[tuple[str, ...]] = ("friction",)
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:
         if memory is None:
@@ -77,7 +78,9 @@ class StaggeredProjections:
         report = SolveReport(
             change < self.tolerance and solved, iteration, float(change), self.tolerance, Counts(1, 1, 0, 1, iteration)
         )
-        return Step(State(q, v, state.t + h), SPMemory(after, errors, f_beta, share), (report,))
+        rubbed = h * float((f_beta * phi.reshape(-1, 6)).sum())
+        memory = SPMemory(after, errors, f_beta, share)
+        return Step(State(q, v, state.t + h), memory, (report,), work={"friction": rubbed})
 
 
 class _Problem:

@@ -121,7 +121,7 @@ class _Recorder:
         """First files: the report, so that no folder is without one; the scene; the initial state."""
         self.report("running")
         self.origin.write(self.folder)
-        row = ledger.opening(start.step, system, start.state)
+        row = ledger.opening(start.step, system, start.state, self.scene.integrator)
         self._columns = [*row.flat(), *CERTIFIED]
         with _writing(self._ledger), open(self._ledger, "w", encoding="utf-8") as file:
             file.write(",".join(self._columns) + "\n")
