@@ -65,6 +65,7 @@ class EolStep:
     qp: QPSolver = ActiveSet()
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = EolCloth
+    works: ClassVar[tuple[str, ...]] = ("friction",)
 
     def step(self, system: EolCloth, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
@@ -84,19 +85,22 @@ class EolStep:
         guess = expected_impulses(memory, edited.origin, bound)
         solution = solve(A, b, equal, bound, (self.qp, guess))
         clock.mark("solve")
-        moved = cloth.unpack(cloth.pack(sheet, state.t).q, solution.u)
-        moved = rubbed(moved, scenery, system.world, cloth.material.rho, (bound.pushes, solution.inequality))
+        slid = cloth.unpack(cloth.pack(sheet, state.t).q, solution.u)
+        moved = rubbed(slid, scenery, system.world, cloth.material.rho, (bound.pushes, solution.inequality))
+        taken = {"friction": cloth.kinetic(moved) - cloth.kinetic(slid)} if system.world.mu else {}
         moved, dt = advance(moved, corners.slide, h)
         report = described(solution, clock, cloth, edited, (equal, bound))
         pressed = remembered_impulses(solution.inequality, bound.pushes, len(sheet.X))
-        new = Step(cloth.pack(moved, state.t + dt), pressed, (report,), None if cloth is system else cloth)
+        changed = None if cloth is system else cloth
+        new = Step(cloth.pack(moved, state.t + dt), pressed, (report,), changed, work=taken)
         return new if dt == h else self.rest(new, system, h - dt)
 
     def rest(self, first: Step, system: EolCloth, h: float) -> Step:
         """The remainder of a step that was cut short because the crease would have run over a face."""
         second = self.step(first.system or system, first.state, h, first.memory)
         changed = second.system or first.system
-        return Step(second.state, second.memory, first.reports + second.reports, changed)
+        work = {name: first.work[name] + done for name, done in second.work.items()}
+        return Step(second.state, second.memory, first.reports + second.reports, changed, work=work)
 
     def hold(self, system: EolCloth, sheet: Sheet, scenery: Scenery, h: float) -> Sheet:
         """Which vertices still lie on their feature; the others become Lagrangian with the velocity of the material."""

@@ -163,14 +163,18 @@ class EolCloth:
         b, A = material_gradients(sheet.X, sheet.faces)
         w, k = self._hinge_stencils(sheet)
         kappa = np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
-        u = corner_velocities(sheet)
         centre = sheet.x[sheet.faces].mean(axis=1)
         return {
-            "kinetic": 0.5 * float(np.einsum("mij,mik,mjk->", self._inertia(sheet), u, u)),
+            "kinetic": self.kinetic(sheet),
             "membrane": float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam)),
             "bending": 0.5 * float(w @ np.einsum("mj,mj->m", kappa, kappa)),
             "gravity": -self.material.rho * float(A @ (centre @ np.asarray(self.world.gravity))),
         }
+
+    def kinetic(self, sheet: Sheet) -> float:
+        """1/2 u^T M u of the velocities u of the material [J]."""
+        u = corner_velocities(sheet)
+        return 0.5 * float(np.einsum("mij,mik,mjk->", self._inertia(sheet), u, u))
 
     def _geometry(self, sheet: Sheet) -> tuple[Array, Array, Array]:
         b, A = material_gradients(sheet.X, sheet.faces)
