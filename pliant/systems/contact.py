@@ -59,6 +59,7 @@ class Terms:
 class ContactModel(Protocol):
     """Contact for the bodies of one scene."""
 
+    setting: Setting  # bodies and obstacles
     force_names: tuple[str, ...]  # of the forces that `at` makes
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
