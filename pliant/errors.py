@@ -4,6 +4,8 @@ Wrong input raises one of these at construction time; the command line prints th
 Numerical failure is a result (``converged=False``) that the run policy turns into `ConvergenceError`.
 """
 
+from numbers import Integral
+
 
 class PliantError(Exception):
     """Base of all errors raised on purpose: ``what`` (with the value), ``where`` it stands, the ``remedy``."""
@@ -50,3 +52,10 @@ def require_part(thing: object, method: str, where: str, remedy: str) -> None:
     if isinstance(thing, type) or not callable(getattr(thing, method, None)):
         shown = f"the class {thing.__name__}" if isinstance(thing, type) else repr(thing)
         raise SceneError(f"{where.rsplit('.', 1)[-1]} is {shown}", where=where, remedy=remedy)
+
+
+def require_count(value: object, least: int, where: str) -> None:
+    """Refuse what is no whole number of at least ``least``."""
+    if not (isinstance(value, Integral) and int(value) >= least):
+        name = where.rsplit(".", 1)[-1]
+        raise SceneError(f"{name} is {value!r}", where=where, remedy=f"give a whole number, {least} or more")

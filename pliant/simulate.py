@@ -128,10 +128,7 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
     """The system and the point a run of ``scene`` starts from."""
-    missing = [name for name in ("system", "initial", "integrator", "h", "steps") if not hasattr(scene, name)]
-    if missing:
-        remedy = "give its .scene" if hasattr(scene, "scene") else "give a pliant.Scene"
-        raise SceneError(f"{type(scene).__name__} has no {missing[0]}", where="simulate", remedy=remedy)
+    require_scene(scene, "simulate")
     if start is None:
         system = scene.system()
         return system, Checkpoint(0, scene.initial(system))
@@ -141,6 +138,14 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
     if restore is None:
         raise RunError(f"scene {scene.name!r} cannot restore a changed topology", where="simulate")
     return restore(start.topology), start
+
+
+def require_scene(thing: Any, where: str) -> None:
+    """Refuse what cannot be run (see `SceneLike`)."""
+    missing = [name for name in ("system", "initial", "integrator", "h", "steps") if not hasattr(thing, name)]
+    if missing:
+        remedy = "give its .scene" if hasattr(thing, "scene") else "give a pliant.Scene"
+        raise SceneError(f"{type(thing).__name__} has no {missing[0]}", where=where, remedy=remedy)
 
 
 def topology_of(system: Any) -> Any:

@@ -10,15 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.errors import SceneError
+from pliant.errors import require_count
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
-
-
-def require_substeps(integrator: Any) -> None:
-    if not (isinstance(integrator.substeps, int | np.integer) and integrator.substeps >= 1):
-        where = f"{type(integrator).__name__}.substeps"
-        raise SceneError(f"substeps is {integrator.substeps!r}", where=where, remedy="give a whole number, 1 or more")
 
 
 def explicit_report(q: Array, v: Array, forces: int) -> SolveReport:
@@ -46,7 +40,7 @@ class ExplicitEuler:
     order: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        require_substeps(self)
+        require_count(self.substeps, 1, "ExplicitEuler.substeps")
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
@@ -65,7 +59,7 @@ class SymplecticEuler:
     order: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        require_substeps(self)
+        require_count(self.substeps, 1, "SymplecticEuler.substeps")
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
@@ -85,7 +79,7 @@ class Verlet:
     order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        require_substeps(self)
+        require_count(self.substeps, 1, "Verlet.substeps")
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt, t = h / self.substeps, state.t

@@ -123,25 +123,25 @@ class SIERE:
         if self.s == 0:
             return Tracked(np.zeros(0), np.zeros((n, 0)), 0.0, 0, 0, factor.solve(x.implicit())), 0
         known = memory if memory is not None and len(memory.U) == n else None
-        free = RIGID * sp.csgraph.connected_components(x.A, directed=False)[0] if known is None else 0
-        if n <= max(DENSE, self.s + GUARDS + free):
-            last = min(n, self.s + free + RIGID if known is None else known.captured + GUARDS) - 1
-            lam, U = scipy.linalg.eigh(x.K(np.eye(n)), x.M(np.eye(n)), subset_by_index=(0, last))
-            captured = min(n, self.s + rigid(lam, free)) if known is None else known.captured
+        most = RIGID * sp.csgraph.connected_components(x.A, directed=False)[0] if known is None else 0  # rigid motions
+        block = self.s + most + RIGID if known is None else known.U.shape[1]
+        if n <= max(DENSE, block):
+            lam, U = scipy.linalg.eigh(x.K(np.eye(n)), x.M(np.eye(n)), subset_by_index=(0, min(n, block) - 1))
+            captured = min(n, self.s + rigid(lam, most)) if known is None else known.captured
             return Tracked(lam, U, 0.0, 0, 0, factor.solve(x.implicit())), captured
         if known is None:
-            return self._cold(x, factor, free)
+            return self._cold(x, factor, most)
         weights = (1.0, x.h**2) if x.D is None else None
         pencil = Pencil(x.K, x.M, factor.solve, weights)
         s = known.captured
         return track(pencil, known.U, s, x.implicit(), tolerance=self.tolerance, blocks=self.blocks), s
 
-    def _cold(self, x: "Matrices", factor: Factor, free: int) -> tuple[Tracked, int]:
+    def _cold(self, x: "Matrices", factor: Factor, most: int) -> tuple[Tracked, int]:
         """The first modes, from nothing; rigid motions among them are captured on top of the s elastic ones."""
         K = x.A - x.mass[1] if x.D is None else x.A - x.mass[1] - x.h * x.D
         inverse = ShiftInvert(factor, -1.0 / x.h**2, x.h**2) if x.D is None else None
-        found = lowest(K / x.h**2, x.mass[1], self.s + GUARDS + free, inverse=inverse, tolerance=1e-4)
-        captured = self.s + rigid(found.lam, free)
+        found = lowest(K / x.h**2, x.mass[1], self.s + GUARDS + most, inverse=inverse, tolerance=1e-4)
+        captured = self.s + rigid(found.lam, most)
         U = np.ascontiguousarray(found.U[:, : captured + GUARDS])
         lam = np.einsum("ij,ij->j", U, x.K(U))
         return Tracked(lam, U, found.residual, found.solves, 0, factor.solve(x.implicit())), captured

@@ -54,7 +54,7 @@ class Pins:
                 raise SceneError(f"vertex {twice} is pinned twice", where=f"pins[{k}]", remedy="give it one pin")
             prescribed[dofs] = True
             if pin.motion is not None:
-                _moved(pin.motion, X[vertices], f"pins[{k}].motion")
+                _require_fit(pin.motion, X[vertices], f"pins[{k}].motion")
             self._parts.append((dofs, X[vertices], pin.motion, axes))
         self.free = np.flatnonzero(~prescribed)
         self.prescribed = np.flatnonzero(prescribed)
@@ -82,7 +82,7 @@ class Pins:
         return out
 
 
-def _moved(motion: Motion, X: Array, where: str) -> None:
+def _require_fit(motion: Motion, X: Array, where: str) -> None:
     """Refuse a motion that does not fit the dimension of the vertices, before the first step does."""
     try:
         shape = np.shape(motion.positions(X, 0.0))

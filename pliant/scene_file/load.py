@@ -16,6 +16,7 @@ from pliant.scene_file.choices import NotDescribable, describe_choice, nearest
 from pliant.scene_file.describe import describe
 from pliant.scene_file.document import OutputTable, ReferenceTable, parse
 from pliant.scene_file.settings import apply, run_level
+from pliant.simulate import require_scene
 
 
 @dataclass(frozen=True)
@@ -135,9 +136,7 @@ def _call(function: Callable[..., Any], parameters: dict[str, Any], where: str) 
     except Exception as error:
         what = f"{function.__name__}() failed: {type(error).__name__}: {error}"
         raise SceneError(what, where=where, remedy="-v shows where") from error
-    if not all(hasattr(made, name) for name in ("system", "initial", "integrator", "h", "steps")):
-        remedy = "return a pliant.Scene"
-        raise SceneError(f"{function.__name__}() returned {type(made).__name__}", where=where, remedy=remedy)
+    require_scene(made, f"{where}: {function.__name__}()")
     return made
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_count
 from pliant.state import SolveReport
 
 
@@ -106,9 +106,8 @@ def check_options(solver: Any) -> None:
     """The ``__post_init__`` of solvers: counts are whole numbers, tolerances what they should be."""
     for name, least in LEAST.items():
         value = getattr(solver, name, None)
-        if value is not None and not (isinstance(value, int | np.integer) and value >= least):
-            where = f"{type(solver).__name__}.{name}"
-            raise SceneError(f"{name} is {value!r}", where=where, remedy=f"give a whole number, {least} or more")
+        if value is not None:
+            require_count(value, least, f"{type(solver).__name__}.{name}")
     if not isinstance(solver.tolerance, Tolerance):
         where, remedy = f"{type(solver).__name__}.tolerance", "give Tolerance(relative=1e-8), say"
         raise SceneError(f"tolerance is {solver.tolerance!r}", where=where, remedy=remedy)
