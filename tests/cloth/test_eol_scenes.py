@@ -60,6 +60,21 @@ def test_friction_holds_the_strand() -> None:
     assert np.abs(moment.sheet.v).max() < 0.05
 
 
+@pytest.mark.parametrize(("mu", "stays"), [(0.0, False), (0.6, True)])
+def test_friction_decides_whether_cloth_stays_on_boxes(mu: float, stays: bool) -> None:
+    """Friction of mu = 0.6 on tops of 0.35 m carries what hangs 1.5 times (capstan), so it must hold."""
+    moment = last(eol.friction(cells=4, mu=mu, overlap=0.35, duration=0.6))
+    kinetic = moment.cloth.energies(moment.state.q, moment.state.v, moment.state.t)["kinetic"]
+    on_boxes = float(np.mean(moment.sheet.x[:, 2] > -0.011))
+    assert (kinetic < 1e-3 and on_boxes > 0.3) is stays
+
+
+def test_draped_cloth_begins_stretched_by_its_weight() -> None:
+    """Without bending nothing moves before the hands do; unstretched it would fall at 0.15 m/s and bounce."""
+    moment = last(replace(eol.draped_edge(cells=4, beta=0.0), duration=0.1))
+    assert np.abs(moment.sheet.v).max() < 1e-3
+
+
 def hem_height(variant: eol.Variant) -> float:
     scene = eol.draped_edge(variant, cells=4, speed=0.5, pull=0.1)
     moment = last(scene)

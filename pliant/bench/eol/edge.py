@@ -13,6 +13,7 @@ from pliant.scenes import eol
 
 TOP, SIDE = -0.01, 0.51  # the box is z < TOP, y > SIDE
 PULL, SPEED, START = 0.3, 0.5, 0.1
+CLOTHS = {"released": 1e-5, "limp": 1e-6, "no bending": 0.0}  # beta [N m]
 
 
 def crossing(sheet: Sheet) -> float:
@@ -53,9 +54,8 @@ class Watch:
         self.depth = max(self.depth, float(-gap.min()))
         if moment.state.t < START:
             return
-        if moment.state.t < START + PULL / SPEED:  # when the hands stop, any cloth overshoots
-            self.lift = max(self.lift, float(gap[near].max(initial=0.0)))
-        if START + 0.2 < moment.state.t < START + PULL / SPEED:
+        self.lift = max(self.lift, float(gap[near].max(initial=0.0)))
+        if moment.state.t > START + 0.2:
             self.speeds.append(float(sheet.v[hem, 2].mean()))
         self.hanging.append(crossing(sheet))
         self.hands.append(float(sheet.x[sheet.fixed & (sheet.X[:, 1] == 1), 1].mean()))
@@ -74,30 +74,43 @@ class Watch:
         }
 
 
-def measure(variant: eol.Variant, cells: int, limp: bool) -> dict[str, object]:
+def measure(variant: eol.Variant, cells: int, cloth: str) -> dict[str, object]:
     """One variant pulled by 0.3 m."""
-    scene = eol.draped_edge(variant, cells, SPEED, PULL, limp)
+    scene = eol.draped_edge(variant, cells, SPEED, PULL, CLOTHS[cloth])
     watch = Watch()
     for moment in scene.march():
         watch.look(moment)
-    return {"variant": variant.name, "cloth": "limp" if limp else "released"} | watch.row(scene.h)
+    return {"variant": variant.name, "cloth": cloth} | watch.row(scene.h)
+
+
+def pull_force(cells: int, speed: float = 0.05) -> tuple[float, float]:
+    """Mean force of the hands over the second half of a slow pull, and rho w l g of the part that hangs then [N]."""
+    scene = eol.draped_edge(eol.EOL, cells, speed, 0.03)
+    forces, weights = [], []
+    for moment in scene.march():
+        if moment.state.t > scene.duration / 2:
+            forces.append(moment.reports[-1].history[0]["hand_impulse_y"] / scene.h)
+            weights.append(scene.material.rho * -scene.world.gravity[2] * crossing(moment.sheet))
+    return float(np.mean(forces)), float(np.mean(weights))
 
 
 def run(*, quick: bool = False) -> Table:
     cells = 8 if quick else 16
-    rows = [measure(v, cells, limp) for limp in (False, True) for v in eol.VARIANTS]
+    rows = [measure(v, cells, cloth) for cloth in CLOTHS for v in eol.VARIANTS]
     claims = []
-    for cloth in ("released", "limp"):
+    for cloth in CLOTHS:
         by = {str(r["variant"]): r for r in rows if r["cloth"] == cloth}
         claims += [*_sliding(by, cloth), *_shaking(by, cloth)]
+    force, weight = pull_force(cells)
+    slow = f"{force:.4f} of {weight:.4f} N"
+    claims.append(Claim("A6 EOL, slow pull needs rho w l g", "within 5 %", slow, abs(force / weight - 1) < 0.05))
     notes = [
-        "slide: loss of hanging material over the pull of the hands; lift: within 5 cm of the edge while pulled; the "
-        "released regular cloth catches at the edge, stretches and is flung over it: in the end nothing hangs",
+        "slide: loss of hanging material over the pull of the hands; lift: within 5 cm of the edge while pulled",
         "jitter: std of the second difference of the mean speed of the hem over h^2, from 0.2 s into the pull",
-        "released: material of the released code. It rings after the jerk of the hands (0.13 s), which is in the "
-        "jitter of every variant, EOL's above all; and its bending length (8 mm) is more than the distance (tau / 2 = "
-        "5 mm) at which a row of vertices merges into the crease: each row seems to bulge and snap before it does. "
-        "limp: E 2e4 N/m, beta 1e-6 N m, rho 1 kg/m^2 does neither, as the strand the statement was verified on",
+        "released: material of the released code, beta = 1e-5 N m. Its bending length (8 mm) is more than the distance "
+        "(tau / 2 = 5 mm) at which a row of vertices merges into the crease: cloth bulges over the edge, anew for each "
+        "row, whatever the contact does. limp: beta = 1e-6 N m (2.4 mm). The statements on averaged normals were "
+        "verified on a strand that does not resist bending: what lifts and shakes there is the contact",
     ]
     return Table(
         "eol/edge", "Six discretisations of EDGE", rows, claims, notes, plot=Plot("variant", "jitter", "cloth", "y")
@@ -123,15 +136,10 @@ def _shaking(by: dict[str, dict[str, object]], cloth: str) -> list[Claim]:
         ("regular, irregular, non-conformal", ("regular", "irregular", "non-conformal")),
         ("conformal", ("conformal",)),
     ):
-        for key, least in (("lift_mm", 3), ("jitter", 10)):
-            ratio = min(float(by[v][key]) / float(by["EOL"][key]) for v in names)  # type: ignore[arg-type]
-            what = "lift" if key == "lift_mm" else "jitter"
-            claims.append(
-                Claim(
-                    f"A5 averaged normals, {mesh}: {what} ({cloth})",
-                    f">= {least} x EOL",
-                    f"{ratio:.1f} x",
-                    ratio >= least,
-                )
-            )
+        for key, what, least in (("lift_mm", "lift", 3), ("jitter", "jitter", 10)):
+            least_of = min(float(by[v][key]) for v in names)  # type: ignore[arg-type]
+            smooth = float(by["EOL"][key])  # type: ignore[arg-type]
+            ratio = least_of / smooth if smooth > 0 else np.inf
+            name = f"A5 averaged normals, {mesh}: {what} ({cloth})"
+            claims.append(Claim(name, f">= {least} x EOL", f"{ratio:.1f} x", ratio >= least))
     return claims

@@ -15,7 +15,6 @@ from pliant.scenes.eol.variants import (
     EOL,
     FAR,
     FAR_CORNERS,
-    LIMP,
     RIGHT,
     RIGHT_CORNERS,
     TABLE,
@@ -23,6 +22,7 @@ from pliant.scenes.eol.variants import (
     cut,
     edge_feature,
     folded,
+    hung,
     integrator,
     scene,
     square,
@@ -38,22 +38,24 @@ def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: floa
 
 
 def draped_edge(
-    variant: Variant = EOL, cells: int = 16, speed: float = 0.5, pull: float = 0.3, limp: bool = False
+    variant: Variant = EOL, cells: int = 16, speed: float = 0.5, pull: float = 0.3, beta: float = 1e-5
 ) -> ClothScene:
-    """EDGE from rest: the cloth hangs over the edge already, and its whole far hem is pulled.
+    """EDGE from rest: the cloth hangs over the edge already, stretched by its weight, and its whole far hem is pulled.
 
-    The cloth of the released code has a bending length sqrt(beta / tension) of 8 mm and rings with a period of 0.13 s
-    when it is pulled: it lifts and shakes by itself. ``limp`` makes it heavy, limp and hardly extensible (0.6 mm,
-    0.03 s), so that what lifts or shakes is the contact.
+    The hands come a hundredth closer to their speed in each step, as those of the released code. With the bending
+    ``beta`` [N m] of that code the cloth is stiff for this mesh: it bulges over the edge by its bending length
+    sqrt(1.5 beta / tension) = 8 mm, and does so anew for each row of vertices. With beta = 0 what lifts or shakes is
+    the contact.
     """
+    start, h = 0.1, 4e-3
     flat, hem = with_hem(square(variant, cells), 1, FAR)
-    hands = Handle(hem, (0.0, speed, 0.0), start=0.1, stop=0.1 + pull / speed)
-    world = World((TABLE,), (hands,))
-    start = cut(flat, 0.51, edge_feature(world, (0.52, 0.51, -0.01))) if variant.conformal else flat
+    hands = Handle(hem, (0.0, speed, 0.0), start=start, lag=100 * h)
+    world, material = World((TABLE,), (hands,)), ClothMaterial(beta=beta)
+    begin = cut(flat, 0.51, edge_feature(world, (0.52, 0.51, -0.01))) if variant.conformal else flat
     radius = 0.0 if variant.conformal or not variant.scattered and not variant.adaptive else 0.5 / cells
-    start = replace(start, x=folded(start.X, 0.51, radius))
-    made = scene("EDGE draped", variant, cells, world, 0.2 + pull / speed, start)
-    return replace(made, material=LIMP) if limp else made
+    begin = replace(begin, x=folded(hung(begin.X, 0.51, material), 0.51, radius))
+    made = scene("EDGE draped", variant, cells, world, start + hands.lag + pull / speed, begin)
+    return replace(made, material=material, h=h)
 
 
 def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.2) -> ClothScene:
@@ -141,10 +143,16 @@ def lo_res(variant: Variant = EOL) -> ClothScene:
     return replace(edge(variant, cells=8), name=f"LO-RES ({variant.name})")
 
 
-def friction(variant: Variant = EOL, cells: int = 25, mu: float = 0.6, duration: float = 1.0) -> ClothScene:
-    """A cloth is dropped on the inner corners of four boxes; friction decides whether it stays."""
+def friction(
+    variant: Variant = EOL, cells: int = 25, mu: float = 0.6, duration: float = 1.0, overlap: float = 0.21
+) -> ClothScene:
+    """A cloth is dropped on the inner corners of four boxes; friction decides whether it stays.
+
+    Each box lies under ``overlap`` [m] of the cloth in both directions.
+    """
+    near, far = overlap - 0.5, 1.5 - overlap
     turn = (0.0, 0.0, np.deg2rad(5.0))
-    centres = [(1.29, 1.29, -0.51), (-0.29, 1.29, -0.51), (1.29, -0.29, -0.51), (-0.29, -0.29, -0.51)]
+    centres = [(far, far, -0.51), (near, far, -0.51), (far, near, -0.51), (near, near, -0.51)]
     boxes = tuple(box((1.0, 1.0, 1.0), c, turn=turn) for c in centres)
     return scene("FRICTION", variant, cells, World(boxes, mu=mu), duration)
 

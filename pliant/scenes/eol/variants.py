@@ -24,7 +24,6 @@ LEFT, RIGHT, NEAR, FAR = 0.0, 1.0, 0.0, 1.0
 FAR_CORNERS = np.array([[LEFT, FAR], [RIGHT, FAR]])
 TABLE = box((2.0, 1.0, 1.0), (0.52, 1.01, -0.51))
 RIGHT_CORNERS = np.array([[RIGHT, NEAR], [RIGHT, FAR]])
-LIMP = ClothMaterial(E=2e4, beta=1e-6, rho=1.0)
 
 
 @dataclass(frozen=True)
@@ -126,6 +125,12 @@ def folded(X: Array, Y: float, radius: float) -> Array:
     y = 0.51 + np.maximum(s - 0.5 * bend, 0.0) - radius * np.sin(angle)
     z = -0.01 + radius * np.cos(angle) + np.minimum(s + 0.5 * bend, 0.0)
     return np.column_stack([X[:, 0], y, z])
+
+
+def hung(X: Array, Y: float, material: ClothMaterial, g: float = 9.8) -> Array:
+    """Material positions X stretched by the weight of the part before the line y = Y, which hangs: E eps = rho g y."""
+    y, c = X[:, 1], material.rho * g / material.E
+    return np.column_stack([X[:, 0], y + c * np.where(y < Y, 0.5 * (y * y - Y * Y), Y * (y - Y))])
 
 
 def with_hem(flat: Sheet, axis: int, at: float) -> tuple[Sheet, Array]:
