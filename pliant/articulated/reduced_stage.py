@@ -32,7 +32,7 @@ class ReducedStage:
     def __post_init__(self) -> None:
         weights = self.system.mass(self.start).diagonal()
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "scale", self.system.scale * sqrt(float(self.system.tree.inertia[:, 5].sum())))
+        object.__setattr__(self, "scale", self.system.scale * sqrt(self.system.total_mass))
 
     @property
     def dt(self) -> float:

@@ -101,6 +101,7 @@ class ArticulatedSystem:
         self.patches = grouped([c.patch(self.tree, self.constraints) for c in contacts])
         self.dry = tuple(d.bind(self.tree) for d in dry_friction)
         self.free = np.arange(self.tree.dof)
+        self.total_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         _check_inertia(kin)
         _check_closures(self, kin)

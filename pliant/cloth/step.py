@@ -211,7 +211,7 @@ def open_crossings(cloth: EolCloth, sheet: Sheet, scenery: Scenery) -> EdgeHits:
 
 
 def rebuilt(system: EolCloth, sheet: Sheet) -> EolCloth:
-    return EolCloth(sheet, system.material, system.world, eulerian=system.eulerian)
+    return EolCloth(sheet, system.material, system.world, eulerian=system.eulerian, grip=system.grip)
 
 
 def assemble(cloth: EolCloth, state: State, h: float, qvv: bool) -> tuple[sp.csr_matrix, Array]:

@@ -1,5 +1,6 @@
 """Cloth whose vertices on sharp features also move in the material: M(q) qddot = f with q = (x, X of EOL vertices)."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +9,10 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _fill
 from pliant.cloth._topology import neighbours
+from pliant.cloth.grip import Grip
 from pliant.cloth.kinematics import MASS, corner_velocities, deformation_gradients, quadratic_velocity
 from pliant.cloth.material import ClothMaterial
-from pliant.cloth.sheet import Sheet, open_edges
+from pliant.cloth.sheet import Sheet, open_edges, signed_areas
 from pliant.cloth.world import World
 from pliant.energies.bending import cotangent_stencils
 from pliant.energies.membrane import lame, material_gradients
@@ -24,11 +26,13 @@ class EolCloth:
 
     Coordinates q (3n + 2e,): positions of all n vertices, then the material positions of the e vertices that lie on a
     feature. ``sheet`` supplies the mesh, ``X`` of the other vertices, features and fixed vertices; its x, v, V are
-    those of the moment the mesh was made and not used.
+    those of the moment the mesh was made and not used. ``grip`` is a hand that pulls at it.
     """
 
-    def __init__(self, sheet: Sheet, material: ClothMaterial, world: World, *, eulerian: bool = True) -> None:
-        self.sheet, self.material, self.world, self.eulerian = sheet, material, world, eulerian
+    def __init__(
+        self, sheet: Sheet, material: ClothMaterial, world: World, *, eulerian: bool = True, grip: Grip | None = None
+    ) -> None:
+        self.sheet, self.material, self.world, self.eulerian, self.grip = sheet, material, world, eulerian, grip
         n = len(sheet.X)
         self.eol: IntArray = np.flatnonzero((sheet.feature >= 0) & ~sheet.fixed) if eulerian else np.zeros(0, np.int64)
         number = np.full(n, -1, dtype=np.int64)
@@ -45,6 +49,7 @@ class EolCloth:
         self._mu, self._lam = lame(material.E, material.nu)
         self.free: IntArray = np.arange(3 * n + 2 * len(self.eol))
         self.scale = float(np.ptp(sheet.X, axis=0).max())
+        self.total_mass = material.rho * float(signed_areas(sheet.X, sheet.faces).sum())  # [kg]
 
     # -- coordinates
 
@@ -73,6 +78,20 @@ class EolCloth:
     def cells(self) -> list[IntArray]:
         """The triangles over the rows of `positions`."""
         return [self.sheet.faces]
+
+    def pulled(self, where: int | Array, target: Array, k: float) -> "EolCloth":
+        """The same cloth with a spring ``k`` [N/m] from a vertex, or a material point (2,), to a point (3,) [m]."""
+        X = self.sheet.X[where] if isinstance(where, int) else where
+        return self._gripped(Grip(np.asarray(X), np.asarray(target), k))
+
+    def let_go(self) -> "EolCloth":
+        """The same cloth without a hand."""
+        return self._gripped(None)
+
+    def _gripped(self, grip: Grip | None) -> "EolCloth":
+        held = copy(self)
+        held.grip = grip
+        return held
 
     def carried(self, q: Array, t: float) -> Array:
         """Velocities (e, 3) of the obstacles at the EOL vertices [m/s]."""
@@ -103,6 +122,10 @@ class EolCloth:
         w, k = self._hinge_stencils(sheet)
         f = w[:, None] * np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
         _fill.add_hinge_forces(out, self._graph[2], self.hinge, f, k, self._hinge_maps(sheet, F))
+        if self.grip is not None:
+            face, share, x = self.grip.held(sheet)
+            pull = self.grip.k * share[:, None] * (self.grip.target - x)
+            _fill.add_vector(out, self._graph[2], sheet.faces[[face]], pull[None], F[[face]])
         return out
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
@@ -114,6 +137,10 @@ class EolCloth:
         _fill.add_dense(data, self._pattern.indptr, self._graph, sheet.faces, H, F)
         w, k = self._hinge_stencils(sheet)
         _fill.add_hinges(data, self._pattern.indptr, self._graph, self.hinge, w, k, self._hinge_maps(sheet, F))
+        if self.grip is not None:
+            face, share, _ = self.grip.held(sheet)
+            W = self.grip.k * np.outer(share, share)
+            _fill.add_isotropic(data, self._pattern.indptr, self._graph, sheet.faces[[face]], W[None], F[[face]])
         return self._pattern.matrix(-data)
 
     def combined(self, data: Array, diagonal: Array) -> sp.csr_matrix:
@@ -155,10 +182,10 @@ class EolCloth:
 
     def potential(self, q: Array, t: float) -> float | None:
         e = self.energies(q, np.zeros_like(q), t)
-        return e["membrane"] + e["bending"] + e["gravity"]
+        return sum(e.values()) - e["kinetic"]
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
-        """Kinetic, membrane, bending and gravity energy [J]."""
+        """Kinetic, membrane, bending and gravity energy [J], and that of a hand's spring."""
         sheet = self.unpack(q, v)
         b, A = material_gradients(sheet.X, sheet.faces)
         w, k = self._hinge_stencils(sheet)
@@ -169,6 +196,7 @@ class EolCloth:
             "membrane": float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam)),
             "bending": 0.5 * float(w @ np.einsum("mj,mj->m", kappa, kappa)),
             "gravity": -self.material.rho * float(A @ (centre @ np.asarray(self.world.gravity))),
+            **({} if self.grip is None else {"attachment": self.grip.energy(sheet)}),
         }
 
     def kinetic(self, sheet: Sheet) -> float:

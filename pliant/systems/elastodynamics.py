@@ -55,6 +55,7 @@ class Elastodynamics:
         self._mass = sp.kron(mass, sp.identity(d), format="csr") if sp.issparse(mass) else _diagonal(mass, d)
         self._lumped = self._mass.nnz == n * d
         self.nodal_mass = np.asarray(self._mass.sum(axis=1)).ravel()  # lumped, per coordinate [kg]
+        self.total_mass = float(self.nodal_mass.sum()) / d  # [kg]
         bad = np.flatnonzero(~(self.nodal_mass > 0.0))
         if len(bad):
             raise SceneError(

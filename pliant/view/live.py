@@ -263,8 +263,8 @@ class Live:
         if phase == "start" and player.holdable:
             surface = player.skin.vertices[:, 0]
             near = np.linalg.norm(player.points[surface] - (np.asarray(start) - offset), axis=1)
-            self._vertex = int(surface[np.argmin(near)])
+            self._hold = player.hold(int(surface[np.argmin(near)]))
         if phase == "end" or not player.holdable:
             player.pull(None)
         else:
-            player.pull((self._vertex, np.asarray(end) - offset, 10.0**self._strength.value))
+            player.pull((self._hold, np.asarray(end) - offset, 10.0**self._strength.value))

@@ -18,7 +18,8 @@ from pliant.state import State
 REMEMBERED = 400  # steps in the curves
 GRIP = 3.0  # Hz: a hand holds the whole body like a spring on which it swings so fast
 
-Hand = tuple[int, Array, float]  # vertex, where it is pulled to (3,) [m], spring [N/m]
+Hold = int | Array  # a vertex, or a point of the material (2,) where meshes change
+Hand = tuple[Hold, Array, float]  # what is held, where it is pulled to (3,) [m], spring [N/m]
 
 
 class Player:
@@ -67,14 +68,15 @@ class Player:
     @property
     def grip(self) -> float:
         """A spring [N/m] that is noticed but not violent: the mass of everything times (2 pi GRIP)^2."""
+        return float(self._system.total_mass) * (2.0 * np.pi * GRIP) ** 2
+
+    def hold(self, vertex: int) -> Hold:
+        """What a hand takes hold of at a vertex."""
         system = self._system
-        mass = (
-            system.tree.inertia[:, 5].sum() if hasattr(system, "tree") else system.nodal_mass.sum() / system.X.shape[1]
-        )
-        return float(mass) * (2.0 * np.pi * GRIP) ** 2
+        return vertex if not hasattr(system, "eol") else system.unpack(self.state.q, self.state.v).X[vertex]
 
     def pull(self, hand: Hand | None) -> None:
-        """Hold a vertex with a spring from now on, or let go."""
+        """Hold something with a spring from now on, or let go."""
         before = self._energy()
         self._hand = hand
         self._held = self._system if hand is None else self._system.pulled(*hand)
@@ -84,7 +86,12 @@ class Player:
     @property
     def hand(self) -> Array | None:
         """The two ends (2, 3) of the hand's spring [m]; None when nothing is held."""
-        return None if self._hand is None else np.stack([self.points[self._hand[0]], self._hand[1]])
+        if self._hand is None:
+            return None
+        where, target, _ = self._hand
+        if isinstance(where, int):
+            return np.stack([self.points[where], target])
+        return np.stack([self._held.grip.held(self._held.unpack(self.state.q, self.state.v))[2], target])
 
     def take(self) -> None:
         """One time step."""
@@ -95,6 +102,8 @@ class Player:
         self._index, self.state, self._memory, self.last = step.index, step.state, step.memory, step
         if step.system is not self._held:
             self._system = self._held = step.system  # the topology has changed
+            if getattr(self._held, "grip", None) is not None:
+                self._system = self._held.let_go()
         self.history.append((step.state.t, step.ledger.total, step.report.iterations))
 
     # ------------------------------------------------------------------------------------------------ what is seen

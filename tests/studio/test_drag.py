@@ -91,6 +91,50 @@ def test_a_rigid_body_can_be_pulled():
     assert np.allclose(more, -np.array(slope), rtol=1e-6, atol=1e-3)
 
 
+def test_the_hand_on_sliding_cloth_is_a_spring_to_its_material():
+    """Its force is minus the derivative of its energy along every coordinate, those in the material included."""
+    scene = load_scene("eol/edge", ["parameters.cells=4"]).scene
+    moments = [moment for _, moment in zip(range(40), scene.march())]
+    cloth, state = moments[-1].cloth, moments[-1].state
+    assert len(cloth.eol)
+    sheet = cloth.unpack(state.q, state.v)
+    face = int(np.argmax((sheet.faces == cloth.eol[1]).any(axis=1)))  # one that slides
+    inside = np.array([0.5, 0.3, 0.2]) @ sheet.X[sheet.faces[face]]
+    held = cloth.pulled(inside, np.array([0.4, 0.5, 0.3]), 70.0)
+    v = np.zeros_like(state.v)
+    more = held.force(state.q, v, 0.0) - cloth.force(state.q, v, 0.0)
+    spring = lambda q: held.energies(q, v, 0.0)["attachment"]
+    eps = 1e-6
+    slope = [(spring(state.q + eps * e) - spring(state.q - eps * e)) / (2 * eps) for e in np.eye(len(state.q))]
+    assert np.allclose(more, -np.array(slope), atol=1e-6 * np.abs(slope).max())
+    assert np.abs(more[3 * len(sheet.X) :]).max() > 0.1
+    stiffer = held.stiffness(state.q, v, 0.0) - cloth.stiffness(state.q, v, 0.0)
+    d = np.zeros(len(state.q))
+    d[: 3 * len(sheet.X)] = 1.0  # the whole cloth moved in the world
+    assert -d @ stiffer @ d == pytest.approx(3 * 70.0)
+
+
+def test_cloth_whose_mesh_changes_can_be_pulled():
+    """A hand lifts the material it took hold of, from mesh to mesh, and lets go."""
+    player = Player("eol/tablecloth", ["parameters.cells=6"])
+    for _ in range(20):
+        player.take()
+    vertex = int(np.argmin(np.linalg.norm(player.points[:, :2] - 0.5, axis=1)))
+    where, start = player.hold(vertex), player.points[vertex]
+    meshes = set()
+    for _ in range(40):
+        player.pull((where, start + [0.0, 0.0, 0.3], 5 * player.grip))
+        player.take()
+        meshes.add(len(player.points))
+        assert player.last.report.converged
+    near, far = player.hand
+    assert len(meshes) > 1 and np.array_equal(far, start + [0.0, 0.0, 0.3])
+    assert near[2] - start[2] > 0.1
+    player.pull(None)
+    assert player.hand is None and "attachment" not in player.system.energies(player.state.q, player.state.v, 0.0)
+    player.take()
+
+
 def test_the_mouse_holds_the_nearest_vertex_and_lets_go():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
