@@ -133,7 +133,7 @@ class Solid:
     name: str = "solid"
 
     def __post_init__(self) -> None:
-        _read(self, density="kg/m^3")
+        read_body(self, density="kg/m^3")
         if self.plane is not None and (self.mesh.dim != 2 or self.plane not in ("strain", "stress")):
             what, remedy = f"plane is {self.plane!r} in {self.mesh.dim}-d", 'use "strain" or "stress" for planar meshes'
             raise SceneError(what, where=f"{self.name}.plane", remedy=remedy)
@@ -163,7 +163,7 @@ class Membrane:
     name: str = "membrane"
 
     def __post_init__(self) -> None:
-        _read(self, density="kg/m^3", thickness="m")
+        read_body(self, density="kg/m^3", thickness="m")
         if self.mesh.kind != "triangles" or self.mesh.dim != 3:
             remedy = "use Solid" if self.mesh.kind != "springs" else "use SpringNet"
             what = f"a membrane of {self.mesh.kind} in {self.mesh.dim}-d"
@@ -189,7 +189,7 @@ class SpringNet:
     name: str = "springs"
 
     def __post_init__(self) -> None:
-        _read(self, k="N/m", mass="kg")
+        read_body(self, k="N/m", mass="kg")
         if self.mesh.kind != "springs":
             remedy = "give pairs of vertices as elements, such as mesh.spring_net makes"
             raise SceneError(f"springs on {self.mesh.kind}", where=f"{self.name}.mesh", remedy=remedy)
@@ -207,7 +207,7 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
     return sp.csr_matrix(sp.diags(lumped_mass(mesh, density)))
 
 
-def _read(body: Any, **units: str) -> None:
+def read_body(body: Any, **units: str) -> None:
     """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities."""
     where = f"{body.name}.pins"
     if not isinstance(body.mesh, Mesh):

@@ -1,8 +1,8 @@
 """Scenes whose bodies are cut while they move, with any integrator.
 
 At a cut the vertices on it are duplicated, masses follow the elements, positions and velocities are kept: mass,
-momentum and every energy are the same on both sides. Integrators start again without memory, as after any jump.
-[Weidner2022, sec. 4.5]
+momentum and every energy are the same on both sides, except that cloth no longer bends there. Integrators start again
+without memory, as after any jump. [Weidner2022, sec. 4.5]
 """
 
 from collections.abc import Sequence
@@ -123,8 +123,11 @@ class CutScene:
             if not 0 <= c.body < len(self.scene.bodies):
                 what = f"body {c.body} of {len(self.scene.bodies)}"
                 raise SceneError(what, where="CutScene.cuts", remedy="count bodies from 0")
-            if not hasattr(self.scene.bodies[c.body], "density"):
-                remedy = "cut solids and membranes: their mass lies in the elements"
+            if not 0.0 <= c.time < np.inf:
+                remedy = "give a time after the start, in seconds"
+                raise SceneError(f"a cut at the time {c.time}", where="CutScene.cuts", remedy=remedy)
+            if self.scene.bodies[c.body].mesh.kind == "springs":
+                remedy = "cut solids, membranes and cloth: their mass lies in the elements"
                 raise SceneError("the mass of springs lies in their vertices", where="CutScene.cuts", remedy=remedy)
 
     name, h, steps = read_out("scene.name"), read_out("scene.h"), read_out("scene.steps")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.table import Table
 
 from pliant.cli.console import console
@@ -36,17 +37,19 @@ def sweep_scene(
         print(f"{len(done)}/{len(todo)} {row['folder']}: {row['status']}", file=sys.stderr)
 
     rows = sweep(todo, workers=workers, cluster=cluster, watch=watch)
+    finished = [point.folder for point, row in zip(todo, rows) if row["status"] == "finished"]
     if json:
         print(js.dumps(rows))
-        return
-    _show(rows)
-    print(folder / TABLE)
-    finished = [point.folder for point, row in zip(todo, rows) if row["status"] == "finished"]
-    if 0 < len(finished) <= PLOTTED:
+    else:
+        _show(rows)
+        print(folder / TABLE)
+    if not json and 0 < len(finished) <= PLOTTED:
         from pliant.plots import plot_runs
         from pliant.record import load
 
         print(plot_runs([load(one) for one in finished], folder / "sweep.png"))
+    if len(finished) < len(todo):
+        raise typer.Exit(1)
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
+from pliant.bodies import read_body
 from pliant.cloth.material import ClothMaterial
 from pliant.energies.base import Energy
 from pliant.energies.bending import QuadraticBending
 from pliant.energies.membrane import Membrane
-from pliant.errors import MaterialError
+from pliant.errors import SceneError
 from pliant.maps.pins import Pin
 from pliant.mesh import Mesh, lumped_mass
 
@@ -22,18 +22,20 @@ class Cloth:
 
     mesh: Mesh
     fabric: ClothMaterial = field(default_factory=ClothMaterial)
-    thickness: float = 1e-3
+    thickness: float | str = 1e-3
     pins: Sequence[Pin] | Pin = ()
     damping: Any = None
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
     name: str = "cloth"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pins", (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins))
-        if not (np.isfinite(self.thickness) and self.thickness > 0):
-            raise MaterialError(
-                f"thickness = {self.thickness} m", where=f"{self.name}.thickness", remedy="use a positive thickness"
-            )
+        read_body(self, thickness="m")
+        if not isinstance(self.fabric, ClothMaterial):
+            remedy = "give a ClothMaterial, or from_fabric(...) for a homogeneous sheet"
+            raise SceneError(f"fabric is {self.fabric!r}", where=f"{self.name}.fabric", remedy=remedy)
+        if self.mesh.kind != "triangles" or self.mesh.dim != 3:
+            what = f"a cloth of {self.mesh.kind} in {self.mesh.dim}-d"
+            raise SceneError(what, where=f"{self.name}.mesh", remedy="give triangles in space")
 
     def masses(self) -> sp.csr_matrix:
         """A third of the mass of its faces at each vertex (n, n) [kg]."""

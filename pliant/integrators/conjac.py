@@ -82,6 +82,9 @@ class ConJac:
         for name, least in (("count", 0), ("corrections", 0), ("iterations", 1), ("friction", 0.0), ("cap", 0.0)):
             if not getattr(self, name) >= least:
                 raise SceneError(f"{name} is {getattr(self, name)}", where="ConJac", remedy=f"use at least {least}")
+        if self.nodes is not None and self.count != ConJac.count:
+            what = f"{len(self.nodes)} nodes and a count of {self.count}"
+            raise SceneError(what, where="ConJac", remedy="give the nodes themselves, or how many to spread")
         if not self.beta > 0.0:
             raise SceneError(f"beta is {self.beta}", where="ConJac", remedy="use 0.5, or more to damp")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,14 +11,16 @@ from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_part
 from pliant.maps.motions import Motion
 
+AXES = {"x": 0, "y": 1, "z": 2}
+
 
 @dataclass(frozen=True, eq=False)
 class Pin:
-    """Hold ``vertices`` at rest, or move them by ``motion``; ``axes`` limits this to some components."""
+    """Hold ``vertices`` at rest, or move them by ``motion``; ``axes`` limits this to components, (0, 2) or "xz"."""
 
     vertices: IntArray
     motion: Motion | None = None
-    axes: tuple[int, ...] = (0, 1, 2)
+    axes: Any = (0, 1, 2)
 
     def __post_init__(self) -> None:
         chosen = np.asarray(self.vertices)
@@ -29,9 +32,11 @@ class Pin:
         object.__setattr__(self, "vertices", chosen.astype(np.int64).ravel())
         if self.motion is not None:
             require_part(self.motion, "positions", "Pin.motion", "give Keyframes(...), Shake(...), or one like them")
-        axes = self.axes if isinstance(self.axes, Sequence) else ()
+        given = self.axes if isinstance(self.axes, Sequence) else ()
+        axes = tuple(AXES.get(a, a) if isinstance(a, str) else a for a in given)
         if not axes or len(set(axes)) != len(axes) or not set(axes) <= {0, 1, 2}:
-            raise SceneError(f"axes are {self.axes!r}", where="Pin.axes", remedy="use some of 0, 1, 2")
+            raise SceneError(f"axes are {self.axes!r}", where="Pin.axes", remedy='use some of 0, 1, 2, or of "xyz"')
+        object.__setattr__(self, "axes", axes)
 
 
 class Pins:

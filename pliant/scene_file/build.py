@@ -145,7 +145,7 @@ def pin(table: PinTable, shape: Mesh, where: str) -> Pin:
     else:
         chosen = np.asarray(table.vertices, dtype=np.int64)
     motion = None if table.motion is None else make("motion", table.motion, f"{where}.motion")
-    return Pin(chosen, motion, tuple("xyz".index(axis) for axis in table.axes))
+    return Pin(chosen, motion, table.axes)
 
 
 def material(table: BodyTable, where: str) -> Any:

@@ -9,14 +9,18 @@ from scipy.spatial.transform import Rotation
 
 from pliant.bodies import Placed
 from pliant.cloth.body import Cloth
-from pliant.cloth.material import ClothMaterial
+from pliant.cloth.material import ClothMaterial, from_fabric
 from pliant.cloth.obstacles import Track, box
 from pliant.cloth.sheet import rectangle
 from pliant.cloth.sheet import sheet as flat_sheet
 from pliant.cloth.system import EolCloth
 from pliant.cloth.world import World
-from pliant.errors import MaterialError
-from pliant.mesh import sheet
+from pliant.cutting import CutScene, PlaneCut
+from pliant.errors import SceneError
+from pliant.integrators import BDF1
+from pliant.maps.pins import Pin
+from pliant.mesh import Mesh, sheet
+from pliant.scene import Scene
 from pliant.scenes import eol
 from pliant.simulate import simulate
 
@@ -73,7 +77,7 @@ def test_cloth_as_a_body_has_the_forces_of_the_cloth_without_features() -> None:
     expected = other.force(x[same].ravel(), np.zeros(3 * len(X)), 0.0).reshape(-1, 3)
     assert np.allclose(f[same], expected, atol=1e-10)
     assert np.isclose(body.masses().diagonal().sum(), 0.3)
-    with pytest.raises(MaterialError, match="thickness"):
+    with pytest.raises(SceneError, match="thickness"):
         replace(body, thickness=0.0)
 
 
@@ -86,3 +90,32 @@ def test_cloth_drapes_over_a_soft_block_without_crossing_it() -> None:
     assert last.report.converged and last.report.contacts > 0
     assert cloth[over, 2].min() > block[:, 2].max() - 0.02
     assert block[:, 2].max() < 0.15  # pressed down by the cloth
+
+
+def test_fabric_and_cloth_read_units() -> None:
+    """The same numbers, given in SI and as they stand on a data sheet."""
+    X, faces = rectangle((1.0, 1.0), (2, 2))
+    flat = Mesh(np.column_stack([X, 0 * X[:, 0]]), faces)
+    given = Cloth(flat, ClothMaterial(E="50 N/m", beta="10 uN*m", rho="50 g/m^2"), "1 mm", velocity=("1 m/s", 0.0, 0.0))
+    assert given.fabric == ClothMaterial(50.0, 0.01, 1e-5, 0.05) and given.thickness == 1e-3
+    assert given.velocity == (1.0, 0.0, 0.0)
+    assert from_fabric("1 MPa", 0.3, 1000.0, "1 mm") == from_fabric(1e6, 0.3, "1 g/cm^3", 1e-3)
+    with pytest.raises(SceneError, match="fabric is"):
+        Cloth(flat, "cotton")
+
+
+def test_cut_cloth_comes_apart() -> None:
+    """A hanging cloth cut across: the lower half falls freely, the upper one stays; its mass is the same."""
+    X, faces = rectangle((1.0, 1.0), (4, 4))
+    flat = Mesh(np.column_stack([X[:, 0], 0 * X[:, 0], X[:, 1]]), faces)
+    cloth = Cloth(flat, ClothMaterial(E=500.0, rho=0.2), pins=Pin(np.flatnonzero(flat.X[:, 2] > 0.99)))
+    scene = Scene([cloth], integrator=BDF1(), h=0.01, duration=0.2, gravity=(0.0, 0.0, -9.81))
+    cut = CutScene(scene, [PlaneCut(0.1, (0.0, 0.0, 0.5), (0.0, 0.0, 1.0))])
+    steps = list(simulate(cut))
+    assert steps[-1].system.total_mass == pytest.approx(0.2)
+    x = steps[-1].system.positions(steps[-1].state.q)
+    low = steps[-1].system.X[:, 2] < 0.49
+    fallen = (steps[-1].system.X[low, 2] - x[low, 2]).min()
+    assert 0.5 * 9.81 * 0.1**2 < fallen < 0.5 * 9.81 * 0.2**2
+    with pytest.raises(SceneError, match="a cut at the time -1"):
+        CutScene(scene, [PlaneCut(-1.0, (0.0, 0.0, 0.5), (0.0, 0.0, 1.0))])
