@@ -75,6 +75,13 @@ def test_the_command(tmp_path):
         + ["--workers", "1", "--json"],
     )
     assert done.exit_code == 0 and json.loads(done.stdout)[0]["steps"] == 2
+    partly = CliRunner().invoke(
+        app,
+        ["sweep", "cantilever", "--over", "material.nu=0.3,0.7", "--set", SMALL[0], "--set", SMALL[1]]
+        + ["--out", str(tmp_path), "--workers", "1", "--json"],
+    )
+    assert partly.exit_code == 1
+    assert [row["status"] for row in json.loads(partly.stdout)] == ["finished", "failed"]
     failed = CliRunner().invoke(app, ["sweep", "cantilever", "--over", "material.G=1"])
     assert isinstance(failed.exception, SceneError)
 
