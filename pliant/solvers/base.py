@@ -99,7 +99,7 @@ class NonlinearSolver(Protocol):
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution: ...
 
 
-LEAST = {"m": 0, "max_iterations": 1, "refresh": 1, "quasi": 0, "stale": 1, "fixed": 1}  # counts, where not None
+LEAST = {"m": 0, "max_iterations": 1, "refresh": 1, "quasi": 0, "worth": 1, "fixed": 1}  # counts, where not None
 
 
 def check_options(solver: Any) -> None:

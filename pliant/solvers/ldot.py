@@ -33,15 +33,15 @@ class Ldot:
     The switch happens when the line search fails, when ``quasi`` iterations are spent, or when the residual has not
     halved in ten; the best iterate so far is kept, and there is no way back within a solve.
 
-    The papers never replace the early factor (``stale=None``). Where the matrix changes much during a solve, as when
-    a bar buckles, one PCG solve then takes hundreds of iterations, each as dear as a direct solve; after one of more
-    than ``stale`` the matrix is factored again where the iteration stands.
+    The papers never replace the early factor (``worth=None``). Where the matrix changes much during a solve, as when
+    a bar buckles, PCG then takes tens or hundreds of iterations, each as dear as a direct solve. A factorization is
+    ``worth`` so many of them, and the matrix is factored again where that pays (see `stale`).
     """
 
     early: Early = "extrapolated"
     quasi: int = 50
     inner_tolerance: float = 1e-2
-    stale: int | None = 40  # a factorization is worth 15 to 30 solves on meshes of 10,000 vertices
+    worth: int | None = 20  # measured: 15 to 30 on meshes of 10,000 vertices
     analytic: bool = False  # Ldot by the supernodal derivative instead of the difference of two factors
     linear: LinearSolver = field(default_factory=Cholesky)
     tolerance: Tolerance = Tolerance()
@@ -135,19 +135,19 @@ class Ldot:
     ) -> tuple[Trial, Counts, str]:
         """Newton with PCG; the matrix is filled in every iteration, the preconditioner replaced only when stale."""
         counts, begin = Counts(), len(history) - 1
-        linear, inner = PCG(tolerance=self.inner_tolerance, preconditioner=factor), 0
+        linear, inner = PCG(tolerance=self.inner_tolerance, preconditioner=factor), list[int]()
         while now.norm > threshold and len(history) <= self.max_iterations:
             with clock("fill"):
                 A = stage.jacobian(now.z)
-            if self.stale is not None and inner > self.stale:
+            if self.worth is not None and stale(inner, self.worth):
                 with clock("factor"):
                     fresh = self.linear.factor(A, factor.memory)
-                linear = replace(linear, preconditioner=fresh)
+                linear, inner = replace(linear, preconditioner=fresh), []
                 counts += Counts(factorizations=1, analyses=int(fresh.analysed))
             with clock("solve"):
                 solver = linear.factor(A)
                 dz = -solver.solve(now.r)
-            inner = solver.inner
+            inner.append(solver.inner)
             counts += Counts(fills=1, solves=solver.inner + 1, inner=solver.inner)
             with clock("force"):
                 found = self.line_search.search(stage, now, dz)
@@ -159,6 +159,15 @@ class Ldot:
             if stagnates(history[begin:]):
                 return now, counts, "the residual has stopped falling"
         return now, counts, ""
+
+
+def stale(inner: list[int], worth: int) -> bool:
+    """Whether to factor again, from the iterations PCG has taken in each solve since the last factorization.
+
+    It pays when the last solve took more than a factorization is worth, or more than the solves so far on average with
+    the price of their factor. If they grow steadily that is the best moment; if they level off early it never comes.
+    """
+    return bool(inner) and inner[-1] > min(worth, (worth + sum(inner)) / len(inner))
 
 
 def NewtonL0(**options: Any) -> Ldot:

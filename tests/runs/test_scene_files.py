@@ -113,7 +113,7 @@ def test_everything_that_differs_from_a_default_is_written(tmp_path):
     assert final(back) == final(scene)
 
 
-@pytest.mark.parametrize("method", [BDF2(QLF()), BDF1(HybridL1(stale=None)), ConJac(count=2, gamma=None)])
+@pytest.mark.parametrize("method", [BDF2(QLF()), BDF1(HybridL1(worth=None)), ConJac(count=2, gamma=None)])
 def test_none_is_a_value_too(tmp_path, method):
     mesh = bar(cells=(2, 1, 1))
     scene = Scene([Solid(mesh, StableNeoHookean(1e4, 0.3), pins=Pin(np.array([0, 1, 2])))], method, duration=2e-2)

@@ -8,6 +8,7 @@ from pliant.linear.dchol import FactorRate
 from pliant.mesh import bar as bar_mesh
 from pliant.scenes.qlb import bar
 from pliant.solvers import HybridL0, HybridL1, Newton, NewtonL0, Tolerance
+from pliant.solvers.ldot import stale
 from pliant.stage import Stage
 
 MESH = bar_mesh(size=(0.3, 0.1, 0.1), cells=(9, 3, 3))
@@ -31,17 +32,27 @@ def solve(solver, stage):
 
 def test_a_stale_preconditioner_is_replaced(pulled):
     tight = Tolerance(1e-12, 1e-14)  # relative to the force of one layer of cells stretched by the whole way
-    never = solve(NewtonL0(stale=None, tolerance=tight), pulled)
-    fresh = solve(NewtonL0(stale=5, tolerance=tight), pulled)
+    never = solve(NewtonL0(worth=None, tolerance=tight), pulled)
+    fresh = solve(NewtonL0(worth=5, tolerance=tight), pulled)
     assert never.report.counts.factorizations == 1 < fresh.report.counts.factorizations
     assert fresh.report.counts.inner < never.report.counts.inner
     assert abs(fresh.z - never.z).max() < 1e-8 * pulled.system.scale
 
 
+def test_a_factor_is_replaced_at_the_best_moment():
+    """Iterations 0, g, 2 g, ... after a factor worth C: the mean price (C + g n^2 / 2) / n is least at sqrt(2 C / g)."""
+    growing = lambda n: [2 * k for k in range(1, n + 1)]
+    replaced = next(n for n in range(1, 99) if stale(growing(n), 25))
+    prices = [(25 + sum(growing(n))) / n for n in range(1, 99)]
+    assert abs(replaced - (1 + int(np.argmin(prices)))) <= 1
+    assert not stale([], 20) and not any(stale([4] * n, 20) for n in range(1, 99))  # levelled off: never
+    assert stale([21], 20) and stale([200] * 3, 20)  # one solve is dearer than a factorization
+
+
 def test_a_lost_pivot_costs_no_third_factorization(pulled, monkeypatch):
     monkeypatch.setattr(FactorRate, "pivot_ratio", lambda self, dt: 1.0 if dt == 0.0 else 0.0)
-    fallen = solve(HybridL1(stale=None), pulled)
-    frozen = solve(HybridL0(stale=None), pulled)
+    fallen = solve(HybridL1(worth=None), pulled)
+    frozen = solve(HybridL0(worth=None), pulled)
     assert fallen.report.counts.factorizations == 2
     assert fallen.report.iterations == frozen.report.iterations  # it went on with L itself
 
