@@ -40,7 +40,7 @@ def test_a_stale_preconditioner_is_replaced(pulled):
 
 
 def test_a_factor_is_replaced_at_the_best_moment():
-    """Iterations 0, g, 2 g, ... after a factor worth C: the mean price (C + g n^2 / 2) / n is least at sqrt(2 C / g)."""
+    """Iterations g, 2 g, ... after a factor worth C: the mean price (C + g n^2 / 2) / n is least at sqrt(2 C / g)."""
     growing = lambda n: [2 * k for k in range(1, n + 1)]
     replaced = next(n for n in range(1, 99) if stale(growing(n), 25))
     prices = [(25 + sum(growing(n))) / n for n in range(1, 99)]
