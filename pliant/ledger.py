@@ -71,7 +71,8 @@ class Row:
 def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
     """The books before the first step: energies and momenta, nothing done yet; ``integrator`` if it books ``works``."""
     linear, angular = momenta(system, state)
-    names = [*(f.name for f in getattr(system, "force_terms", ())), *getattr(integrator, "works", ())]
+    names = [f.name for f in getattr(system, "force_terms", ())]
+    names += [*getattr(system, "works", ()), *getattr(integrator, "works", ())]
     work = dict.fromkeys(["scripts", *names], 0.0)
     return Row(step, state.t, system.energies(state.q, state.v, state.t), work, 0.0, linear, angular)
 
@@ -86,6 +87,7 @@ def entry(
     work = dict(row.work) if dq is None else _work(system, before, after, dq, weights)
     if dq is not None:
         work["scripts"] += _moved_obstacles(system, before, after, weights)
+        work |= _powers(system, before, after, weights)
     work = {**dict.fromkeys(previous.work, 0.0), **work}
     for name, done in (booked or {}).items():
         work[name] = work.get(name, 0.0) + done
@@ -115,6 +117,17 @@ def _work(
         for s, w in weights:
             push = push - w * system.force(s.q, s.v, s.t)
         work["scripts"] = float(dq[moved] @ push[moved])
+    return work
+
+
+def _powers(system: Any, before: State, after: State, weights: tuple[tuple[State, float], ...]) -> dict[str, float]:
+    """The work of the forces of an articulated system, which tells its power; the "drives" include muscles."""
+    if not hasattr(system, "power"):
+        return {}
+    dt = after.t - before.t
+    powers = [(w, system.power(s.q, s.v, s.t)) for s, w in weights]
+    work = {name: dt * sum(w * power[name] for w, power in powers) for name in system.works}
+    work["drives"] += sum(w * system.switched(s.q, s.v, (before.t, after.t)) for s, w in weights)
     return work
 
 

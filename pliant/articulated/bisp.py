@@ -16,7 +16,7 @@ from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
 from pliant.articulated.constraints.rows import RowSet
 from pliant.articulated.dual import Dual
 from pliant.articulated.dynamics import Impulses, active_rows
-from pliant.articulated.friction import Contacts, Friction, MaximalFactor, joint_wrenches, shares, warm_start
+from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, joint_wrenches, shares, warm_start
 from pliant.articulated.linear import Factored, dense_matrix
 from pliant.articulated.system import ArticulatedSystem, Assembly
 from pliant.state import Counts, SolveReport, State, Step
@@ -51,7 +51,7 @@ class BISP:
     box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
-    works: ClassVar[tuple[str, ...]] = ("friction",)
+    works: ClassVar[tuple[str, ...]] = ("friction", "motors")
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: BISPMemory | None = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)
@@ -72,8 +72,8 @@ class BISP:
             previous = reaction
             limits = self._damped(problem.limits(f_alpha, impulses), limits, iteration)
             beta = warm_start(share, limits)
-            box = self.box.solve(problem.H, problem.slip(f_alpha), -limits, limits, beta)
-            beta, share, solved = box.x, shares(box.x, limits), solved and box.converged
+            box = self.box.solve(problem.H, problem.slip(u, f_alpha, f_beta), -limits, limits, beta)
+            beta, share, solved = box.x, shares(box.x, limits), box.converged
             f_beta = -(problem.contacts.T.T @ beta).reshape(-1, 6) / h
         if self.published:
             u, impulses = problem.reduced_solve(f_beta + f_alpha)
@@ -83,10 +83,12 @@ class BISP:
             float(change),
             self.tolerance,
             Counts(1, 1, 0, 1, iteration),
+            message="" if solved else UNSOLVED,
         )
-        record = BISPMemory(f_beta, share, beta, limits, f_alpha, Impulses(problem.owners, impulses, h))
-        rubbed = h * float((f_beta * kin.apply(u)).sum())
-        return Step(State(q + h * u, u, t), record, (report,), work={"friction": rubbed})
+        acted = Impulses.of((*problem.equality.parts, *problem.inequality.parts), impulses, h)
+        record = BISPMemory(f_beta, share, beta, limits, f_alpha, acted)
+        work = {"friction": h * float((f_beta * kin.apply(u)).sum()), "motors": h * acted.power}
+        return Step(State(q + h * u, u, t), record, (report,), work=work)
 
     def _damped(self, limits: Array, before: Array, iteration: int) -> Array:
         """The mean of the new and the last limits once the iteration is likely to cycle; as printed it may."""
@@ -162,8 +164,8 @@ class _Problem:
         mine = np.array(self.owners, dtype=int) == constraint
         return (self.G[mine].T @ impulses[mine]).reshape(-1, 6) / self.h
 
-    def slip(self, f_alpha: Array) -> Array:
-        """Tangential velocities with all reactions but without friction."""
-        f = self.at.f if self.published else self.at.biased
-        free = (self.momentum + self.h * (f + f_alpha)).ravel()
-        return self.contacts.T @ self.maximal.solve(free)
+    def slip(self, u: Array, f_alpha: Array, f_beta: Array) -> Array:
+        """Tangential velocities with all reactions but without friction; as printed, with those of joints only."""
+        if self.published:
+            return self.contacts.T @ self.maximal.solve((self.momentum + self.h * (self.at.f + f_alpha)).ravel())
+        return self.contacts.T @ self.kin.apply(u).ravel() - self.Y.T @ (self.h * f_beta.ravel())

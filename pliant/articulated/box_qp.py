@@ -50,11 +50,11 @@ class ProjectedNewton:
         if first.converged:
             return first
         second = self._rounds(H, g, lo, hi, _interior(H, g, lo, hi))
-        error = _projected_gradient(H @ second.x - g, second.x, lo, hi) / (float(np.abs(g).max()) + 1e-300)
+        error = _projected_gradient(H @ second.x - g, second.x, lo, hi) / _size(H, g, lo, hi)
         return BoxSolution(second.x, error <= self.accepted, first.iterations + second.iterations)
 
     def _rounds(self, H: Array, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
-        size = float(np.abs(g).max()) + 1e-300
+        size = _size(H, g, lo, hi)
         shift = self.shift * float(np.diag(H).max()) + 1e-300
         best, error = x, np.inf
         for k in range(self.patience):
@@ -75,6 +75,13 @@ class ProjectedNewton:
                 d[free] = -scipy.linalg.cho_solve(factor, r[free], check_finite=False)
                 x = _search(H, r, x, d, lo, hi)
         return BoxSolution(best, False, self.patience)
+
+
+def _size(H: Array, g: Array, lo: Array, hi: Array) -> float:
+    """What gradients are compared with: g, or, where nothing slips, the round-off of H x within finite bounds."""
+    reach = np.maximum(np.abs(lo), np.abs(hi))
+    reach[~np.isfinite(reach)] = 0.0
+    return float(np.abs(g).max() + 1e-6 * (np.abs(H) @ reach).max()) + 1e-300
 
 
 def _projected_gradient(r: Array, x: Array, lo: Array, hi: Array) -> float:

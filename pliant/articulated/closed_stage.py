@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.reduced_stage import ReducedStage
-from pliant.articulated.system import ArticulatedSystem, complex_jacobian
+from pliant.articulated.system import ArticulatedSystem, complex_jacobian, refuse_inequalities
 from pliant.articulated.tree import Kinematics
-from pliant.errors import SceneError
 from pliant.state import State
 
 
@@ -31,7 +30,7 @@ class ClosedStage:
     scale: float = field(init=False)
 
     def __post_init__(self) -> None:
-        _refuse_inequalities(self.free.system)
+        refuse_inequalities(self.free.system, "fully implicit articulated step")
         q = self.free.start
         kin, rows = self._rows(q)
         G = _stack(kin, rows)
@@ -61,6 +60,10 @@ class ClosedStage:
     def _rows(self, q: Array) -> tuple[Kinematics, list[Rows]]:
         kin = self.free.system.kinematics(q, self.free.velocity(q))
         return kin, self.free.system.rows(kin, self.free.t, inequality=False)
+
+    def rows(self, q: Array) -> list[Rows]:
+        """The constraints at q."""
+        return self._rows(q)[1]
 
     def residual(self, z: Array) -> Array:
         q, multipliers = self.split(z)
@@ -96,16 +99,6 @@ class ClosedStage:
 def _stack(kin: Kinematics, rows: list[Rows]) -> Array:
     """G (k, nr) of all rows over the joint rates."""
     return np.concatenate([kin.project_rows(r.G) if r.maximal else r.G for r in rows])
-
-
-def _refuse_inequalities(system: ArticulatedSystem) -> None:
-    for c in system.constraints:
-        if c.inequality:
-            raise SceneError(
-                f"{type(c).__name__} acts one way only",
-                where="fully implicit articulated step",
-                remedy="use LinearlyImplicitTree or BISP, or replace it by a stiff spring",
-            )
 
 
 def consistent_velocity(system: ArticulatedSystem, state: State) -> Array:

@@ -7,17 +7,18 @@ Without rows it is one linear solve (`Dense`, `Sparse`, `PCG`); with rows a quad
 step for explicit matrices, a small dual programme behind `PCG`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.constraints.rows import RowSet, stacked
+from pliant.articulated.constraints.rows import Rows, RowSet, stacked
 from pliant.articulated.linear import Dense, Factored, MatrixChoice, Solved, VelocityMatrix
 from pliant.articulated.system import ArticulatedSystem, Assembly
 from pliant.articulated.tree import Kinematics
-from pliant.errors import NotPositiveDefinite
+from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.qp import solve_qp
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.velocity_step import velocity_step
@@ -25,11 +26,22 @@ from pliant.velocity_step import velocity_step
 
 @dataclass(frozen=True)
 class Impulses:
-    """Multipliers of the step per constraint: force = G^T impulse / h. Motors read their torque here."""
+    """Multipliers of the step per constraint: force = G^T impulse / h. Motors read their torque here.
+
+    ``power`` [W] is what the constraints that prescribe a rate put in: force times rate, row by row.
+    """
 
     owners: tuple[int, ...]  # positions in system.constraints, one per row
     values: Array  # (rows,)
     h: float
+    power: float = 0.0
+
+    @staticmethod
+    def of(rows: Sequence[Rows], values: Array, h: float) -> "Impulses":
+        """From the rows, equalities first, and their multipliers."""
+        owners = tuple(int(r.owner) for r in rows for _ in r.g)
+        rates = np.concatenate([np.zeros(0), *(0.0 * r.rate if r.inequality else r.rate for r in rows)])
+        return Impulses(owners, values, h, float(rates @ values) / h)
 
     def force(self, constraint: int) -> Array:
         """Constraint forces [N or N m] of the rows of one constraint."""
@@ -44,8 +56,10 @@ class LinearlyImplicitTree:
     qp: Any = None
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
+    works: ClassVar[tuple[str, ...]] = ("motors",)
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: Any = None) -> Step:
+        _refuse_friction(system)
         q, v = system.tree.reparameterise(state.q, state.v)
         t = state.t + h
         kin = system.kinematics(q, v)
@@ -59,8 +73,15 @@ class LinearlyImplicitTree:
             return Step(state, memory, (SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), message=str(error)),))
         if not np.isfinite(u).all():
             return Step(state, memory, (SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), message="not finite"),))
-        owners = tuple(int(p.owner) for rows in (equality, inequality) for p in rows.parts for _ in p.g)
-        return Step(State(q + h * u, u, t), Impulses(owners, impulses, h), (report,))
+        acted = Impulses.of((*equality.parts, *inequality.parts), impulses, h)
+        return Step(State(q + h * u, u, t), acted, (report,), work={"motors": h * acted.power})
+
+
+def _refuse_friction(system: ArticulatedSystem) -> None:
+    for c in system.constraints:
+        if getattr(c, "mu", None):
+            what, remedy = f"{type(c).__name__} has friction mu = {c.mu:g}", "use BISP, or give mu = 0"  # type: ignore[attr-defined]
+            raise SceneError(what, where="LinearlyImplicitTree", remedy=remedy)
 
 
 def active_rows(system: ArticulatedSystem, kin: Kinematics, t: float) -> tuple[RowSet, RowSet]:

@@ -15,6 +15,8 @@ from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
 
+UNSOLVED = "the programme of the friction impulses has not converged"
+
 
 @dataclass(frozen=True)
 class Friction:

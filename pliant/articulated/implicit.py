@@ -59,11 +59,13 @@ class TreeBDF1:
     solver: NonlinearSolver = field(default_factory=_newton)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
+    works: ClassVar[tuple[str, ...]] = ("motors",)
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: Any = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)
         new = _solve(self.solver, ReducedStage(system, h, q + h * v, q, state.t + h, q), q + h * v)
-        return Step(State(new.q, new.v, state.t + h), new.impulses, (new.report,))
+        work = {"motors": h * new.impulses.power}
+        return Step(State(new.q, new.v, state.t + h), new.impulses, (new.report,), work=work)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,7 @@ class TreeBDF2:
     solver: NonlinearSolver = field(default_factory=_newton)
     order: ClassVar[int] = 2
     made_for: ClassVar[type] = ArticulatedSystem
+    works: ClassVar[tuple[str, ...]] = ("motors",)
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: History | None = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)
@@ -93,7 +96,9 @@ class TreeBDF2:
         base = (4.0 * q - memory.previous_q) / 3.0
         target = base + c * (4.0 * v - memory.previous_v) / 3.0
         new = _solve(self.solver, ReducedStage(system, c, target, base, state.t + h, q), q + h * v)
-        return Step(State(new.q, new.v, state.t + h), History(q, v, new.q, h, new.impulses), (new.report,))
+        work = {"motors": 0.5 * h * (memory.impulses.power + new.impulses.power)}
+        history = History(q, v, new.q, h, new.impulses)
+        return Step(State(new.q, new.v, state.t + h), history, (new.report,), work=work)
 
     def _start(self, system: ArticulatedSystem, state: State, h: float) -> Step:
         q, c = state.q, ALPHA * h
@@ -104,7 +109,8 @@ class TreeBDF2:
         stage = ReducedStage(system, c, target, base, state.t + h, a.q)
         new = _solve(self.solver, stage, a.q + (1.0 - ALPHA) * h * a.v)
         history = History(q, v, new.q, h, new.impulses)
-        return Step(State(new.q, new.v, state.t + h), history, (a.report, new.report))
+        work = {"motors": h * ((1.0 - ALPHA) * a.impulses.power + ALPHA * new.impulses.power)}
+        return Step(State(new.q, new.v, state.t + h), history, (a.report, new.report), work=work)
 
 
 class _Root(NamedTuple):
@@ -124,4 +130,5 @@ def _solve(solver: NonlinearSolver, stage: ReducedStage, guess: Array) -> _Root:
     closed = ClosedStage(stage)
     solution = solver.solve(closed, closed.joined(guess))
     q, multipliers = closed.split(solution.z)
-    return _Root(q, stage.velocity(q), Impulses(closed.owners, multipliers / stage.c, stage.c), solution.report)
+    acted = Impulses.of(closed.rows(q), multipliers / stage.c, stage.c)
+    return _Root(q, stage.velocity(q), acted, solution.report)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.constraints.rows import acceleration_rhs
-from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.system import ArticulatedSystem, refuse_inequalities
 from pliant.state import Counts, SolveReport, State, Step
 
 _C = np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
@@ -37,9 +37,10 @@ class RK45Memory:
 
 @dataclass(frozen=True)
 class RK45:
-    """``step`` integrates over h with as many substeps as the tolerances need.
+    """``step`` integrates over h with as many substeps as the tolerances need, ten at least.
 
-    Equality constraints only: limits and contacts are not seen, friction is not either.
+    Equality constraints only: limits and contacts are refused, friction in joints is not seen. What motors do is not
+    booked.
     """
 
     rtol: float = 1e-4
@@ -49,6 +50,7 @@ class RK45:
     made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: RK45Memory | None = None) -> Step:
+        refuse_inequalities(system, "RK45")
         q, v = system.tree.reparameterise(state.q, state.v)
         y, t, end = np.concatenate([q, v]), state.t, state.t + h
         rate = lambda t, y: self._rate(system, t, y)

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
 from pliant.articulated.dual import Dual
-from pliant.articulated.friction import Contacts, Friction, MaximalFactor, shares, warm_start
+from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, shares, warm_start
 from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved, released
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
@@ -70,13 +70,18 @@ class StaggeredProjections:
             limits = problem.limits(impulses)
             slip = problem.contacts.T @ problem.factor.solve((problem.momentum + h * f_alpha).ravel())
             box = self.box.solve(problem.H, slip, -limits, limits, warm_start(share, limits))
-            share, solved = shares(box.x, limits), solved and box.converged
+            share, solved = shares(box.x, limits), box.converged
             f_beta = -(problem.contacts.T.T @ box.x).reshape(-1, 6) / h
         after = moved(bodies, phi.reshape(-1, 6), h)
         q, errors = fitted(system, after, state.q + h * kin.v)
         v = kinematics(system, after, q).v
         report = SolveReport(
-            change < self.tolerance and solved, iteration, float(change), self.tolerance, Counts(1, 1, 0, 1, iteration)
+            change < self.tolerance and solved,
+            iteration,
+            float(change),
+            self.tolerance,
+            Counts(1, 1, 0, 1, iteration),
+            message="" if solved else UNSOLVED,
         )
         rubbed = h * float((f_beta * phi.reshape(-1, 6)).sum())
         memory = SPMemory(after, errors, f_beta, share)

@@ -8,6 +8,7 @@ Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity a
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -71,7 +72,10 @@ class ArticulatedSystem:
     """Links with forces and constraints. ``q``, ``v`` (nr,) are joint coordinates and rates in tree order.
 
     ``baumgarte`` [1/s] pulls constraint errors back. ``contacts`` are the implicit contacts of frictional joints.
+    ``works`` names what `power` tells: of dampers, and of forces that have no potential or one that changes in time.
     """
+
+    works: ClassVar[tuple[str, ...]] = ("damping", "drives")
 
     def __init__(
         self,
@@ -217,6 +221,24 @@ class ArticulatedSystem:
             "elastic": float(sum(f.potential(kin, t, self.quirks) for f in self.forces)),
         }
 
+    def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """Power [W] of the dampers, and of torques and forces without a potential."""
+        kin = self.kinematics(q, v)
+        loads, drives = Loads(kin, self.quirks), Loads(kin, self.quirks)
+        for force in self.forces:
+            force.add(drives if getattr(force, "drives", False) else loads, kin, t)
+        maximal, reduced = loads.damping_force(kin)
+        return {
+            "damping": float((maximal * kin.twists).sum() + reduced @ kin.v),
+            "drives": float((drives.f * kin.twists).sum() + drives.f_r @ kin.v),
+        }
+
+    def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
+        """What the potentials of the forces gain by time alone [J]: muscles that are activated."""
+        kin = self.kinematics(q, v)
+        before, after = (sum(f.potential(kin, t, self.quirks) for f in self.forces) for t in times)
+        return float(after - before)
+
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Total linear momentum (3,) [kg m/s], and angular momentum (3,) [kg m^2/s] about the world origin."""
         kin = self.kinematics(q, v)
@@ -224,6 +246,14 @@ class ArticulatedSystem:
         linear = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, 3:])
         spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
         return linear.sum(axis=0), (spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0)
+
+
+def refuse_inequalities(system: ArticulatedSystem, where: str) -> None:
+    """Refuse limits and contacts where a method would not see them."""
+    for c in system.constraints:
+        if c.inequality:
+            remedy = "use LinearlyImplicitTree or BISP, or replace it by a stiff spring"
+            raise SceneError(f"{type(c).__name__} acts one way only", where=where, remedy=remedy)
 
 
 def complex_jacobian(function: Callable[[Array], Array], x: Array) -> Array:

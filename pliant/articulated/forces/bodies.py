@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class WorldForce:
     link: int | str
     point: Array
     force: Array | Callable[[float], Array]
+    drives: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "WorldForce":
         return replace(self, link=tree.body(self.link), point=np.asarray(self.point, dtype=float))

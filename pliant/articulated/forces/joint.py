@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -58,6 +59,7 @@ class JointTorque:
     link: int | str
     torque: Callable[[float], float | Array]
     maximal: bool = False
+    drives: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "JointTorque":
         return replace(self, link=tree.body(self.link))
