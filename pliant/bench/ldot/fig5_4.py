@@ -15,12 +15,14 @@ def run(*, quick: bool = False) -> Table:
     result = contest("BAR", bar_case(quick), CONTESTANTS)
     direct, frozen, early = (result.ratio(n, "HYBRID-L1") for n in ("NEWTON-D", "NEWTON-L0", "HYBRID-LP"))
     iterative, l1 = result.ratio("NEWTON-I", "NEWTON-D"), result.ratio("NEWTON-L1", "NEWTON-L0")
-    published = result.ratio("NEWTON-D", "HYBRID-L1 published")
+    printed = result.ratio("NEWTON-D", "HYBRID-L1 published")
+    both = result.ratio("NEWTON-L0 published", "HYBRID-L1 published")
     far, distance = max(result.apart.items(), key=lambda item: item[1], default=("all", 0.0))
     claims = [
         Claim("LD-1 HYBRID-L1 against NEWTON-D", "3.3x (pass: > 1)", f"{direct:.2f}x", direct > 1.0),
-        Claim("LD-1 HYBRID-L1 as published against NEWTON-D", "3.3x (pass: > 1)", f"{published:.2f}x", published > 1.0),
         Claim("LD-1 HYBRID-L1 against NEWTON-L0", "2.12x (pass: > 1)", f"{frozen:.2f}x", frozen > 1.0),
+        Claim("LD-1 HYBRID-L1 against NEWTON-D, as published", "3.3x (pass: > 1)", f"{printed:.2f}x", printed > 1.0),
+        Claim("LD-1 HYBRID-L1 against NEWTON-L0, as published", "2.12x (pass: > 1)", f"{both:.2f}x", both > 1.0),
         Claim("LD-1 NEWTON-I like NEWTON-D", "about equal", f"{iterative:.2f} of its time", 0.5 < iterative < 2.0),
         Claim("LD-1 NEWTON-L1 like NEWTON-L0", "about equal", f"{l1:.2f} of its time", 0.67 < l1 < 1.5),
         Claim("LD-7 HYBRID-LP not slower than HYBRID-L1", "ours", f"{early:.2f} of its time", early <= 1.0),
