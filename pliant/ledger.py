@@ -74,7 +74,8 @@ def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row
     names = [f.name for f in getattr(system, "force_terms", ())]
     names += [*getattr(system, "works", ()), *getattr(integrator, "works", ())]
     work = dict.fromkeys(["scripts", *names], 0.0)
-    return Row(step, state.t, system.energies(state.q, state.v, state.t), work, 0.0, linear, angular)
+    energies = {name: float(value) for name, value in system.energies(state.q, state.v, state.t).items()}
+    return Row(step, state.t, energies, work, 0.0, linear, angular)
 
 
 def entry(
@@ -90,7 +91,7 @@ def entry(
         work |= _powers(system, before, after, weights)
     work = {**dict.fromkeys(previous.work, 0.0), **work}
     for name, done in (booked or {}).items():
-        work[name] = work.get(name, 0.0) + done
+        work[name] = work.get(name, 0.0) + float(done)
     numerical = previous.total - row.total + sum(work.values())
     return Row(row.step, row.t, row.energies, work, numerical, row.linear, row.angular)
 

@@ -30,8 +30,9 @@ class BarrierContact:
     """Contact between all surfaces at a distance below ``dhat`` [m] (None: a thousandth of the scene's size).
 
     ``stiffness`` kappa [N/m^3]; "adaptive" makes the barrier at dhat/2 ten times as stiff as the bodies' elements,
-    and stiffer by powers of two while something is closer than dhat/10. ``mu`` is the friction coefficient, ``creep``
-    [m/s] the speed below which contacts stick. ``resolve_initial`` moves bodies apart that overlap at the start.
+    and sqrt(dhat/10 / d) times stiffer in a step that begins with something at a distance d below dhat/10. ``mu`` is
+    the friction coefficient, ``creep`` [m/s] the speed below which contacts stick. ``resolve_initial`` moves bodies
+    apart that overlap at the start.
     """
 
     dhat: float | None = None
@@ -116,11 +117,7 @@ class BarrierModel:
     def at(self, start: State, t: float) -> Terms:
         """Stiffness and friction from the start of the stage, obstacles at its end."""
         passages, before = self.setting.passages(start.t, t), self.setting.passages(start.t, start.t)
-        kappa = self._kappa
-        if self.choice.stiffness == "adaptive":
-            nearest = self._nearest(start.q, before)
-            if nearest < 0.1 * self.dhat:
-                kappa *= 2.0 ** min(np.ceil(np.log2(0.1 * self.dhat / max(nearest, 1e-12 * self.dhat))), 10.0)
+        kappa = self._stiffness(start.q, before)
         energies = self._energies(passages, kappa)
         forces: list[Force] = []
         if self.choice.mu:
@@ -130,6 +127,17 @@ class BarrierModel:
                 Friction(lambda x: frozen, self._mu, SmoothStick(self.choice.creep), self.setting.n, lagged=True)
             )
         return Terms(tuple(energies), tuple(forces))
+
+    def _stiffness(self, q: Array, passages: list[Passage]) -> float:
+        """kappa for a step from q.
+
+        The force of a barrier is about kappa dhat^2 / d, so a resting body alternates between two distances if kappa
+        is proportional to 1/d, and for ever; with the root of it every step halves the difference.
+        """
+        if self.choice.stiffness != "adaptive":
+            return self._kappa
+        closeness = 0.1 * self.dhat / max(self._nearest(q, passages), 1e-7 * self.dhat)
+        return self._kappa * float(np.sqrt(max(closeness, 1.0)))
 
     def _energies(self, passages: list[Passage], kappa: float) -> list[SurfaceBarrier | GapBarrier]:
         energies: list[SurfaceBarrier | GapBarrier] = []
@@ -164,8 +172,8 @@ class BarrierModel:
         return np.full(len(contacts), self.choice.mu)
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
-        parts = []
-        for energy in self._energies(self.setting.passages(t, t), self._kappa):
+        parts, here = [], self.setting.passages(t, t)
+        for energy in self._energies(here, self._stiffness(q, here)):
             rub = Friction(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n)
             parts.append(touch_of(self.setting, q, *rub.contact_forces(q, v)))
         return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
