@@ -10,8 +10,10 @@ With K = -df/dq, D = -df/dv, A = M + h D + h^2 K and the modes K U = M U Lam, U^
 One factorization and one solve: A maps the M-complement of the modes to itself, and there it is the matrix of the split
 system, so the low-rank update of the source is not needed. Where A is nearly singular in captured negative modes, the
 right-hand side is first made orthogonal to them. Only a damping that U does not diagonalise (say beta K at rest, far
-from rest) needs the update, and s further right-hand sides. The modes come from the factor of A, which inverts a
-shift; they are followed from step to step, and the linearly implicit step rides along in their block of solves.
+from rest) needs the update, and s further right-hand sides; where it couples the modes strongly to the rest, as the
+friction of contacts does, all damping is implicit, and of the modes only their stiffness is exponential. The modes come
+from the factor of A, which inverts a shift; they are followed from step to step, and the linearly implicit step rides
+along in their block of solves.
 [Chen2019, Eq. 6.1-6.8]
 """
 
@@ -40,6 +42,7 @@ DENSE = 150  # up to this many coordinates the modes are computed densely in eve
 GUARDS = 2  # modes followed beyond the captured ones: they keep clusters together
 RIGID = 6  # extra modes asked for at the start, to find those of a free body; as many for each further one
 INVARIANT = 1e-6  # |D U - M U D_r| relative to |D U| below which damping leaves the modes uncoupled
+WEAK = 0.25  # h^2 D_mc A_cc^-1 D_cm below which damping may couple modes that are damped exactly with the rest
 SINGULAR = -0.5  # h^2 lam below which the right-hand side is made orthogonal to the modes before the solve
 
 
@@ -55,7 +58,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class SIERE:
-    """``s`` elastic modes (the rigid ones of free bodies come on top: six for each, all of them or a body would tilt).
+    """``s`` elastic modes (the rigid ones of free bodies come on top: six for each, all of them or a body would tilt;
+    they are known by their zero eigenvalues, which bodies under stress at the start or at a cut do not all have).
 
     ``s=0`` is linearly implicit Euler, s = all modes is ERE. K is exact, in the modes too, so that negative modes are
     captured as they are; ``project="on_demand"`` projects it in steps whose A is indefinite, "always" in every step
@@ -217,14 +221,30 @@ def increment(x: Matrices, factor: Factor, U: Array, lam: Array, y: Array) -> tu
         DU = x.D @ U
         Dr = U.T @ DU
         y_q, y_v = modal.damped(lam, Dr, a, c, h)
-        if np.abs(DU - MU @ Dr).max() > INVARIANT * np.abs(DU).max():
+        across = DU - MU @ Dr
+        if np.abs(across).max() > INVARIANT * np.abs(DU).max():
+            weak = weakly_coupled(x, factor, across)
+            if not weak:
+                y_q, y_v = modal.undamped(lam, a, c, h)
             rhs = x.implicit() - MU @ (U.T @ x.implicit()) + MU @ y_v
-            y = split_solve(factor, MU, h * Dr + h * h * np.diag(lam), rhs)
-            return U @ y_q + h * (x.v - U @ a + y - U @ (MU.T @ y)), y
+            y = split_solve(factor, MU, h * h * np.diag(lam) + (h * Dr if weak else 0.0), rhs)
+            y_m = MU.T @ y
+            if not weak:
+                y_q = y_q + h * (y_m - y_v)
+            return U @ y_q + h * (x.v - U @ a + y - U @ y_m), y
     if h * h * lam[0] < SINGULAR:
         y = factor.solve(x.implicit() - MU @ (U.T @ x.implicit()))
     w = y - U @ (MU.T @ y)
     return U @ y_q + h * (x.v - U @ a + w), U @ y_v + w
+
+
+def weakly_coupled(x: Matrices, factor: Factor, across: Array) -> bool:
+    """Whether the damping ``across`` (n, s) = D_cm leaves the split definite, h^2 D_mc A^-1 D_cm < WEAK; as M <= A, M is
+    tried first."""
+    for inverse in (lambda B: B / x.m[:, None], factor.solve):
+        if x.h**2 * np.linalg.norm(across.T @ inverse(across), 2) < WEAK:
+            return True
+    return False
 
 
 def split_solve(factor: Factor, W: Array, C: Array, g: Array) -> Array:

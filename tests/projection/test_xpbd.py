@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from projection_stages import beam, net
 
-from pliant.bodies import Membrane, Solid, SpringNet
+from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
 from pliant.constraints import Angles, Distances, Penalty, PlaneDistances, Volumes
 from pliant.energies.attachment import Attachment
 from pliant.energies.bending import QuadraticBending, hinges
@@ -14,7 +14,7 @@ from pliant.energies.membrane import Membrane as Corotated
 from pliant.energies.projective import HingeBending, PlaneCollision, StrainLimit
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
-from pliant.integrators import BDF1
+from pliant.integrators import BDF1, BDF2
 from pliant.integrators.xpbd import XPBD, element_kernels
 from pliant.integrators.xpbd.constraints import constraints
 from pliant.integrators.xpbd.patches import plan
@@ -24,6 +24,7 @@ from pliant.maps.pins import Pin
 from pliant.materials import ARAP, Corotational, NeoHookean, StableNeoHookean, StVK
 from pliant.mesh import bar, chain, rectangle, sheet, spring_net
 from pliant.scene import Scene
+from pliant.simulate import simulate
 from pliant.solvers import Newton, Tolerance
 from pliant.stage import Stage
 from pliant.state import State
@@ -365,3 +366,16 @@ def test_the_unknown_is_refused_by_name():
     for bad in ({"substeps": 0}, {"iterations": 0}, {"damping": -1.0}):
         with pytest.raises(SceneError):
             XPBD(**bad)
+
+
+@pytest.mark.parametrize("damping", [Rayleigh(beta=0.05, current=True), Green(0.05)])
+def test_damping_of_bodies_is_implicit(damping):
+    """Strongly damped, far beyond what an explicit damper bears, XPBD goes where BDF2 goes."""
+    mesh = bar(size=(0.3, 0.1, 0.1), cells=(4, 1, 1))
+    pin = Pin(np.flatnonzero(mesh.X[:, 0] < 1e-9))
+    tips = []
+    for integrator in (BDF2(), XPBD()):
+        body = Solid(mesh, StableNeoHookean(5e4, 0.4), damping=damping, pins=pin)
+        *_, last = simulate(Scene([body], integrator=integrator, h=0.005, duration=0.3))
+        tips.append(last.state.q.reshape(-1, 3)[mesh.X[:, 0] > 0.299, 2].mean())
+    assert tips[1] == pytest.approx(tips[0], abs=2e-3)

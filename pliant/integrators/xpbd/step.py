@@ -1,10 +1,11 @@
 """XPBD: implicit Euler by Gauss-Seidel on compliant constraints, in small substeps. [Macklin2016; Macklin2019]
 
-    predict   x = x_n + h v_n + h^2 W f,   lam = 0
+    predict   x = x_n + h v,   (M - h D)(v - v_n) = h f,   lam = 0
     project   every constraint in turn, ``iterations`` times
     update    v = (x - x_n)/h
 
-Neither tolerance nor matrix: what that costs in accuracy is the residual of implicit Euler, reported every step.
+D is the damping of the bodies (without any, v = v_n + h W f); conjugate gradients solve for it. Otherwise neither
+tolerance nor matrix: what that costs in accuracy is the residual of implicit Euler, reported every step.
 """
 
 from dataclasses import dataclass
@@ -16,9 +17,12 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import SceneError
 from pliant.integrators.xpbd.constraints import Batch, constraints, in_space
+from pliant.linear.pcg import PCG
 from pliant.stage import Stage
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
+
+DAMPING = PCG(tolerance=1e-6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class XPBD:
     """``substeps`` steps of ``iterations`` sweeps each; many substeps with one sweep beat one step with many.
 
     ``damping`` [s] acts on every constraint like Rayleigh damping proportional to stiffness, implicitly. Damping forces
-    of the bodies enter as loads at the start of each substep, hence explicitly.
+    of the bodies are implicit in the velocities, too, before the constraints are projected.
     """
 
     substeps: int = 10
@@ -74,8 +78,14 @@ class XPBD:
         f = model.load
         for force in system.force_terms:
             f = f + force.force(state.q, state.v, t)
-        W = model.W[:, : system.X.shape[1]].ravel()
-        return system.prescribe(state.q + h * state.v + h * h * W * f, t)
+        D = system.damping(state.q, state.v, t)
+        if D.nnz:
+            dv = np.zeros_like(f)
+            A = system.restrict(system.weighted_sum([(1.0, system.mass(state.q)), (-h, D)]))
+            dv[system.free] = DAMPING.factor(A).solve(h * f[system.free])
+        else:
+            dv = h * model.W[:, : system.X.shape[1]].ravel() * f
+        return system.prescribe(state.q + h * (state.v + dv), t)
 
     def _project(self, model: Model, predicted: Array, start: Array, h: float, multipliers: list[Array]) -> Array:
         """Positions after all sweeps of a substep, its multipliers starting from zero."""
