@@ -239,8 +239,8 @@ def increment(x: Matrices, factor: Factor, U: Array, lam: Array, y: Array) -> tu
 
 
 def weakly_coupled(x: Matrices, factor: Factor, across: Array) -> bool:
-    """Whether the damping ``across`` (n, s) = D_cm leaves the split definite, h^2 D_mc A^-1 D_cm < WEAK; as M <= A, M is
-    tried first."""
+    """Whether the damping ``across`` (n, s) = D_cm leaves the split definite, h^2 D_mc A^-1 D_cm < WEAK; M, which is
+    less than A, is tried first."""
     for inverse in (lambda B: B / x.m[:, None], factor.solve):
         if x.h**2 * np.linalg.norm(across.T @ inverse(across), 2) < WEAK:
             return True
