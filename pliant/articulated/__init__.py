@@ -8,18 +8,18 @@ from pliant.articulated.implicit import TreeBDF1, TreeBDF2
 from pliant.articulated.linear import PCG, Dense, Sparse
 from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.rk45 import RK45
+from pliant.articulated.scene import TREE_INTEGRATORS, ArticulatedScene
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
-
-TREE_INTEGRATORS = (LinearlyImplicitTree, TreeBDF1, TreeBDF2, RK45, BISP, StaggeredProjections)
 
 __all__ = [
     "BISP",
     "PCG",
     "RK45",
     "TREE_INTEGRATORS",
+    "ArticulatedScene",
     "ArticulatedSystem",
     "Body",
     "Dense",

@@ -1,55 +1,21 @@
-"""What a RedMax scene is: a system, where it starts, and how it is run. The numbered scenes are in cm, g, s."""
+"""What the RedMax scenes share. The numbered scenes are in cm, g, s."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated import TREE_INTEGRATORS
 from pliant.articulated.bodies import Body, at, cuboid
 from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.joints import Fixed, Joint, Revolute
+from pliant.articulated.scene import ArticulatedScene
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
-from pliant.integrators.base import require_fit
-from pliant.policy import read_policy, steps_of
 from pliant.state import State, Step
 
 GRAVITY = (0.0, 0.0, -980.0)  # cm/s^2
 X, Y, Z = np.eye(3)
-
-
-@dataclass(frozen=True)
-class ArticulatedScene:
-    """A model, where it starts, the step ``h`` and ``duration`` [s], and the integrator it was made for.
-
-    It can be given to `pliant.simulate` and recorded like any other scene.
-    """
-
-    model: ArticulatedSystem
-    start: State
-    h: float = 1e-2
-    duration: float = 2.0
-    integrator: Any = field(default_factory=LinearlyImplicitTree)
-    name: str = "articulated"
-    on_failure: str = "raise"
-    on_energy_gain: str = "ignore"
-
-    def __post_init__(self) -> None:
-        read_policy(self)
-        require_fit(self.integrator, ArticulatedSystem, TREE_INTEGRATORS)
-
-    @property
-    def steps(self) -> int:
-        return steps_of(self)
-
-    def system(self) -> ArticulatedSystem:
-        return self.model
-
-    def initial(self, system: ArticulatedSystem) -> State:
-        return self.start
 
 
 def scene(
