@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.se3 import adjoint, frame, inverse
-from pliant.errors import MaterialError, MeshError
+from pliant.errors import MaterialError, MeshError, SceneError
 
 _NO_POINTS, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 
@@ -26,14 +27,28 @@ class Body:
     faces: IntArray = field(default_factory=lambda: _NO_FACES)
     radius: float = 0.0
 
+    def __post_init__(self) -> None:
+        require_frame(self.frame, "Body.frame")
+
     @property
     def mass(self) -> float:
         return float(self.inertia[5])
 
 
-def at(*p: float) -> Array:
-    """The frame with origin p and no rotation."""
-    return frame(p=np.array(p, dtype=float))
+def at(*p: Any) -> Array:
+    """The frame with origin p, three numbers or one vector, and no rotation."""
+    origin = np.array(p[0] if len(p) == 1 else p, dtype=float)
+    if origin.shape != (3,) or not np.isfinite(origin).all():
+        raise SceneError(f"the origin is {p}", where="at", remedy="give x, y and z")
+    return frame(p=origin)
+
+
+def require_frame(E: Array, where: str) -> None:
+    """Refuse what is no frame: a rotation and an origin, (4, 4)."""
+    E = np.asarray(E, dtype=float)
+    if E.shape != (4, 4) or not np.allclose(E[:3, :3] @ E[:3, :3].T, np.eye(3), atol=1e-6):
+        remedy = "give a (4, 4) matrix with a rotation and an origin, such as at(x, y, z)"
+        raise SceneError(f"the frame is {E.tolist()}", where=where, remedy=remedy)
 
 
 def _placed(E: Array | None) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
-from pliant.articulated.bodies import Body
+from pliant.articulated.bodies import Body, require_frame
 from pliant.articulated.joints.base import Joint
 from pliant.articulated.joints.stacking import batches
 from pliant.articulated.se3 import inverse, reparameterise
@@ -28,6 +28,9 @@ class Link:
     parent: int | str | None = None
     frame: Array = field(default_factory=lambda: np.eye(4))
     name: str = ""
+
+    def __post_init__(self) -> None:
+        require_frame(self.frame, f"Link {self.name!r}")
 
 
 @dataclass(frozen=True)

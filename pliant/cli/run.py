@@ -32,8 +32,8 @@ def run_scene(
     from pliant.scene_file import load_scene
 
     loaded = load_scene(source, settings)
-    name = str(loaded.scene.name) if loaded.scene.name != "scene" else Path(source).stem  # one that has no name
-    folder = out or _free_folder(Path("runs") / Path(name).name)
+    usual = Path("runs") / (Path(source).stem if Path(source).is_file() else source)
+    folder = out or (usual if overwrite else _free_folder(usual))
     try:
         with _watching(loaded.scene, quiet) as watch:
             made = record(

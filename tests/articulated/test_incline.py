@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.articulated import BISP, RK45, LinearlyImplicitTree, Link, StaggeredProjections, cuboid
+from pliant.articulated import BISP, RK45, LinearlyImplicitTree, Link, StaggeredProjections, at, cuboid
 from pliant.articulated.constraints import FloorContact
 from pliant.articulated.joints import Free3D
 from pliant.errors import SceneError
@@ -55,3 +55,12 @@ def test_what_cannot_be_seen_is_refused():
         next(simulate(block(RK45(), 0.2)))
     *_, last = simulate(block(LinearlyImplicitTree(), 0.2, mu=0.0))
     assert last.state.v[0] == pytest.approx(0.3 * G * np.sin(np.arctan(0.2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [np.eye(3), np.zeros(3), 2.0 * np.eye(4)])
+def test_what_is_no_frame_is_refused(wrong):
+    with pytest.raises(SceneError, match="frame is"):
+        cuboid((0.1, 0.1, 0.1), 1000.0, wrong)
+    with pytest.raises(SceneError, match="Link 'block'"):
+        Link(Free3D(), cuboid((0.1, 0.1, 0.1), 1000.0), None, wrong, "block")
+    assert np.array_equal(at((0, 0, -0.5)), at(0, 0, -0.5))
