@@ -1,5 +1,6 @@
 """The command line. Commands live in modules of their own and import what they need when they are called."""
 
+import json
 import os
 import sys
 import traceback
@@ -15,8 +16,10 @@ def main() -> None:
     except PliantError as error:
         if os.environ.get("PLIANT_VERBOSE"):
             traceback.print_exc()
-        print("error: " + " ".join(str(error).split()), file=sys.stderr)
-        bundle = getattr(error, "bundle", None)
+        said, bundle = " ".join(str(error).split()), getattr(error, "bundle", None)
+        if "--json" in sys.argv:
+            print(json.dumps({"error": said, "bundle": None if bundle is None else str(bundle)}))
+        print(f"error: {said}", file=sys.stderr)
         if bundle is not None:
             print(f"look into it with: pliant replay {bundle}", file=sys.stderr)
         sys.exit(1 if isinstance(error, ConvergenceError | NotPositiveDefinite) else 2)

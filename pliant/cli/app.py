@@ -106,7 +106,7 @@ def list_(
     if scene is None:
         show_catalogue(json=json)
     else:
-        show_scene(scene, to)
+        show_scene(scene, to, json=json)
 
 
 @app.command()
@@ -171,17 +171,17 @@ def export(
     channel: Annotated[str | None, typer.Option(help="colours or values: a recorded channel, or displacement")] = None,
     embed: Annotated[Path | None, typer.Option(help="a fine surface (file) that follows the body")] = None,
     frame: Annotated[int | None, typer.Option(help="one frame only; negative numbers count from the end")] = None,
-    every: Annotated[int, typer.Option(help="every k-th frame (geometry)")] = 1,
-    size: Annotated[str, typer.Option(help="pixels (pictures)")] = "960x540",
-    fps: Annotated[float, typer.Option(help="frames per second (films)")] = 30.0,
+    every: Annotated[int | None, typer.Option(help="every k-th frame of a series (geometry)")] = None,
+    size: Annotated[str | None, typer.Option(help="pixels (pictures and films); default 960x540")] = None,
+    fps: Annotated[float | None, typer.Option(help="frames per second (films); default 30")] = None,
 ) -> None:
     """Write a run as a picture, a film, or geometry for other programs."""
     from pliant.cli.export import check_format, draw_run, export_run
 
-    if check_format(to):
-        draw_run(folder, to, out, channel, embed, frame, size, fps)
+    if check_format(to, every=every, size=size, fps=fps):
+        draw_run(folder, to, out, channel, embed, frame, size or "960x540", 30.0 if fps is None else fps)
     else:
-        export_run(folder, to, out, channel, embed, frame, every)
+        export_run(folder, to, out, channel, embed, frame, 1 if every is None else every)
 
 
 @app.command()

@@ -33,7 +33,7 @@ def show_catalogue(*, json: bool) -> None:
     out.print("channels: " + ", ".join([*POINT_CHANNELS, *CELL_CHANNELS]))
 
 
-def show_scene(name: str, folder: Path | None) -> None:
+def show_scene(name: str, folder: Path | None, *, json: bool = False) -> None:
     from pliant.origin import Origin
     from pliant.scene_file import describe, dumps, load_scene
     from pliant.scene_file.choices import NotDescribable
@@ -43,13 +43,15 @@ def show_scene(name: str, folder: Path | None) -> None:
         origin = Origin(*describe(loaded.scene))
     except NotDescribable:
         origin = loaded.origin  # a reference to the function is all that a file can say
-    if folder is None:
+    if folder is None and json:
+        print(js.dumps({**origin.document, "files": sorted(origin.files)}))
+    elif folder is None:
         if origin.files:
             print(f"# with {', '.join(origin.files)}, which `pliant list {name} --to FOLDER` writes beside it")
         print(dumps(origin.document), end="")
     else:
         origin.write(folder)
-        print(folder / "scene.toml")
+        print(js.dumps({"scene": str(folder / "scene.toml")}) if json else folder / "scene.toml")
 
 
 def summary(thing: Callable[..., Any]) -> str:

@@ -42,13 +42,18 @@ def draw_run(
         print(PICTURES[to](clip, _target(folder, to, f".{to}", out), look))
 
 
-def check_format(to: str) -> bool:
-    """Whether the format is a picture; an error when there is no such format."""
+def check_format(to: str, **options: object) -> bool:
+    """Whether the format is a picture; an error when there is no such format, or when it has no use for an option."""
     from pliant.export import GEOMETRY, PICTURES
 
     if to not in GEOMETRY and to not in PICTURES:
         known = ", ".join([*PICTURES, *GEOMETRY])
         raise RunError(f"unknown format {to!r}", where="--to", remedy=f"use {known}")
+    useful = {"png": {"size"}, "mp4": {"size", "fps"}, "gif": {"size", "fps"}}.get(to, {"every"})
+    for name, value in options.items():
+        if value is not None and name not in useful:
+            remedy = "leave it out" if to != "png" else "leave it out, or choose --frame"
+            raise RunError(f"{to} has no use for {value!r}", where=f"--{name}", remedy=remedy)
     return to in PICTURES
 
 

@@ -17,6 +17,7 @@ from pliant.export.obstacles import Shape, scene_of, shapes_of
 BODY, EDGES, STONE, BACKGROUND = "#6f9bd1", "#27405e", "#c9c4b8", "white"
 FINE = 6000  # triangles; finer surfaces are drawn without their edges
 AWAY = np.array([-0.55, -1.0, 0.5]) / np.linalg.norm([-0.55, -1.0, 0.5])  # from the body to the camera; z is up
+LABELS = 120  # pixels kept for the colour bar and its numbers
 ANGLE, MARGIN = 30.0, 1.08  # field of view [degrees], and what is left around the body in it
 
 
@@ -121,7 +122,9 @@ def _place(plotter: Any, grid: Any, picture: Picture, channel: str | None, limit
     options: dict[str, Any] = {"color": BODY}
     if channel is not None:
         grid.point_data[channel] = magnitude(picture.values[channel])
-        bar = {"title": channel, "color": "black", "vertical": True, "position_x": 0.86, "position_y": 0.2}
+        left = min(0.86, 1.0 - LABELS / plotter.window_size[0])
+        bar = {"title": channel, "color": "black", "vertical": True, "position_x": left, "position_y": 0.2}
+        bar |= {"fmt": "%.3g", "width": 0.08}
         options = {"scalars": channel, "clim": limits, "cmap": MAP, "scalar_bar_args": bar}
     if len(picture.triangles):
         options |= {"show_edges": len(picture.triangles) < FINE, "edge_color": EDGES, "line_width": 1}
