@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "pliant.scene": ("Scene",),
     "pliant.bodies": ("Solid", "Membrane", "SpringNet", "Rayleigh", "Green"),
+    "pliant.cloth.body": ("Cloth",),
+    "pliant.cloth.material": ("ClothMaterial", "from_fabric"),
     "pliant.cutting": ("CutScene", "PlaneCut", "ElementCut"),
     "pliant.fitted": ("FittedScene",),
     "pliant.maps.pins": ("Pin",),
@@ -25,6 +27,8 @@ _HOMES = {
     "pliant.systems.barrier_contact": ("BarrierContact",),
     "pliant.systems.eigenfit": ("EigenFit",),
     "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
+    "pliant.certificate": ("Certificate",),
+    "pliant.ledger": ("Row",),
     "pliant.checkpoint": ("Checkpoint",),
     "pliant.bundle": ("replay",),
     "pliant.advise": ("advise",),
@@ -46,12 +50,16 @@ if TYPE_CHECKING:
     from pliant.advise import advise
     from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
     from pliant.bundle import replay
+    from pliant.certificate import Certificate
     from pliant.checkpoint import Checkpoint
+    from pliant.cloth.body import Cloth
+    from pliant.cloth.material import ClothMaterial, from_fabric
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
     from pliant.cutting import CutScene, ElementCut, PlaneCut
     from pliant.errors import *
     from pliant.fitted import FittedScene
     from pliant.integrators import *
+    from pliant.ledger import Row
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG
     from pliant.maps.motions import Keyframes, Shake

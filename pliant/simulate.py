@@ -214,7 +214,7 @@ def _take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple
         if pieces is not None:
             return pieces, ""
         trouble += f"; nor with h / {2**MAX_HALVINGS}"
-    raise StepFailed(failure_of(system, point, index, h, step, trouble), _remedy(scene))
+    raise StepFailed(failure_of(system, point, index, h, step, trouble), _remedy(scene, step))
 
 
 def _substeps(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> list[Step] | None:
@@ -246,7 +246,10 @@ def failure_of(system: Any, point: Checkpoint, index: int, h: float, step: Step 
     return Failure(index, h, point, state, report, solves, reason, system)
 
 
-def _remedy(scene: SceneLike) -> str:
+def _remedy(scene: SceneLike, step: Step | None) -> str:
+    missed = [r for r in step.reports if not r.converged] if step is not None else []
+    if missed and all(0.0 < r.residual < 10.0 * r.tolerance for r in missed):
+        return "the residual is close: give the solver a larger tolerance, round-off may forbid this one"
     if scene.on_failure == "substep":
         return "look at the failure bundle; the scene itself may be impossible"
     return f'reduce h (now {float(scene.h):g} s), or set on_failure = "substep"'

@@ -131,7 +131,10 @@ def _document(value: Any) -> Any:
         return [_document(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         known = {choice for family in families().values() for choice in family}
-        return describe_choice(value) if type(value) in known else _fields(value)
+        if type(value) in known:
+            return describe_choice(value)
+        if type(value).__module__.startswith("pliant."):  # a part, such as a tolerance, that its field makes again
+            return _fields(value)
     raise NotDescribable(f"a {type(value).__name__} cannot be written in a scene file")
 
 

@@ -6,7 +6,7 @@ from pliant.solvers.ldot import HybridL0, HybridL1, HybridLP, Ldot, NewtonL0, Ne
 from pliant.solvers.line_search import LineSearch
 from pliant.solvers.newton import Newton, NewtonPCG
 from pliant.solvers.projective import PD
-from pliant.solvers.qlb import QLB, QLF
+from pliant.solvers.qlb import AS_PUBLISHED, QLB, QLF
 
 SOLVERS = (
     Newton,
@@ -26,6 +26,7 @@ SOLVERS = (
 )
 
 __all__ = [s.__name__ for s in SOLVERS] + [
+    "AS_PUBLISHED",
     "SOLVERS",
     "Function",
     "LineSearch",

@@ -31,7 +31,9 @@ class PenaltyContact:
     descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps vertices at a distance
     from obstacles and triangles; sheets need one, or nothing is ever inside them;
     ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
-    ``anisotropy`` alpha replaces the springs against obstacles by the anchored ones of [ConJac2020].
+    ``anisotropy`` alpha replaces the springs against obstacles by those of [ConJac2020] to the closest point at the
+    start of a step, K ((1 - alpha) n n^T + alpha I): alpha > 0 holds tangentially, too, whatever mu is. They are meant
+    for ConJac and BDF1; integrators with several stages per step see them move.
     ``resolve_initial`` moves bodies apart that overlap at the start.
     """
 

@@ -289,3 +289,13 @@ def test_a_function_that_fails_is_one_line(tmp_path):
     (tmp_path / "broken.py").write_text("def scene():\n    return 1 / 0\n")
     with pytest.raises(SceneError, match=r"scene\(\) failed: ZeroDivisionError: division by zero; -v shows where"):
         load_scene(tmp_path / "broken.py")
+
+
+def test_a_solver_made_in_python_is_called_so(tmp_path):
+    class Loud(Newton):
+        pass
+
+    mesh = bar(size=(0.3, 0.1, 0.1), cells=(1, 1, 1))
+    scene = Scene([Solid(mesh, StableNeoHookean(1e5, 0.3))], integrator=BDF1(Loud()), duration=0.02)
+    scene.run(tmp_path / "run")
+    assert "made_in_python" in (tmp_path / "run" / "scene.toml").read_text()
