@@ -59,6 +59,9 @@ class Advice:
     suggestions: tuple[str, ...]
 
 
+MOST = 300  # modes asked for at the most; a sheet of cloth has as many slack ones as vertices
+
+
 def advise(scene: Any, *, count: int = 6) -> Advice:
     """Examine a scene at rest: ``count`` elastic modes, the stiffest mode, limits, and suggestions."""
     integrator = getattr(scene.integrator, "integrator", scene.integrator)  # one that cuts or follows modes as it goes
@@ -70,10 +73,9 @@ def advise(scene: Any, *, count: int = 6) -> Advice:
     top = sqrt(max(highest(K, M), 0.0))
     if top == 0.0:
         raise SceneError("nothing is elastic in this scene", where="advise", remedy="there is no step to advise on")
-    found = lowest(K, M, min(count + 6, K.shape[0])).lam
+    found, elastic = _lowest(K, M, count, 1e-8 * top**2)
     if integrator.order == 0:
         raise SceneError("quasistatic steps have no dynamics", where="advise", remedy="choose a dynamic integrator")
-    elastic = found[found > 1e-8 * top**2]
     h = float(scene.h)
     modes = tuple(_mode(integrator, h, sqrt(lam)) for lam in elastic[:count])
     last = _mode(integrator, h, top)
@@ -89,6 +91,18 @@ def advise(scene: Any, *, count: int = 6) -> Advice:
         (1.0 + (h * top) ** 2) / (1.0 + (h * slow) ** 2),
         tuple(_suggestions(integrator, h, modes, last, top)),
     )
+
+
+def _lowest(K: sp.csr_matrix, M: sp.csr_matrix, count: int, zero: float) -> tuple[Array, Array]:
+    """The lowest eigenvalues, and of these the ones above ``zero``: ``count``, however many motions cost nothing."""
+    asked = count + 6  # rigid motions of one body; cloth and ropes have many more
+    while True:
+        asked = min(asked, K.shape[0])
+        found = lowest(K, M, asked).lam
+        elastic = found[found > zero]
+        if len(elastic) >= count or asked == K.shape[0] or asked > MOST:
+            return found, elastic
+        asked *= 2
 
 
 def amplification(integrator: Any, theta: float) -> float:

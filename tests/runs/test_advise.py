@@ -5,16 +5,17 @@ from math import inf, log, pi, sqrt
 
 import numpy as np
 import pytest
+import scipy.linalg
 from typer.testing import CliRunner
 
 from pliant.advise import advise, amplification, stability_limit, wave_time
-from pliant.bodies import Solid
+from pliant.bodies import Membrane, Solid, SpringNet
 from pliant.cli.app import app
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, BDF2, RK4, SDIRK2, TRBDF2, ImplicitMidpoint, LinearlyImplicit, Quasistatic, Verlet
 from pliant.maps.pins import Pin
-from pliant.materials import StableNeoHookean
-from pliant.mesh import bar
+from pliant.materials import StableNeoHookean, StVK
+from pliant.mesh import bar, chain, sheet
 from pliant.scene import Scene
 from pliant.scenes import find
 from pliant.scenes.basic import cantilever, falling_ball, net
@@ -104,3 +105,21 @@ def test_what_cannot_be_measured_is_not_a_number():
     assert all(np.isnan(m.zeta) and np.isnan(m.left) for m in found.modes)
     shown = CliRunner().invoke(app, ["advise", "ledwon/stiff-chain"]).output
     assert "inf" not in shown and "nan" not in shown
+
+
+def test_slack_motions_do_not_hide_the_elastic_ones():
+    """A bar, a sheet and a rope: as many motions without cost, and the same frequencies, as a dense solve finds."""
+    bodies = [
+        Solid(bar(size=(0.2, 0.1, 0.1), cells=(2, 1, 1)), StableNeoHookean(1e5, 0.4)),
+        Membrane(sheet(size=(0.3, 0.3), cells=(3, 3)), StVK(5e5, 0.3), thickness=1e-3, density=300.0),
+        SpringNet(chain(4, length=0.3), k=500.0, mass=0.01, pins=Pin([0])),
+    ]
+    scene = Scene(bodies, h=0.004)
+    system = scene.system()
+    q = system.X.ravel()
+    K = -system.restrict(system.stiffness(q, 0 * q, 0.0)).toarray()
+    lam = scipy.linalg.eigh(K, system.restrict(system.mass(q)).toarray(), eigvals_only=True)
+    elastic = lam[lam > 1e-8 * lam.max()]
+    advice = advise(scene)
+    assert advice.rigid == len(lam) - len(elastic) > 12
+    assert [mode.frequency for mode in advice.modes] == pytest.approx(np.sqrt(elastic[: len(advice.modes)]) / (2 * pi))
