@@ -220,22 +220,33 @@ def increment(x: Matrices, factor: Factor, U: Array, lam: Array, y: Array) -> tu
     else:
         DU = x.D @ U
         Dr = U.T @ DU
-        y_q, y_v = modal.damped(lam, Dr, a, c, h)
         across = DU - MU @ Dr
         if np.abs(across).max() > INVARIANT * np.abs(DU).max():
-            weak = weakly_coupled(x, factor, across)
-            if not weak:
-                y_q, y_v = modal.undamped(lam, a, c, h)
-            rhs = x.implicit() - MU @ (U.T @ x.implicit()) + MU @ y_v
-            y = split_solve(factor, MU, h * h * np.diag(lam) + (h * Dr if weak else 0.0), rhs)
-            y_m = MU.T @ y
-            if not weak:
-                y_q = y_q + h * (y_m - y_v)
-            return U @ y_q + h * (x.v - U @ a + y - U @ y_m), y
+            return coupled(x, factor, (U, MU, lam), (a, c), (Dr, across))
+        y_q, y_v = modal.damped(lam, Dr, a, c, h)
     if h * h * lam[0] < SINGULAR:
         y = factor.solve(x.implicit() - MU @ (U.T @ x.implicit()))
     w = y - U @ (MU.T @ y)
     return U @ y_q + h * (x.v - U @ a + w), U @ y_v + w
+
+
+def coupled(
+    x: Matrices,
+    factor: Factor,
+    modes: tuple[Array, Array, Array],
+    load: tuple[Array, Array],
+    damping: tuple[Array, Array],
+) -> tuple[Array, Array]:
+    """(dq, dv) where damping couples modes and rest: if weakly, that of the modes is exact, else all is implicit."""
+    (U, MU, lam), (a, c), (Dr, across), h = modes, load, damping, x.h
+    weak = weakly_coupled(x, factor, across)
+    y_q, y_v = modal.damped(lam, Dr, a, c, h) if weak else modal.undamped(lam, a, c, h)
+    rhs = x.implicit() - MU @ (U.T @ x.implicit()) + MU @ y_v
+    y = split_solve(factor, MU, h * h * np.diag(lam) + (h * Dr if weak else 0.0), rhs)
+    y_m = MU.T @ y
+    if not weak:  # the way follows what damping has left of the velocities
+        y_q = y_q + h * (y_m - y_v)
+    return U @ y_q + h * (x.v - U @ a + y - U @ y_m), y
 
 
 def weakly_coupled(x: Matrices, factor: Factor, across: Array) -> bool:
