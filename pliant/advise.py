@@ -27,6 +27,7 @@ from pliant.systems.elastodynamics import Elastodynamics
 GROWTH = 1e-7  # per step: what is called unstable
 LOSS = 0.05  # part of the amplitude of the slowest mode that may be lost per period
 COARSE, FINE = 12.0, 400.0  # steps per period of the slowest mode outside of which h is called coarse or fine
+MOST = 300  # modes asked for at the most; a sheet of cloth has as many slack ones as vertices
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,6 @@ class Advice:
     explicit_limit: float
     condition: float
     suggestions: tuple[str, ...]
-
-
-MOST = 300  # modes asked for at the most; a sheet of cloth has as many slack ones as vertices
 
 
 def advise(scene: Any, *, count: int = 6) -> Advice:

@@ -32,7 +32,7 @@ class ClosedStage:
     def __post_init__(self) -> None:
         refuse_inequalities(self.free.system, "fully implicit articulated step")
         q = self.free.start
-        kin, rows = self._rows(q)
+        kin, rows = self.rows(q)
         G = _stack(kin, rows)
         inertia = self.free.system.mass(q).toarray()
         inverse_masses = np.einsum("kr,rk->k", G, np.linalg.solve(inertia, G.T))  # seen by the rows
@@ -57,17 +57,14 @@ class ClosedStage:
         """z with the coordinates q and no constraint forces."""
         return np.concatenate([q, np.zeros(len(self.owners))])
 
-    def _rows(self, q: Array) -> tuple[Kinematics, list[Rows]]:
+    def rows(self, q: Array) -> tuple[Kinematics, list[Rows]]:
+        """Where the bodies are at q, and the constraints there."""
         kin = self.free.system.kinematics(q, self.free.velocity(q))
         return kin, self.free.system.rows(kin, self.free.t, inequality=False)
 
-    def rows(self, q: Array) -> list[Rows]:
-        """The constraints at q."""
-        return self._rows(q)[1]
-
     def residual(self, z: Array) -> Array:
         q, multipliers = self.split(z)
-        kin, rows = self._rows(q)
+        kin, rows = self.rows(q)
         G = _stack(kin, rows)
         rate = self.c * (G @ kin.v - np.concatenate([r.rate for r in rows]))
         positional = np.concatenate([np.full(len(r.g), r.positional) for r in rows])

@@ -130,5 +130,5 @@ def _solve(solver: NonlinearSolver, stage: ReducedStage, guess: Array) -> _Root:
     closed = ClosedStage(stage)
     solution = solver.solve(closed, closed.joined(guess))
     q, multipliers = closed.split(solution.z)
-    acted = Impulses.of(closed.rows(q), multipliers / stage.c, stage.c)
+    acted = Impulses.of(closed.rows(q)[1], multipliers / stage.c, stage.c)
     return _Root(q, stage.velocity(q), acted, solution.report)

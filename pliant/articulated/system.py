@@ -223,6 +223,8 @@ class ArticulatedSystem:
 
     def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Power [W] of the dampers, and of torques and forces without a potential."""
+        if not self.forces:
+            return dict.fromkeys(self.works, 0.0)
         kin = self.kinematics(q, v)
         loads, drives = Loads(kin, self.quirks), Loads(kin, self.quirks)
         for force in self.forces:
@@ -235,6 +237,8 @@ class ArticulatedSystem:
 
     def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
         """What the potentials of the forces gain by time alone [J]: muscles that are activated."""
+        if not self.forces:
+            return 0.0
         kin = self.kinematics(q, v)
         before, after = (sum(f.potential(kin, t, self.quirks) for f in self.forces) for t in times)
         return float(after - before)

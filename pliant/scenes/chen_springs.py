@@ -63,7 +63,7 @@ def falling_cloth(K_l: float = 100.0) -> Scene:
 
 
 def onto_ball(integrator: Any) -> Projected:
-    """``integrator``, and after each of its steps the collision with the sphere under the falling cloth. (card A19)"""
+    """``integrator``, and after each of its steps the collision with the sphere under the falling cloth."""
     return Projected(integrator, [BALL], margin=3e-4)
 
 

@@ -34,7 +34,7 @@ class Body:
         self.J[self.q] = -np.linalg.solve(self.K[np.ix_(self.q, self.q)], self.K[np.ix_(self.q, self.d)])
 
     def update(self, h, beta, gamma):
-        """The card's step as a matrix on (displacement, velocity)."""
+        """The step as a matrix on (displacement, velocity)."""
         K, M, J, n = self.K, self.M, self.J, len(self.K)
         small = J.T @ (M - beta * h * h * K) @ J
         velocity = J @ np.linalg.solve(small, J.T @ np.hstack([h * K, M]))

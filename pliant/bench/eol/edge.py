@@ -7,7 +7,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Plot, Table
 from pliant.cloth.collide import mesh_edges
-from pliant.cloth.scene import Moment
+from pliant.cloth.scene import ClothScene, Moment
 from pliant.cloth.sheet import Sheet
 from pliant.scenes import eol
 
@@ -83,14 +83,14 @@ def measure(variant: eol.Variant, cells: int, cloth: str) -> dict[str, object]:
     return {"variant": variant.name, "cloth": cloth} | watch.row(scene.h)
 
 
-def pull_force(cells: int, speed: float = 0.05) -> tuple[float, float]:
+def pull_force(scene: ClothScene, width: float) -> tuple[float, float]:
     """Mean force of the hands over the second half of a slow pull, and rho w l g of the part that hangs then [N]."""
-    scene = eol.draped_edge(eol.EOL, cells, speed, 0.03)
+    line = scene.material.rho * width * -scene.world.gravity[2]
     forces, weights = [], []
     for moment in scene.march():
         if moment.state.t > scene.duration / 2:
             forces.append(moment.reports[-1].history[0]["hand_impulse_y"] / scene.h)
-            weights.append(scene.material.rho * -scene.world.gravity[2] * crossing(moment.sheet))
+            weights.append(line * float(moment.sheet.X[moment.cloth.eol, 1].mean()))
     return float(np.mean(forces)), float(np.mean(weights))
 
 
@@ -101,7 +101,7 @@ def run(*, quick: bool = False) -> Table:
     for cloth in CLOTHS:
         by = {str(r["variant"]): r for r in rows if r["cloth"] == cloth}
         claims += [*_sliding(by, cloth), *_shaking(by, cloth)]
-    force, weight = pull_force(cells)
+    force, weight = pull_force(eol.draped_edge(eol.EOL, cells, 0.05, 0.03), width=1.0)
     slow = f"{force:.4f} of {weight:.4f} N"
     claims.append(Claim("A6 EOL, slow pull needs rho w l g", "within 5 %", slow, abs(force / weight - 1) < 0.05))
     notes = [
@@ -137,9 +137,9 @@ def _shaking(by: dict[str, dict[str, object]], cloth: str) -> list[Claim]:
         ("conformal", ("conformal",)),
     ):
         for key, what, least in (("lift_mm", "lift", 3), ("jitter", "jitter", 10)):
-            least_of = min(float(by[v][key]) for v in names)  # type: ignore[arg-type]
+            smallest = min(float(by[v][key]) for v in names)  # type: ignore[arg-type]
             smooth = float(by["EOL"][key])  # type: ignore[arg-type]
-            ratio = least_of / smooth if smooth > 0 else np.inf
+            ratio = smallest / smooth if smooth > 0 else np.inf
             name = f"A5 averaged normals, {mesh}: {what} ({cloth})"
             claims.append(Claim(name, f">= {least} x EOL", f"{ratio:.1f} x", ratio >= least))
     return claims

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bench.eol.edge import pull_force
 from pliant.bench.table import Claim, Table
 from pliant.scenes import eol
 
@@ -33,17 +34,6 @@ def _flat(state: object) -> tuple[np.ndarray, np.ndarray, float]:
     return state.q, state.v, state.t  # type: ignore[attr-defined]
 
 
-def pull_force(speed: float = 0.05, hanging: float = 0.5, duration: float = 0.6) -> tuple[float, float]:
-    """Mean force of the hands over the second half of a slow pull, and rho w l g of the part that hangs then [N]."""
-    scene = replace(eol.strand(hanging, h=4e-3, pull=speed), duration=duration)
-    forces, weights = [], []
-    for moment in scene.march():
-        if moment.state.t > duration / 2:
-            forces.append(moment.reports[-1].history[0]["hand_impulse_y"] / scene.h)
-            weights.append(G * float(moment.sheet.X[moment.cloth.eol, 1].mean()) / L)
-    return float(np.mean(forces)), float(np.mean(weights))
-
-
 def run(*, quick: bool = False) -> Table:
     steps = (4e-3, 2e-3) if quick else (2e-3, 1e-3, 5e-4)
     rows = [slide(h, qvv) for h in steps for qvv in (False, True)]
@@ -53,7 +43,7 @@ def run(*, quick: bool = False) -> Table:
     ratio = float(plain[0]["drift_J"]) / float(plain[1]["drift_J"])  # type: ignore[arg-type]
     lets_go = [float(r["release"]) for r in full]  # type: ignore[arg-type]
     holds_on = [float(r["release"]) for r in plain]  # type: ignore[arg-type]
-    force, weight = pull_force()
+    force, weight = pull_force(replace(eol.strand(0.5, h=4e-3, pull=0.05), duration=0.6), width=0.05)
     claims = [
         Claim("A2 hanging length follows x0 cosh(t sqrt(g/L))", "within 1 %", f"{100 * error:.2f} %", error <= 0.01),
         Claim("A3 energy drift is first order: ratio for h / 2", "2", f"{ratio:.2f}", 1.7 < ratio < 2.3),
