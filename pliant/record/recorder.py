@@ -99,7 +99,7 @@ def resume(
         loaded = load_scene(run.folder / "scene.toml")
         scene, origin, output = loaded.scene, loaded.origin, output or loaded.output
     start = run.checkpoint
-    if start.step >= scene.steps:
+    if start.step >= scene.steps and run.report["status"] == "finished":
         return run
     recorder = _Recorder(scene, run.folder, output or Output(), origin or origin_of(scene))
     recorder.reopen(start)

@@ -135,3 +135,19 @@ def test_the_report_is_strict_json(tmp_path):
     record(short(duration=0.01), tmp_path)
     text = (tmp_path / "report.json").read_text()
     json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+@pytest.mark.parametrize("left", ["first", "last"])
+def test_killed_between_the_last_checkpoint_and_the_last_report(tmp_path, left):
+    """All steps are there, only the report does not say so: resuming finishes it and changes nothing else."""
+    scene = short(duration=0.05)
+    whole = record(scene, tmp_path / "run")
+    report, frames = whole.folder / "report.json", [frame.points for frame in whole.frames]
+    ledger, said = (whole.folder / "ledger.csv").read_bytes(), json.loads(report.read_text())
+    begun = {"done": 0, "iterations": 0} if left == "first" else {}
+    report.write_text(json.dumps(said | begun | {"status": "running"}))
+    again = resume(whole.folder)
+    assert again.report["status"] == "finished" and again.report["done"] == said["done"]
+    assert again.report["iterations"] == said["iterations"]
+    assert (whole.folder / "ledger.csv").read_bytes() == ledger
+    assert all(np.array_equal(a.points, b) for a, b in zip(again.frames, frames, strict=True))
