@@ -117,7 +117,8 @@ class Scene:
             energies.append(Gravity(np.asarray(M.sum(axis=1)).ravel(), gravity))
         diagonal = M.nnz == n
         model = None if self.contact is None else self.contact.model(self.setting(np.asarray(M.sum(axis=1)).ravel()))
-        return Elastodynamics(X, M.diagonal() if diagonal else M, energies, forces, pins, model)
+        cells = [b.mesh.T + first for b, first in zip(self.bodies, offsets, strict=False)]
+        return Elastodynamics(X, M.diagonal() if diagonal else M, energies, forces, pins, model, cells)
 
     def setting(self, mass: Array) -> Setting:
         """What contact needs to know of the bodies and obstacles, with nodal masses (n,) [kg]."""

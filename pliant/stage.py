@@ -1,8 +1,9 @@
 """The stage: the one nonlinear equation behind every implicit integrator.
 
-    r(q) = M (q - target) - c^2 f(q, (q - base)/c, t) = 0,        A(q) = M - c D - c^2 K
+    r(q) = M(q) (q - target) - c^2 f(q, (q - base)/c, t) = 0,        A(q) = M - c D - c^2 K
 
-With inertia = 0 it is quasistatics: r = -f, A = -K. [Weidner2022, App. C; DESIGN section 2]
+With a = (q - target)/c^2, K is d(f - M(q) a)/dq where the inertia depends on q, as on joints: then f contains the
+quadratic velocity terms. With inertia = 0 it is quasistatics: r = -f, A = -K. [Weidner2022, App. C; DESIGN section 2]
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import SolveReport, State
-from pliant.systems.base import Contacting, System
+from pliant.systems.base import Contacting, Dissipating, Persistent, System
 
 G = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
 
@@ -37,19 +38,16 @@ class Stage:
     inertia: float = 1.0
     weights: Array = field(init=False, repr=False)
     scale: float = field(init=False)
-    M: sp.csr_matrix = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
             touched = self.system.at(self.start, self.t)
             object.__setattr__(self, "system", touched)
             object.__setattr__(self, "frame", touched.begin(self.start.q, self.frame))
-        M = self.system.mass(self.start.q)
-        weights = np.asarray(M.sum(axis=1)).ravel()[self.system.free]
+        weights = self.system.weights(self.start.q)[self.system.free]
         length = self.system.scale if self.inertia else G
-        object.__setattr__(self, "M", M)
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "scale", length * float(np.sqrt(weights.sum())))
+        object.__setattr__(self, "scale", length * float(np.sqrt(self.system.free_mass)))
 
     def embed(self, z: Array) -> Array:
         """All coordinates, from the free ones."""
@@ -65,12 +63,13 @@ class Stage:
         q = self.embed(z)
         r = -(self.c**2) * self.system.force(q, self.velocity(q), self.t)
         if self.inertia:
-            r += self.M @ (q - self.target)
+            r += self.system.inertia(q, q - self.target)
         return r[self.system.free]
 
     def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
         q = self.embed(z)
-        return self._jacobian(q, self.velocity(q), psd, coupled)
+        a = (q - self.target) / self.c**2 if self.inertia else None
+        return self._jacobian(q, self.velocity(q), psd, coupled, a)
 
     def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
         q, v = self.start.q, self.start.v
@@ -78,11 +77,12 @@ class Stage:
         free = min(1.0, 0.9 * self.system.limit(q, way)) if ahead else 0.0  # beyond a barrier there is no matrix
         return self._jacobian(q + free * way, v if self.inertia else np.zeros_like(v), psd, coupled)
 
-    def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool) -> sp.csr_matrix:
-        c = self.c
-        full = self.system.tangent
-        tangent = full if coupled else getattr(self.system, "persistent_tangent", full)
-        return self.system.restrict(tangent(q, v, self.t, (self.inertia, self.inertia * c, c * c), psd=psd))
+    def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool, a: Array | None = None) -> sp.csr_matrix:
+        c, system = self.c, self.system
+        weights = (self.inertia, self.inertia * c, c * c)
+        if not coupled and isinstance(system, Persistent):
+            return system.restrict(system.persistent_tangent(q, v, self.t, weights, psd=psd))
+        return system.restrict(system.tangent(q, v, self.t, weights, psd=psd, a=a))
 
     @property
     def dt(self) -> float:
@@ -96,8 +96,8 @@ class Stage:
         if W is None:
             return None
         d = q - self.target
-        phi = 0.5 * self.inertia * float(d @ (self.M @ d)) + self.c**2 * W
-        if self.inertia and hasattr(self.system, "dissipation"):
+        phi = 0.5 * self.inertia * float(d @ self.system.inertia(q, d)) + self.c**2 * W
+        if self.inertia and isinstance(self.system, Dissipating):
             phi += self.c**3 * self.system.dissipation(q, self.velocity(q))
         return phi
 

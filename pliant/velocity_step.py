@@ -9,18 +9,19 @@ Eulerian cloth velocities for EOL [Weidner2022, Eq. 2.12]. A coupled scene stack
 D v is subtracted because the damping force at the new velocity is already on the left.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.cholesky import Cholesky
-from pliant.state import Counts, SolveReport
+from pliant.state import Counts, SolveReport, State
 
 Matrix = Any  # a dense Array or a scipy.sparse matrix
 Rows = tuple[Matrix, Array]
@@ -38,6 +39,61 @@ class VelocitySolution:
     inequality: Array
     report: SolveReport
     memory: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Live:
+    """Rows of a block that push against another part: the body ``body (k,)`` of those it was shown, at the points
+    ``x (k, 3)`` along ``normal (k, 3)``. The rows ``rows (k,)`` (equalities first, then inequalities) bound
+    normal . (own velocity - velocity of the body at x); the block's own matrix holds the first term only.
+    """
+
+    rows: IntArray
+    body: IntArray
+    x: Array
+    normal: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A part's share of a velocity step: 1/2 u^T A u - u^T b over its own velocities, its own rows, its points.
+
+    ``x (p, 3)`` are its points where the step linearises, ``J (3 p, n)`` gives their velocities J u.
+    """
+
+    A: Matrix
+    b: Array
+    x: Array
+    J: sp.csr_matrix
+    equality: Rows | None = None
+    inequality: Rows | None = None
+    live: Live | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """A part after a velocity step: its state, its new system if its mesh changed, its memory, work [J] by name."""
+
+    state: State
+    memory: Any = None
+    system: Any = None
+    start: State | None = None  # where it set out from in the coordinates of the new system
+    work: Mapping[str, float] = field(default_factory=dict)
+
+
+class Prepared(Protocol):
+    """A part in the middle of a velocity step."""
+
+    @property
+    def block(self) -> Block: ...
+
+    def reach(self, u: Array, h: float) -> float:
+        """How much of h the part may move with u before its mesh would break; h when there is no limit."""
+        ...
+
+    def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
+        """The part moved for h [s] with its velocities u; the impulses [N s] of its own rows."""
+        ...
 
 
 def project(J: Matrix, A: Matrix, b: Array) -> tuple[Matrix, Array]:

@@ -76,6 +76,7 @@ class ArticulatedSystem:
     """
 
     works: ClassVar[tuple[str, ...]] = ("damping", "drives")
+    symmetric: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -105,7 +106,7 @@ class ArticulatedSystem:
         self.patches = grouped([c.patch(self.tree, self.constraints) for c in contacts])
         self.dry = tuple(d.bind(self.tree) for d in dry_friction)
         self.free = np.arange(self.tree.dof)
-        self.total_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
+        self.total_mass = self.free_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         _check_inertia(kin)
         _check_closures(self, kin)
@@ -144,6 +145,15 @@ class ArticulatedSystem:
         J = self.kinematics(q, np.zeros_like(q)).jacobian()
         return sp.csr_matrix(J.T @ (self.tree.inertia.ravel()[:, None] * J))
 
+    def inertia(self, q: Array, a: Array) -> Array:
+        """J^T M J a (nr,), in O(n)."""
+        kin = self.kinematics(q, np.zeros_like(q))
+        return kin.apply_transpose(self.tree.inertia * kin.apply(a.astype(kin.q.dtype)))
+
+    def weights(self, q: Array) -> Array:
+        """The diagonal of J^T M J (nr,): off it, its entries may be negative."""
+        return self.mass(q).diagonal()
+
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
         """J^T (M (J a + Jdot v) - f_m) - f_r (nr,): the joint forces missing for the acceleration a; O(n)."""
         kin = self.kinematics(q, v)
@@ -170,10 +180,15 @@ class ArticulatedSystem:
         kin = self.kinematics(q, v)
         return Recursion(kin, _diagonals(self.tree.inertia), []).solve(self.force(q, v, t))
 
-    def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+    def tangent(
+        self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
+    ) -> sp.csr_matrix:
         w_mass, w_damping, w_stiffness = weights
-        A = w_mass * self.mass(q) - w_damping * self.damping(q, v, t) - w_stiffness * self.stiffness(q, v, t, psd=psd)
-        return sp.csr_matrix(A)
+        if psd or a is None:
+            K = self.stiffness(q, v, t, psd=psd)
+        else:
+            K = sp.csr_matrix(complex_jacobian(lambda z: -self.inverse_dynamics(z, v, a, t), q))
+        return sp.csr_matrix(w_mass * self.mass(q) - w_damping * self.damping(q, v, t) - w_stiffness * K)
 
     def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
         return A

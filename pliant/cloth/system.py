@@ -2,6 +2,7 @@
 
 from copy import copy
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +20,7 @@ from pliant.energies.membrane import lame, material_gradients
 from pliant.kernels import membrane
 from pliant.pattern import Pattern
 from pliant.state import State
+from pliant.systems.base import Weights
 
 
 class EolCloth:
@@ -28,6 +30,8 @@ class EolCloth:
     feature. ``sheet`` supplies the mesh, ``X`` of the other vertices, features and fixed vertices; its x, v, V are
     those of the moment the mesh was made and not used. ``grip`` is a hand that pulls at it.
     """
+
+    symmetric: ClassVar[bool] = True
 
     def __init__(
         self, sheet: Sheet, material: ClothMaterial, world: World, *, eulerian: bool = True, grip: Grip | None = None
@@ -50,6 +54,7 @@ class EolCloth:
         self.free: IntArray = np.arange(3 * n + 2 * len(self.eol))
         self.scale = float(np.ptp(sheet.X, axis=0).max())
         self.total_mass = material.rho * float(signed_areas(sheet.X, sheet.faces).sum())  # [kg]
+        self.free_mass = 3.0 * self.total_mass
 
     # -- coordinates
 
@@ -110,6 +115,29 @@ class EolCloth:
         F = deformation_gradients(sheet.x, sheet.X, sheet.faces)
         _fill.add_isotropic(data, self._pattern.indptr, self._graph, sheet.faces, self._inertia(sheet), F)
         return self._pattern.matrix(data)
+
+    def inertia(self, q: Array, a: Array) -> Array:
+        return self.mass(q) @ a
+
+    def weights(self, q: Array) -> Array:
+        return self.mass(q).diagonal()
+
+    def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        """M^-1 (f + the quadratic velocity terms); where cloth is flat M is singular, and the least one is taken."""
+        f = self.force(q, v, t) + self.quadratic_velocity(q, v)
+        return np.asarray(np.linalg.lstsq(self.mass(q).toarray(), f, rcond=None)[0])
+
+    def tangent(
+        self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
+    ) -> sp.csr_matrix:
+        w_mass, _, w_stiffness = weights
+        return sp.csr_matrix(w_mass * self.mass(q) - w_stiffness * self.stiffness(q, v, t, psd=psd))
+
+    def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        return A
+
+    def limit(self, q: Array, dq: Array) -> float:
+        return float("inf")
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         """Generalised membrane, bending and gravity forces [N] [Weidner2022, Eq. 2.9]."""

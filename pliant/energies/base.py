@@ -1,10 +1,10 @@
 """What an energy is: a scalar function of all coordinates with its derivatives."""
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 
 
 class Energy(Protocol):
@@ -38,3 +38,53 @@ class Marching(Protocol):
     def march(
         self, x: Array, v: Array, inverse_mass: Array, load: Array, h: float, steps: int
     ) -> tuple[Array, Array]: ...
+
+
+@runtime_checkable
+class Deforming(Protocol):
+    """An energy of elements with a deformation gradient; ``elements.nodes`` are their vertices."""
+
+    material: Any
+    elements: Any
+
+    def deformation(self, x: Array) -> Array: ...
+
+    def det(self, x: Array) -> Array:
+        """det F (m,) of every element."""
+        ...
+
+
+@runtime_checkable
+class Limiting(Protocol):
+    """An energy that is infinite beyond some configurations."""
+
+    def limit(self, x: Array, dx: Array) -> float:
+        """The largest s for which x + s dx is admissible; inf when there is no limit."""
+        ...
+
+
+@runtime_checkable
+class Guarding(Protocol):
+    """A `Limiting` energy that also watches the way from where a stage sets out to its first guess."""
+
+    def begin(self, x: Array, guess: Array, free: IntArray) -> Array:
+        """The guess, held back where the way to it would cross something."""
+        ...
+
+
+@runtime_checkable
+class Pairing(Protocol):
+    """An energy of contacts, which couple bodies that touch."""
+
+    def persistent_hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
+        """The Hessian without the blocks that couple the two sides of a contact [QLB2021, sec. 3.3]."""
+        ...
+
+
+@runtime_checkable
+class Pressing(Protocol):
+    """An energy of contacts with normal forces."""
+
+    def loads(self, x: Array) -> tuple[Any, Array]:
+        """Contacts and their normal forces (c,) [N]."""
+        ...

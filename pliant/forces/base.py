@@ -30,3 +30,12 @@ class Lagged(Protocol):
     lagged: bool
 
     def dissipation(self, x: Array, v: Array) -> float: ...
+
+
+@runtime_checkable
+class Rubbing(Protocol):
+    """A force of contacts, which couple bodies that touch."""
+
+    def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """The damping without the blocks that couple the two sides of a contact."""
+        ...

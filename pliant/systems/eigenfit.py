@@ -15,7 +15,7 @@ Modes belong to the start of a step, as in the source: a stage keeps those of th
 
 import warnings
 from copy import copy
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,6 +47,8 @@ class EigenFit:
     unit ratios and no damping it is the wrapped system, bit for bit.
     """
 
+    symmetric: ClassVar[bool] = True
+
     def __init__(
         self,
         system: Elastodynamics,
@@ -73,7 +75,8 @@ class EigenFit:
                 remedy="fit again: the constraints have changed",
             )
         self.free: IntArray = system.free
-        self.scale, self.X = system.scale, system.X
+        self.scale, self.X, self.total_mass = system.scale, system.X, system.total_mass
+        self.free_mass = system.free_mass
         self._plain = bool((fit.ratios == 1.0).all()) and alpha == 0.0 and beta == 0.0
         self._damped = alpha != 0.0 or beta != 0.0
         self._others = self._without_elastic(system)
@@ -179,6 +182,12 @@ class EigenFit:
     def mass(self, q: Array) -> sp.csr_matrix:
         return self.inner.mass(q)
 
+    def inertia(self, q: Array, a: Array) -> Array:
+        return self.inner.inertia(q, a)
+
+    def weights(self, q: Array) -> Array:
+        return self.inner.weights(q)
+
     def force(self, q: Array, v: Array, t: float) -> Array:
         if self._plain:
             return self.inner.force(q, v, t)
@@ -218,7 +227,9 @@ class EigenFit:
             self.inner.weighted_sum([(-self.beta, x.K), (-self.alpha, self._M), (1.0, D)]), x, -self.beta
         )
 
-    def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+    def tangent(
+        self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
+    ) -> sp.csr_matrix:
         if self._plain:
             return self.inner.tangent(q, v, t, weights, psd=psd)
         if self.inner.contact is not None:
@@ -279,6 +290,12 @@ class EigenFit:
 
     def positions(self, q: Array) -> Array:
         return self.inner.positions(q)
+
+    def cells(self) -> list[IntArray]:
+        return self.inner.cells()
+
+    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
+        return self.inner.momenta(q, v)
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Those of the coarse system, and what the correction stores where it has a potential."""

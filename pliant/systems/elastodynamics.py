@@ -7,16 +7,16 @@ K = df/dq and D = df/dv (negative semidefinite), and solver matrices are w_M M -
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.attachment import Attachment
-from pliant.energies.base import ConstantLoad, Energy, Marching
+from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing
 from pliant.errors import SceneError
-from pliant.forces.base import Force, Lagged
+from pliant.forces.base import Force, Lagged, Rubbing
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
@@ -31,7 +31,10 @@ class Elastodynamics:
 
     Everything that depends on the topology alone (patterns, slots, restrictions) is made once, here. With ``contact``
     the system of one stage is `at` (contacts detected, obstacles placed); asked directly, it detects where it is asked.
+    ``cells`` are the elements of every body.
     """
+
+    symmetric: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -41,10 +44,12 @@ class Elastodynamics:
         forces: Sequence[Force] = (),
         pins: Sequence[Pin] = (),
         contact: ContactModel | None = None,
+        cells: Sequence[IntArray] = (),
     ) -> None:
         self.X = np.array(X, dtype=np.float64)
         n, d = self.X.shape
         self.contact = contact
+        self._cells = tuple(cells)
         self._energies, self._forces = tuple(energies), tuple(forces)
         self.energy_terms = self._energies
         live = () if contact is None else tuple(LiveForce(contact, name, n) for name in contact.force_names)
@@ -56,6 +61,7 @@ class Elastodynamics:
         self._lumped = self._mass.nnz == n * d
         self.nodal_mass = np.asarray(self._mass.sum(axis=1)).ravel()  # lumped, per coordinate [kg]
         self.total_mass = float(self.nodal_mass.sum()) / d  # [kg]
+        self.free_mass = float(self.nodal_mass[self.free].sum())
         bad = np.flatnonzero(~(self.nodal_mass > 0.0))
         if len(bad):
             raise SceneError(
@@ -98,7 +104,7 @@ class Elastodynamics:
     def begin(self, q: Array, guess: Array) -> Array:
         """The guess a stage may start from on the way from q: not beyond where contact allows."""
         for energy in self.energy_terms:
-            if hasattr(energy, "begin"):
+            if isinstance(energy, Guarding):
                 guess = energy.begin(q, guess, self.free)
         return guess
 
@@ -115,6 +121,12 @@ class Elastodynamics:
 
     def mass(self, q: Array) -> sp.csr_matrix:
         return self._mass
+
+    def inertia(self, q: Array, a: Array) -> Array:
+        return self._mass @ a
+
+    def weights(self, q: Array) -> Array:
+        return self.nodal_mass
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         if self.contact is not None:
@@ -163,7 +175,9 @@ class Elastodynamics:
             return self.at(State(q, v, t), t).damping(q, v, t)
         return self.weighted_sum([(1.0, f.damping(q, v, t)) for f in self.force_terms])
 
-    def tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
+    def tangent(
+        self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
+    ) -> sp.csr_matrix:
         if self.contact is not None:
             return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
         parts = [(1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
@@ -176,8 +190,11 @@ class Elastodynamics:
         """
         if self.contact is not None:
             return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
-        parts = [(1.0, getattr(e, "persistent_hessian", e.hessian)(q, psd=psd)) for e in self.energy_terms]
-        damping = [getattr(f, "persistent_damping", f.damping)(q, v, t) for f in self.force_terms]
+        parts = [
+            (1.0, (e.persistent_hessian if isinstance(e, Pairing) else e.hessian)(q, psd=psd))
+            for e in self.energy_terms
+        ]
+        damping = [(f.persistent_damping if isinstance(f, Rubbing) else f.damping)(q, v, t) for f in self.force_terms]
         return self._tangent(parts, damping, (q, v, t), weights)
 
     def _tangent(self, hessians: list[Any], damping: list[Any], at: tuple[Any, ...], weights: Weights) -> sp.csr_matrix:
@@ -229,7 +246,7 @@ class Elastodynamics:
         return self.pins.lift(q, t)
 
     def limit(self, q: Array, dq: Array) -> float:
-        limits = [e.limit(q, dq) for e in self.energy_terms if hasattr(e, "limit")]
+        limits = [e.limit(q, dq) for e in self.energy_terms if isinstance(e, Limiting)]
         return min(limits, default=float("inf"))
 
     # ------------------------------------------------------------------------------------------------ read-out
@@ -264,6 +281,22 @@ class Elastodynamics:
         """Vertex positions (n, 3) [m]; planar systems lie in z = 0."""
         x = q.reshape(len(self.X), -1)
         return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
+
+    def cells(self) -> list[IntArray]:
+        return list(self._cells)
+
+    def point_jacobian(self, q: Array) -> sp.csr_matrix:
+        """The identity: coordinates are positions (in space)."""
+        return sp.identity(len(q), format="csr")
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
+        return self._empty
+
+    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
+        x, n = self.positions(q), len(self.X)
+        p = (self._mass @ v).reshape(n, -1)
+        p = p if p.shape[1] == 3 else np.column_stack([p, np.zeros(n)])
+        return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic energy and every potential by name [J]; equal names add up."""
