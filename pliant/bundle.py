@@ -28,10 +28,7 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
     """Write the bundle of a failure; returns its folder."""
     folder = Path(folder)
     origin.write(folder)
-    before = failure.before
-    if before.topology is None and hasattr(failure.system, "topology"):
-        before = checkpoint.Checkpoint(before.step, before.state, before.memory, failure.system.topology())
-    checkpoint.save(folder / "checkpoint.h5", before)
+    checkpoint.save(folder / "checkpoint.h5", failure.before)
     vertices, elements = offenders(failure)
     document = {
         "step": failure.step,

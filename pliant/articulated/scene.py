@@ -51,6 +51,12 @@ class ArticulatedScene:
     def initial(self, system: ArticulatedSystem) -> State:
         return self.start
 
+    def after(self, happened: int) -> "ArticulatedScene":
+        return self
+
+    def due(self, t: float) -> int:
+        return 0
+
     def run(self, folder: str | Path, **options: Any) -> Any:
         """Simulate and record into ``folder``; returns the run."""
         from pliant.record import record

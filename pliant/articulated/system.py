@@ -177,8 +177,12 @@ class ArticulatedSystem:
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         """M^-1 f without constraints, by the recursion in O(n)."""
-        kin = self.kinematics(q, v)
-        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(self.force(q, v, t))
+        return self.accelerated(q, self.force(q, v, t))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M(q)^-1 f (nr,)."""
+        kin = self.kinematics(q, np.zeros_like(q))
+        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(f)
 
     def tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None

@@ -5,7 +5,7 @@ needs one asks with ``isinstance``, and nothing is looked up by name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -168,8 +168,17 @@ class Working(Protocol):
 class Part(System, Protocol):
     """One body, or all bodies of one kind, as a part of a coupled system: its points and how they follow q."""
 
+    @property
+    def rest(self) -> Array:
+        """Coordinates where it was built (N,)."""
+        ...
+
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
         """J (3 p, N): the velocities of the points are J v."""
+        ...
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M(q)^-1 f on the free coordinates, zero on the prescribed ones."""
         ...
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
@@ -190,6 +199,25 @@ class Closures:
     rate: Array
     positional: NDArray[np.bool_]
     owners: IntArray
+
+    def placed(self, first: int, size: int) -> "Closures":
+        """The same over ``size`` coordinates, of which these start at ``first``."""
+        k, n = self.G.shape
+        blank = [sp.csr_matrix((k, first)), self.G, sp.csr_matrix((k, size - first - n))]
+        return replace(self, G=sp.csr_matrix(sp.hstack(blank)))
+
+    @staticmethod
+    def tying(gap: Array, G: sp.csr_matrix) -> "Closures":
+        """Rows whose gaps are errors of positions, of nobody's constraint in particular."""
+        k = len(gap)
+        return Closures(gap, sp.csr_matrix(G), np.zeros(k), np.ones(k, dtype=bool), np.full(k, -1))
+
+    @staticmethod
+    def joined(parts: Sequence["Closures"]) -> "Closures":
+        """Several sets of rows as one."""
+        stack = lambda name: np.concatenate([getattr(p, name) for p in parts])
+        G = sp.csr_matrix(sp.vstack([p.G for p in parts]))
+        return Closures(stack("gap"), G, stack("rate"), stack("positional"), stack("owners"))
 
 
 @runtime_checkable

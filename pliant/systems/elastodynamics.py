@@ -139,8 +139,11 @@ class Elastodynamics:
         return f
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
-        f = self.force(q, v, t)[self.free]
-        a = np.zeros_like(q)
+        return self.accelerated(q, self.force(q, v, t))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M^-1 f on the free coordinates, zero on the prescribed ones."""
+        f, a = f[self.free], np.zeros_like(q)
         a[self.free] = f / self.nodal_mass[self.free] if self._lumped else self._mass_factor.solve(f)
         return a
 
@@ -282,12 +285,17 @@ class Elastodynamics:
         x = q.reshape(len(self.X), -1)
         return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
 
+    @property
+    def rest(self) -> Array:
+        return self.X.ravel()
+
     def cells(self) -> list[IntArray]:
         return list(self._cells)
 
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
-        """The identity: coordinates are positions (in space)."""
-        return sp.identity(len(q), format="csr")
+        """The identity in space; planar bodies lie in z = 0."""
+        n, d = self.X.shape
+        return sp.kron(sp.identity(n), sp.identity(3, format="csr")[:, :d], format="csr")
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
         return self._empty
