@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,9 +38,24 @@ class Placed:
 
 
 class Damping(Protocol):
-    """A choice of internal damping; ``force`` makes it for an elastic body."""
+    """A choice of internal damping; ``force`` makes it for a body with all its energies: one force per body."""
 
-    def force(self, body: "Body", placed: Placed, energy: Energy) -> Force: ...
+    def force(self, body: "Body", placed: Placed, energies: Sequence[Energy]) -> Force: ...
+
+
+@runtime_checkable
+class OfMaterial(Protocol):
+    """A body whose elements are of a material."""
+
+    material: Any
+    density: Any
+
+
+@runtime_checkable
+class Thin(Protocol):
+    """A body that is a sheet of some ``thickness`` [m]."""
+
+    thickness: Any
 
 
 @dataclass(frozen=True)
@@ -62,8 +77,8 @@ class Rayleigh:
             if not getattr(self, name) >= 0.0:
                 raise SceneError(f"{getattr(self, name)} is negative: that would add energy", where=f"Rayleigh.{name}")
 
-    def force(self, body: "Body", placed: Placed, energy: Energy) -> Force:
-        return RayleighForce(placed.X, placed.mass, energy, self.alpha, self.beta, current=self.current)
+    def force(self, body: "Body", placed: Placed, energies: Sequence[Energy]) -> Force:
+        return RayleighForce(placed.X, placed.mass, energies, self.alpha, self.beta, current=self.current)
 
 
 @dataclass(frozen=True)
@@ -78,10 +93,10 @@ class Green:
         if not self.c >= 0.0:
             raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
 
-    def force(self, body: "Body", placed: Placed, energy: Energy) -> Force:
-        if not hasattr(body, "material"):
-            raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping for springs")
-        thickness = getattr(body, "thickness", None)
+    def force(self, body: "Body", placed: Placed, energies: Sequence[Energy]) -> Force:
+        if not isinstance(body, OfMaterial):
+            raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping")
+        thickness = body.thickness if isinstance(body, Thin) else None
         return GreenDamping(placed.X, placed.T, self.c * body.material.young(), thickness=thickness)
 
 
@@ -212,7 +227,7 @@ def read_body(body: Any, **units: str) -> None:
     where = f"{body.name}.pins"
     if not isinstance(body.mesh, Mesh):
         raise SceneError(f"mesh is {body.mesh!r}", where=f"{body.name}.mesh", remedy="give a pliant.Mesh")
-    if hasattr(body, "material"):
+    if isinstance(body, OfMaterial):
         require_part(body.material, "terms", f"{body.name}.material", "give one such as StableNeoHookean(1e5, 0.45)")
     if body.damping is not None:
         require_part(body.damping, "force", f"{body.name}.damping", "give Rayleigh(beta=1e-3) or Green(1e-3), say")

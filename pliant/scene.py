@@ -108,7 +108,7 @@ class Scene:
             elastic = body.energies(placed)
             energies += elastic
             if body.damping is not None:
-                forces += [body.damping.force(body, placed, e) for e in elastic]
+                forces.append(body.damping.force(body, placed, elastic))
         for body, first in zip(self.bodies, offsets, strict=False):
             pins += [Pin(np.asarray(p.vertices) + first, p.motion, p.axes) for p in body.pins]
         M = sp.block_diag(masses, format="csr")
@@ -152,7 +152,7 @@ def _alike(bodies: Sequence[Body]) -> list[list[int]]:
     groups: list[list[int]] = []
     last: Any = None
     for k, body in enumerate(bodies):
-        made = (type(body), getattr(body, "material", body), body.damping, *_sheet(body), body.mesh.T.shape[1])
+        made = (type(body), body.name, getattr(body, "material", body), body.damping, *_sheet(body), body.mesh.T.shape[1])
         if groups and made == last:
             groups[-1].append(k)
         else:
