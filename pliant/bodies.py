@@ -58,6 +58,19 @@ class Thin(Protocol):
     thickness: Any
 
 
+@runtime_checkable
+class Peopled(Protocol):
+    """A scene that has bodies."""
+
+    @property
+    def bodies(self) -> Sequence[Any]: ...
+
+
+def bodies_of(scene: Any) -> Sequence[Any]:
+    """The bodies of a scene; none where it is made of something else."""
+    return scene.bodies if isinstance(scene, Peopled) else ()
+
+
 @dataclass(frozen=True)
 class Rayleigh:
     """f = -(alpha M + beta H) v with ``alpha`` [1/s], ``beta`` [s].
@@ -224,11 +237,11 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
 
 def read_body(body: Any, **units: str) -> None:
     """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities."""
-    where = f"{body.name}.pins"
+    where, material = f"{body.name}.pins", f"{body.name}.material"
     if not isinstance(body.mesh, Mesh):
         raise SceneError(f"mesh is {body.mesh!r}", where=f"{body.name}.mesh", remedy="give a pliant.Mesh")
     if isinstance(body, OfMaterial):
-        require_part(body.material, "terms", f"{body.name}.material", "give one such as StableNeoHookean(1e5, 0.45)")
+        require_part(body.material, "terms", material, "give one such as StableNeoHookean(1e5, 0.45)")
     if body.damping is not None:
         require_part(body.damping, "force", f"{body.name}.damping", "give Rayleigh(beta=1e-3) or Green(1e-3), say")
     pins = (body.pins,) if isinstance(body.pins, Pin) else body.pins

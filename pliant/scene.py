@@ -152,7 +152,14 @@ def _alike(bodies: Sequence[Body]) -> list[list[int]]:
     groups: list[list[int]] = []
     last: Any = None
     for k, body in enumerate(bodies):
-        made = (type(body), body.name, getattr(body, "material", body), body.damping, *_sheet(body), body.mesh.T.shape[1])
+        made = (
+            type(body),
+            body.name,
+            getattr(body, "material", body),
+            body.damping,
+            *_sheet(body),
+            body.mesh.T.shape[1],
+        )
         if groups and made == last:
             groups[-1].append(k)
         else:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from warnings import warn
 
 import numpy as np
@@ -15,6 +15,7 @@ from pliant.checkpoint import Checkpoint
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, RunError, SceneError
 from pliant.linear.threads import one_thread
 from pliant.state import State, Step
+from pliant.systems.base import Reshaping
 
 MAX_HALVINGS = 10
 LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
@@ -48,6 +49,13 @@ class SceneLike(Protocol):
     def system(self) -> Any: ...
 
     def initial(self, system: Any) -> State: ...
+
+
+@runtime_checkable
+class Restoring(Protocol):
+    """A scene that can make a system again whose mesh has changed, from what the system's ``topology()`` said."""
+
+    def restore(self, topology: Any) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +142,9 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
         return system, Checkpoint(0, scene.initial(system))
     if start.topology is None:
         return scene.system(), start
-    restore = getattr(scene, "restore", None)
-    if restore is None:
+    if not isinstance(scene, Restoring):
         raise RunError(f"scene {scene.name!r} cannot restore a changed topology", where="simulate")
-    return restore(start.topology), start
+    return scene.restore(start.topology), start
 
 
 def require_scene(thing: Any, where: str) -> None:
@@ -150,7 +157,7 @@ def require_scene(thing: Any, where: str) -> None:
 
 def topology_of(system: Any) -> Any:
     """What a scene's ``restore`` needs to make this system again."""
-    if not hasattr(system, "topology"):
+    if not isinstance(system, Reshaping):
         what = f"{type(system).__name__} changed its topology but does not say it by topology()"
         raise RunError(what, where="checkpoint")
     return system.topology()

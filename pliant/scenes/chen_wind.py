@@ -4,6 +4,7 @@ The source does not state its wind. Here it is a sideways acceleration of all ma
 equally thick; it does not depend on the velocity, so that it damps nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ class Wind:
     swing: tuple[float, float, float] = (0.0, 0.0, 0.0)
     period: float = 1.0
 
-    def force(self, body: Body, placed: Placed, energy: Energy) -> "WindForce":
+    def force(self, body: Body, placed: Placed, energies: Sequence[Energy]) -> "WindForce":
         return WindForce(placed.mass, self)
 
     def acceleration(self, t: float) -> Array:
