@@ -43,9 +43,37 @@ class Placed:
 
 
 class Damping(Protocol):
-    """A choice of internal damping; ``force`` makes it for an elastic body."""
+    """A choice of internal damping; ``force`` makes it for a body with all its energies: one force per body."""
 
-    def force(self, body: "Deformable", placed: Placed, energy: Energy) -> Force: ...
+    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force: ...
+
+
+@runtime_checkable
+class OfMaterial(Protocol):
+    """A body whose elements are of a material."""
+
+    material: Any
+    density: Any
+
+
+@runtime_checkable
+class Thin(Protocol):
+    """A body that is a sheet of some ``thickness`` [m]."""
+
+    thickness: Any
+
+
+@runtime_checkable
+class Peopled(Protocol):
+    """A scene that has bodies."""
+
+    @property
+    def bodies(self) -> Sequence[Any]: ...
+
+
+def bodies_of(scene: Any) -> Sequence[Any]:
+    """The bodies of a scene; none where it is made of something else."""
+    return scene.bodies if isinstance(scene, Peopled) else ()
 
 
 @dataclass(frozen=True)
@@ -67,8 +95,8 @@ class Rayleigh:
             if not getattr(self, name) >= 0.0:
                 raise SceneError(f"{getattr(self, name)} is negative: that would add energy", where=f"Rayleigh.{name}")
 
-    def force(self, body: "Deformable", placed: Placed, energy: Energy) -> Force:
-        return RayleighForce(placed.X, placed.mass, energy, self.alpha, self.beta, current=self.current)
+    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force:
+        return RayleighForce(placed.X, placed.mass, energies, self.alpha, self.beta, current=self.current)
 
 
 @dataclass(frozen=True)
@@ -83,10 +111,10 @@ class Green:
         if not self.c >= 0.0:
             raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
 
-    def force(self, body: "Deformable", placed: Placed, energy: Energy) -> Force:
-        if not hasattr(body, "material"):
-            raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping for springs")
-        thickness = getattr(body, "thickness", None)
+    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force:
+        if not isinstance(body, OfMaterial):
+            raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping")
+        thickness = body.thickness if isinstance(body, Thin) else None
         return GreenDamping(placed.X, placed.T, self.c * body.material.young(), thickness=thickness)
 
 
@@ -264,11 +292,11 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
 
 def read_body(body: Any, **units: str) -> None:
     """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities."""
-    where = f"{body.name}.pins"
+    where, material = f"{body.name}.pins", f"{body.name}.material"
     if not isinstance(body.mesh, Mesh):
         raise SceneError(f"mesh is {body.mesh!r}", where=f"{body.name}.mesh", remedy="give a pliant.Mesh")
-    if hasattr(body, "material"):
-        require_part(body.material, "terms", f"{body.name}.material", "give one such as StableNeoHookean(1e5, 0.45)")
+    if isinstance(body, OfMaterial):
+        require_part(body.material, "terms", material, "give one such as StableNeoHookean(1e5, 0.45)")
     if body.damping is not None:
         require_part(body.damping, "force", f"{body.name}.damping", "give Rayleigh(beta=1e-3) or Green(1e-3), say")
     pins = (body.pins,) if isinstance(body.pins, Pin) else body.pins

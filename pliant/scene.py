@@ -351,7 +351,7 @@ def elastodynamics(
         elastic = body.energies(here)
         energies += elastic
         if body.damping is not None:
-            forces += [body.damping.force(body, here, e) for e in elastic]
+            forces.append(body.damping.force(body, here, elastic))
     forces += [load.force(placed([k])) for k, load in loads]
     for body, first in zip(bodies, offsets, strict=False):
         pins += [Pin(np.asarray(p.vertices) + first, p.motion, p.axes) for p in body.pins]

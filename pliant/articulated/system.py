@@ -16,11 +16,12 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, BlockSum
-from pliant.articulated.constraints.rows import Constraint, Rows
+from pliant.articulated.constraints.rows import Constraint, Rows, Unilateral
 from pliant.articulated.forces.base import ArticulatedForce
 from pliant.articulated.forces.forms import settled
 from pliant.articulated.forces.springs import PointSprings
 from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
+from pliant.articulated.joint_origins import joints_of
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
@@ -59,7 +60,7 @@ class Assembly:
 
 
 @dataclass(frozen=True)
-class Touching:
+class Gaps:
     """Contacts of an instant: ``gaps`` (k,) [m], negative where bodies overlap; for certificates."""
 
     gaps: Array
@@ -226,10 +227,15 @@ class ArticulatedSystem:
         first = np.cumsum([0, *counts[:-1]])
         return np.concatenate([link.body.faces + k for link, k in zip(self.tree.links, first, strict=True)])
 
-    def contacts(self, q: Array, v: Array, t: float) -> "Touching":
-        """Where bodies touch floors and boxes now."""
+    def joint_origins(self, x: Array) -> Array:
+        return joints_of(self.tree, x)
+
+    def contacts(self, q: Array, v: Array, t: float) -> "Gaps | None":
+        """Where bodies touch floors and boxes now; None where there is nothing to touch."""
+        if not any(isinstance(c, Unilateral) for c in self.constraints):
+            return None
         rows = self.rows(self.kinematics(q, v), t, inequality=True)
-        return Touching(np.concatenate([np.zeros(0), *(r.g for r in rows if r.tangents is not None)]))
+        return Gaps(np.concatenate([np.zeros(0), *(r.g for r in rows if r.tangents is not None)]))
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic energy, gravity, and the potential of the forces [J]."""

@@ -1,6 +1,6 @@
 """What an integrator is: data plus a declared order that the tests check."""
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
@@ -23,6 +23,28 @@ class Integrator(Protocol):
     order: ClassVar[int]
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step: ...
+
+
+@runtime_checkable
+class Booking(Protocol):
+    """An integrator that finds forces itself and books what they do: ``works`` are their names in `Step.work`."""
+
+    works: ClassVar[tuple[str, ...]]
+
+
+@runtime_checkable
+class Wrapping(Protocol):
+    """An integrator that steps with another one, and does something else besides."""
+
+    @property
+    def integrator(self) -> Any: ...
+
+
+@runtime_checkable
+class Special(Protocol):
+    """An integrator that steps nothing but one class of systems."""
+
+    made_for: ClassVar[type]
 
 
 def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies import Membrane, Solid, SpringNet
+from pliant.materials.base import summands
 from pliant.mesh import Mesh
 from pliant.scene import Scene
 from pliant.scene_file.choices import NotDescribable, describe_choice
@@ -53,8 +54,7 @@ def _body(body: Any, file: str) -> dict[str, Any]:
     table["velocity"] = [float(v) for v in body.velocity]
     _nothing_else(body, {*table, "material", "pins", "damping"})
     if kind != "springs":
-        parts = getattr(body.material, "materials", (body.material,))
-        table["material"] = [describe_choice(part) for part in parts]
+        table["material"] = [describe_choice(part) for part in summands(body.material)]
     if body.damping is not None:
         table["damping"] = describe_choice(body.damping)
     table["pins"] = [_pin(pin) for pin in body.pins]

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -146,11 +147,13 @@ def _python_function(path: Path, name: str) -> Callable[..., Any]:
     if spec is None or spec.loader is None or not path.is_file():
         raise SceneError(f"cannot read {path}", where="scene", remedy="give an existing .py file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # a checkpoint finds the classes of an integrator's memory there
     try:
         spec.loader.exec_module(module)
     except PliantError:
         raise
     except Exception as error:
+        del sys.modules[module.__name__]
         raise SceneError(f"{path}: {type(error).__name__}: {error}", where="scene") from error
     found = getattr(module, name, None)
     if found is None:

@@ -4,7 +4,7 @@
 needs one asks with ``isinstance``, and nothing is looked up by name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -18,6 +18,7 @@ from pliant.forces.base import Force
 from pliant.state import State
 
 Weights = tuple[float, float, float]
+Quadrature = Sequence[tuple[State, float]]  # the states at which forces of a step are taken, with their weights
 
 
 class System(Protocol):
@@ -88,7 +89,9 @@ class System(Protocol):
         """Tetrahedra, triangles or segments over the rows of `positions`, one array per body."""
         ...
 
-    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]: ...
+    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """``kinetic`` and every potential [J], each under a name of its own (see `distinct`)."""
+        ...
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Linear (3,) [kg m/s] and angular momentum (3,) [kg m^2/s] about the origin."""
@@ -132,6 +135,15 @@ class Touching(Protocol):
 
 
 @runtime_checkable
+class Measuring(Protocol):
+    """A system that knows how close its surfaces come to each other and to obstacles."""
+
+    def min_distance(self, q: Array, t: float) -> float | None:
+        """The least distance [m], negative where things overlap, inf when nothing is near; None without contact."""
+        ...
+
+
+@runtime_checkable
 class Composed(Protocol):
     """A system whose coordinates are vertex positions, made of energies and forces."""
 
@@ -145,6 +157,39 @@ class Pullable(Protocol):
     """A system that a hand can pull at: ``pulled`` is the same one with a spring ``k`` [N/m] to a point (3,)."""
 
     def pulled(self, vertex: Any, target: Array, k: float) -> Any: ...
+
+
+@runtime_checkable
+class Gripped(Protocol):
+    """A `Pullable` system that carries the hand along when its mesh changes."""
+
+    def grip_point(self, q: Array) -> Array | None:
+        """Where it is held (3,) [m]; None when no hand pulls."""
+        ...
+
+    def let_go(self) -> Any:
+        """The same system without a hand."""
+        ...
+
+
+@runtime_checkable
+class Eulerian(Protocol):
+    """A system some of whose vertices, ``eol``, also move through the material."""
+
+    eol: IntArray
+
+    def material_point(self, q: Array, vertex: int) -> Array:
+        """The point of the material (2,) that is at a vertex now."""
+        ...
+
+
+@runtime_checkable
+class Jointed(Protocol):
+    """A system with joints."""
+
+    def joint_origins(self, x: Array) -> Array:
+        """Where the joints are (k, 3) [m] when the points are at x (p, 3)."""
+        ...
 
 
 @runtime_checkable
@@ -163,6 +208,38 @@ class Working(Protocol):
     def power(self, q: Array, v: Array, t: float) -> Mapping[str, float]: ...
 
     def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float: ...
+
+
+@runtime_checkable
+class Pushing(Protocol):
+    """A system in which obstacles move by scripts."""
+
+    def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
+        """What the obstacles did [J] between two states: their normal forces times their ways."""
+        ...
+
+
+@runtime_checkable
+class Exchanging(Protocol):
+    """A system made of bodies or parts that do work on each other.
+
+    The two works of a pair sum to zero up to what their contact stores and dissipates.
+    """
+
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        """Who can do work on whom, (a, b) and (b, a); the names are distinct."""
+        ...
+
+    def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
+        """(a, b) -> the work [J] that a did on b between two states, for the pairs that met."""
+        ...
+
+
+@runtime_checkable
+class Moving(Protocol):
+    """A system that knows how its points follow its coordinates."""
+
+    def point_jacobian(self, q: Array) -> sp.csr_matrix: ...
 
 
 class Part(System, Protocol):
@@ -232,3 +309,17 @@ class Marching(Protocol):
     """A system that can take many symplectic Euler steps in one compiled call; None where this one cannot."""
 
     def march(self, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None: ...
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names, numbered where they are equal: elastic, elastic 2, elastic 3."""
+    out: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        label, k = name, 1
+        while label in taken:
+            k += 1
+            label = f"{name} {k}"
+        taken.add(label)
+        out.append(label)
+    return out

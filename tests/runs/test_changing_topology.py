@@ -14,13 +14,16 @@ class Row:
     """Points in a row that fall and multiply; its topology is their number."""
 
     def __init__(self, n: int) -> None:
-        self.n = n
+        self.n, self.free = n, np.arange(n)
 
     def positions(self, q):
         return np.column_stack([np.arange(self.n), np.zeros(self.n), q])
 
     def cells(self):
         return [np.column_stack([np.arange(self.n - 1), np.arange(1, self.n)])]
+
+    def momenta(self, q, v):
+        return np.array([0.0, 0.0, v.sum()]), np.array([0.0, -v @ np.arange(self.n), 0.0])
 
     def energies(self, q, v, t):
         return {"kinetic": 0.5 * float(v @ v), "gravity": 9.81 * float(q.sum())}
