@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
@@ -125,6 +126,42 @@ def warm_start(share: Array | None, limits: Array) -> Array:
 def joint_wrenches(kin: Kinematics, f: Array, receiver: IntArray) -> Array:
     """Reaction wrench of each joint on its child (n, 6), from the sums on the bodies: leaf to root."""
     return kernels.accumulate(kin.tree.parent, receiver, kin.R, kin.p, f)
+
+
+def joint_force_wrenches(kin: Kinematics, tau: Array) -> Array:
+    """Sums on the bodies (n, 6) of the wrenches that the joint forces tau (nr,) are, so that J^T of them is tau.
+
+    W = A_ji^T S (S^T S)^-1 tau on the child, the opposite on its parent, joint by joint (as `wrench_map`).
+    """
+    t = kin.tree
+    return _joint_forces(t.parent, t.ptr, t.Eb, kin.R, kin.p, kin.B, tau)
+
+
+@njit(cache=True, error_model="numpy")
+def _joint_forces(parent: IntArray, ptr: IntArray, Eb: Array, R: Array, p: Array, B: Array, tau: Array) -> Array:
+    f, S, gram = np.zeros((len(parent), 6)), np.zeros((6, 6)), np.zeros((6, 6))
+    x, w, child = np.zeros(6), np.zeros(6), np.zeros(6)
+    for i in range(len(parent)):
+        a, k = ptr[i], ptr[i + 1] - ptr[i]
+        if not np.any(tau[a : a + k] != 0.0):
+            continue
+        turn, origin = np.ascontiguousarray(Eb[i, :3, :3]), np.ascontiguousarray(Eb[i, :3, 3])
+        for c in range(k):
+            kernels._to_child(turn, origin, B[a + c], S[c])
+            x[c] = tau[a + c]
+        for r in range(k):
+            for c in range(k):
+                gram[r, c] = np.dot(S[r], S[c])
+        kernels._cholesky(gram, k)
+        kernels._cholesky_solve(gram, k, x)
+        w[:], child[:] = 0.0, 0.0
+        for c in range(k):
+            w += x[c] * S[c]
+        kernels._to_parent(turn, origin, w, child)
+        f[i] += child
+        if parent[i] >= 0:
+            kernels._to_parent(R[i], p[i], -child, f[parent[i]])
+    return f
 
 
 def _to_parents(kin: Kinematics, children: IntArray, w: Array) -> Array:
