@@ -1,7 +1,8 @@
 """Friction inside joints and outside: tangents, limits, and the local contact solves [Weidner2022, sec. 3.3]."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -9,6 +10,7 @@ from numba import njit
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix
+from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.joint_contacts import PatchGroup
@@ -29,6 +31,39 @@ class Friction:
     def __post_init__(self) -> None:
         if not (self.joints >= 0.0 and self.external >= 0.0):
             raise SceneError(f"mu = ({self.joints}, {self.external})", where="Friction", remedy="coefficients are >= 0")
+
+
+def refuse_friction(system: ArticulatedSystem, where: str) -> None:
+    """Refuse what would rub under BISP and be ignored by the method ``where``: contacts in joints, dry joints, floors.
+
+    A floor or box whose ``mu`` is None takes the method's coefficient, of which a method without friction has none.
+    """
+    remedy = "step it with BISP or StaggeredProjections, or take pliant.articulated.frictionless(system)"
+    name = lambda link: f"'{system.tree.names[int(link)]}'"
+    for dry in system.dry:
+        if dry.force > 0.0:
+            raise SceneError(
+                f"DryFriction of {dry.force:g} on {name(dry.link)} would not act", where=where, remedy=remedy
+            )
+    for group in system.patches:
+        for child, closure, mu in zip(group.child, group.closure, group.mu, strict=True):
+            if mu != 0.0:
+                what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
+                raise SceneError(f"the friction in the {what} would not act", where=where, remedy=remedy)
+    for c in system.constraints:
+        if isinstance(c, FloorContact | BoxContact) and c.mu:
+            what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would not act"
+            raise SceneError(what, where=where, remedy=remedy)
+
+
+def frictionless(system: ArticulatedSystem) -> ArticulatedSystem:
+    """The same system with no friction in joints and closures, and mu = 0 on floors and boxes."""
+    smooth = copy(system)
+    smooth.patches, smooth.dry = (), ()
+    smooth.constraints = tuple(
+        replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact) else c for c in system.constraints
+    )
+    return smooth
 
 
 class MaximalFactor:
