@@ -30,6 +30,8 @@ from pliant.systems.base import Weights
 from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.free_step import FreeStep
+from pliant.velocity_step import Linearisation, Prepared
 
 __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 
@@ -293,6 +295,16 @@ class EigenFit:
 
     def cells(self) -> list[IntArray]:
         return self.inner.cells()
+
+    def point_jacobian(self, q: Array) -> sp.csr_matrix:
+        return self.inner.point_jacobian(q)
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
+        return self.inner.curvature(q, g)
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The velocity step of the coarse vertices that are not pinned."""
+        return FreeStep(self, state, h, how)
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         return self.inner.momenta(q, v)

@@ -24,6 +24,8 @@ from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems.base import Weights
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
+from pliant.systems.free_step import FreeStep
+from pliant.velocity_step import Linearisation, Prepared
 
 
 class Elastodynamics:
@@ -286,11 +288,20 @@ class Elastodynamics:
         return list(self._cells)
 
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
-        """The identity: coordinates are positions (in space)."""
-        return sp.identity(len(q), format="csr")
+        """The identity: coordinates are positions; planar ones have no z."""
+        return self._point_jacobian
+
+    @cached_property
+    def _point_jacobian(self) -> sp.csr_matrix:
+        n, d = self.X.shape
+        return sp.csr_matrix(sp.kron(sp.identity(n), sp.eye(3, d)))
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
         return self._empty
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The velocity step of the vertices that are not pinned."""
+        return FreeStep(self, state, h, how)
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         x, n = self.positions(q), len(self.X)
