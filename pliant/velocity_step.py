@@ -83,7 +83,7 @@ class Block:
     ``x (p, 3)`` are its points where the step linearises, ``J (3 p, n)`` and ``w (3 p,)`` give their velocities J u + w
     (w: of prescribed points; None for 0). ``origin (n,)`` None is 0; from the old velocities a body at rest stays there
     to the last bit. ``slip`` are the friction directions of its own inequality rows, as they are numbered here.
-    ``guess (n,)`` is near u, for a matrix that is never formed.
+    ``guess (n,)`` are the old velocities: contact is looked for where they lead, iterations start from them.
     """
 
     A: Matrix

@@ -44,7 +44,8 @@ class FreeStep:
                 given = v + self.change
                 given[system.free] = 0.0
                 w, J = J @ given, sp.csr_matrix(J[:, system.free])
-        return Block(self._A, self._b, x, J, origin=v[system.free], w=w)
+        start = v[system.free]
+        return Block(self._A, self._b, x, J, origin=start, w=w, guess=start)
 
     def reach(self, u: Array, h: float) -> float:
         return h
