@@ -2,7 +2,6 @@
 
 from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
-from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.friction import Friction, frictionless
 from pliant.articulated.implicit import TreeBDF1, TreeBDF2
 from pliant.articulated.linear import PCG, Dense, Sparse
@@ -24,7 +23,6 @@ __all__ = [
     "Body",
     "Dense",
     "Friction",
-    "LinearlyImplicitTree",
     "Link",
     "Sparse",
     "StaggeredProjections",

@@ -17,9 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
 from pliant.articulated.constraints.rows import RowSet
-from pliant.articulated.dual import Dual
 from pliant.articulated.dynamics import Impulses, active_rows
 from pliant.articulated.friction import (
     UNSOLVED,
@@ -31,8 +29,11 @@ from pliant.articulated.friction import (
     shares,
     warm_start,
 )
-from pliant.articulated.linear import Factored, dense_matrix
+from pliant.articulated.linear import dense_matrix
 from pliant.articulated.system import ArticulatedSystem, Assembly
+from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+from pliant.linear.dual import Dual
+from pliant.linear.inverse import dense_inverse
 from pliant.state import Counts, SolveReport, State, Step
 
 CYCLING = 20  # iterations after which reactions and friction are taken to chase each other
@@ -119,13 +120,12 @@ class _Problem:
         self.kin, self.system = at.kin, system
         self.A = at.matrix(h)
         self.maximal = MaximalFactor(self.A)
-        self.reduced = Factored(dense_matrix(at, h))
         self.momentum = at.inertia * at.kin.twists
         self.equality, self.inequality = rows
         self.owners = tuple(int(p.owner) for r in rows for p in r.parts for _ in p.g)
         G_r, rhs = np.concatenate([r.matrix for r in rows]), np.concatenate([r.rhs for r in rows])
         lower = np.concatenate([np.full(len(rows[0]), -np.inf), np.zeros(len(rows[1]))])
-        self.reduced_dual = Dual(G_r, rhs, lower, lambda y: self.reduced.solve(y, y).x)
+        self.reduced_dual = Dual(G_r, rhs, lower, dense_inverse(dense_matrix(at, h)))
         G = np.concatenate([r.maximal for r in rows])
         self.maximal_rows = np.any(G != 0.0, axis=1)
         keep = self.maximal_rows

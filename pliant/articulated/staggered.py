@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
-from pliant.articulated.dual import Dual
 from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, shares, warm_start
 from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved, released
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
+from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+from pliant.linear.dual import Dual
 from pliant.state import Counts, SolveReport, State, Step
 
 

@@ -16,6 +16,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
 from pliant.state import State
+from pliant.velocity_step import Linearisation, Prepared
 
 Weights = tuple[float, float, float]
 Quadrature = Sequence[tuple[State, float]]  # the states at which forces of a step are taken, with their weights
@@ -302,6 +303,15 @@ class Constrained(Protocol):
     """A system with loops that are closed, motors that prescribe rates, or points that are tied to each other."""
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None: ...
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """A system that the velocity step can advance; ``memory`` is what its `Moved` of the step before kept."""
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """Its block for the step of h [s] that sets out from ``state``."""
+        ...
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from articulated_samples import pendulum, zoo
 
-from pliant.articulated import RK45, ArticulatedSystem, LinearlyImplicitTree, Link, at, cuboid
+from pliant.articulated import RK45, ArticulatedSystem, Link, at, cuboid
 from pliant.articulated.forces import (
     BodyDamping,
     Cable,
@@ -19,6 +19,7 @@ from pliant.articulated.forces import (
 from pliant.articulated.joints import Spherical
 from pliant.articulated.se3 import exp3, exp3_jacobian, frame, log6
 from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
 from pliant.state import State
 
 A, B, C = np.array([0.3, 0.1, -0.2]), np.array([-0.4, 0.5, 0.2]), np.array([0.1, 0.0, 0.4])
@@ -100,7 +101,7 @@ def test_stiffness_and_damping_are_derivatives():
 )
 def test_reduced_and_maximal_forms_give_the_same_step(pair):
     q, v = np.array([0.3, 0.8]), np.array([1.0, -2.0])
-    steps = [LinearlyImplicitTree().step(pendulum(2, forces=[f], q=q), State(q, v), 0.05).state.v for f in pair]
+    steps = [LinearlyImplicit().step(pendulum(2, forces=[f], q=q), State(q, v), 0.05).state.v for f in pair]
     assert np.allclose(*steps, atol=1e-10)
 
 
@@ -110,7 +111,7 @@ def test_implicit_and_explicit_forms_converge_to_each_other():
     difference = []
     for h in (1e-3, 5e-4):
         u = [
-            LinearlyImplicitTree().step(pendulum(2, forces=[f], q=q), State(q, v), h).state.v
+            LinearlyImplicit().step(pendulum(2, forces=[f], q=q), State(q, v), h).state.v
             for f in (force, Explicit(force))
         ]
         difference.append(np.abs(u[0] - u[1]).max())

@@ -10,19 +10,19 @@ from pliant.articulated import (
     BISP,
     ArticulatedSystem,
     Friction,
-    LinearlyImplicitTree,
     Link,
     StaggeredProjections,
     cuboid,
     frictionless,
 )
-from pliant.articulated.box_qp import General, ProjectedNewton
 from pliant.articulated.friction import refuse_friction
 from pliant.articulated.joint_contacts import BoxJointContact, CylinderContact, DryFriction
 from pliant.articulated.joints import Prismatic
 from pliant.articulated.maximal import energies
 from pliant.articulated.se3 import frame, rotation
 from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
+from pliant.linear.box_qp import General, ProjectedNewton
 from pliant.linear.qp import Clarabel
 from pliant.scenes.redmax import NUMBERED, chain_with_friction, energy_change, run
 from pliant.state import State
@@ -45,7 +45,7 @@ def test_box_programmes_agree_with_a_general_solver(seed):
 def test_without_friction_bisp_is_the_plain_step_and_the_printed_algorithm_is_not():
     scene = NUMBERED[27]()
     smooth = replace(scene, model=frictionless(scene.model))
-    plain = run(smooth, integrator=LinearlyImplicitTree(), steps=50)[-1].state
+    plain = run(smooth, integrator=LinearlyImplicit(), steps=50)[-1].state
     corrected = run(scene, integrator=BISP(Friction(0.0)), steps=50)[-1].state
     printed = run(scene, integrator=BISP(Friction(0.0), published=True), steps=50)[-1].state
     assert np.allclose(corrected.v, plain.v, atol=1e-9 * np.abs(plain.v).max())
