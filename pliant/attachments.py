@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
-from pliant.maps.points import Ties
+from pliant.maps.points import TieSprings
 from pliant.parts import Place
 from pliant.units import read_fields
 
@@ -59,10 +58,10 @@ class Attachment:
         return np.hstack([own, nodes]), np.hstack([np.ones((len(own), 1)), -weights])
 
 
-def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[Ties], sp.csr_matrix | None]:
-    """The springs among the attachments as energies over n points, and the rows B of the others: B x = 0."""
-    springs: list[Ties] = []
-    rows: list[Ties] = []
+def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings], tuple[IntArray, Array] | None]:
+    """The springs among the attachments as energies over n points, and the others as points and weights (k, r)."""
+    springs: list[TieSprings] = []
+    rows: list[tuple[IntArray, Array]] = []
     taken: set[int] = set()
     for attachment in scene.attachments:
         nodes, weights = attachment.tie(scene, places)
@@ -71,7 +70,12 @@ def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[Ties], sp.cs
                 what = f"vertex {vertex} of the scene is in two attachments"
                 raise SceneError(what, where="scene.attachments", remedy="attach every vertex once")
             taken.add(int(vertex))
-        k = np.full(len(nodes), 1.0 if attachment.stiffness is None else attachment.stiffness)
-        ties = Ties(n, nodes, weights, k)
-        (rows if attachment.stiffness is None else springs).append(ties)
-    return springs, sp.csr_matrix(sp.vstack([r.B for r in rows])) if rows else None
+        if attachment.stiffness is None:
+            rows.append((nodes, weights))
+        else:
+            springs.append(TieSprings(n, nodes, weights, np.full(len(nodes), attachment.stiffness)))
+    if not rows:
+        return springs, None
+    width = max(nodes.shape[1] for nodes, _ in rows)
+    pad = lambda a: np.pad(a, ((0, 0), (0, width - a.shape[1])))  # to node 0 with weight 0
+    return springs, (np.concatenate([pad(a) for a, _ in rows]), np.concatenate([pad(w) for _, w in rows]))

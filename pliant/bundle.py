@@ -105,7 +105,7 @@ def offenders(failure: Failure) -> tuple[IntArray, dict[int, IntArray]]:
             vertices = np.sort(largest[:SHOWN])
         else:
             vertices = np.flatnonzero(wrong.reshape(n, -1).any(axis=1))
-        elements = {k: np.flatnonzero(~(energy.det(state.q) > 0.0)) for k, energy in deforming(system)}
+        elements = {k: np.flatnonzero(~(energy.det(state.q[own]) > 0.0)) for k, energy, own in deforming(system)}
     return vertices.astype(np.int64), elements
 
 
@@ -122,7 +122,7 @@ def _write_picture(path: Path, failure: Failure, vertices: IntArray, elements: d
 
     points = failure.system.positions(failure.before.state.q)
     cells: list[tuple[str, Any]] = [("vertex", vertices[:, None])] if len(vertices) else []
-    for k, energy in deforming(failure.system):
+    for k, energy, _ in deforming(failure.system):
         bad = elements.get(k, np.zeros(0, dtype=np.int64))
         if len(bad):
             nodes = energy.elements.nodes[bad]

@@ -21,7 +21,9 @@ CLOSE = 0.1  # part of the least distance by which a piece of the way may bend
 
 
 class PointMap(Protocol):
-    """Where points are, flat (3 p,) [m], and how they move."""
+    """Where points are, flat (3 p,) [m], and how they move; ``dofs`` are theirs among all (None: all of them)."""
+
+    dofs: IntArray | None
 
     def lift(self, q: Array) -> Array: ...
 
@@ -145,7 +147,7 @@ def _sorted(A: sp.csr_matrix) -> sp.csr_matrix:
     return A
 
 
-class Ties:
+class TieSprings:
     """Springs of zero length between points: W = sum_i k_i/2 |sum_r w_ir x_(n_ir)|^2.
 
     ``nodes (m, r)`` and ``weights (m, r)`` say which points meet: the weights of a row sum to zero, so that ties push

@@ -237,6 +237,27 @@ class Exchanging(Protocol):
 
 
 @runtime_checkable
+class Parted(Protocol):
+    """A system made of ``parts`` whose coordinates are ``slices`` of its own, and whose points follow each other.
+
+    ``between`` are the forces without a potential that act between them, over all coordinates.
+    """
+
+    parts: Sequence[Any]
+    slices: Sequence[slice]
+
+    @property
+    def between(self) -> Sequence[Force]: ...
+
+
+def parts_of(system: Any) -> list[tuple[Any, slice]]:
+    """The parts of a system with their coordinates; a system without parts is its own."""
+    if not isinstance(system, Parted):
+        return [(system, slice(None))]
+    return list(zip(system.parts, system.slices, strict=True))
+
+
+@runtime_checkable
 class Moving(Protocol):
     """A system that knows how its points follow its coordinates."""
 

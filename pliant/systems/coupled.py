@@ -8,69 +8,46 @@ coordinates through J^T. So it is equal and opposite in the only place where it 
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Remembered
 from pliant.energies.base import Energy, Guarding
 from pliant.maps.points import ForceOnPoints, OnPoints
 from pliant.pattern import added
 from pliant.state import State
+from pliant.systems import exchange
 from pliant.systems.base import (
     Closures,
     Constrained,
     Contacting,
     Dissipating,
+    Jointed,
     Part,
     Persistent,
     Pullable,
+    Quadrature,
     Reshaping,
     Weights,
+    Working,
 )
 from pliant.systems.contact import ContactModel, LiveForce, Touch
-
-
-class Points:
-    """All points of the parts, or the chosen ``rows (p,)`` of them, as a function of all coordinates."""
-
-    def __init__(self, parts: Sequence[Part], slices: Sequence[slice], rows: IntArray | None = None) -> None:
-        self._parts, self._slices, self._rows = tuple(parts), tuple(slices), rows
-        self._dofs = None if rows is None else (3 * rows[:, None] + np.arange(3)).ravel()
-        self.lift, self.jacobian = Remembered(self._lift), Remembered(self._jacobian)
-
-    def _lift(self, q: Array) -> Array:
-        pairs = zip(self._parts, self._slices, strict=True)
-        x = np.concatenate([part.positions(q[s]).ravel() for part, s in pairs])
-        return x if self._dofs is None else x[self._dofs]
-
-    def _jacobian(self, q: Array) -> sp.csr_matrix:
-        pairs = zip(self._parts, self._slices, strict=True)
-        J = sp.block_diag([part.point_jacobian(q[s]) for part, s in pairs], format="csr")
-        return J if self._dofs is None else sp.csr_matrix(J[self._dofs])
-
-    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
-        """d(J^T g)/dq for fixed forces g on the points, part by part."""
-        counts = [3 * len(part.positions(q[s])) for part, s in zip(self._parts, self._slices, strict=True)]
-        full = g
-        if self._dofs is not None:
-            full = np.zeros(sum(counts))
-            full[self._dofs] = g
-        ends = np.cumsum([0, *counts])
-        blocks = [
-            part.curvature(q[s], full[a:b])
-            for part, s, a, b in zip(self._parts, self._slices, ends[:-1], ends[1:], strict=True)
-        ]
-        return sp.csr_matrix(sp.block_diag(blocks, format="csr"))
+from pliant.systems.coupled_step import CoupledStep, prepared_parts
+from pliant.systems.coupling_rows import Ties, differences
+from pliant.systems.points import Points
+from pliant.systems.pressed_step import Pressed
+from pliant.systems.row_contact import RowModel
+from pliant.velocity_step import Linearisation, Prepared
 
 
 class Coupled:
     """``parts`` with a ``contact`` model over the points ``rows`` and ``energies`` over all of their points.
 
-    ``ties`` are rows B (k, 3 p) over all points with B x = 0: points that stay together. ``slices`` tell where each
-    part's coordinates are.
+    ``ties`` are points that stay together: ``nodes`` and ``weights`` (k, r) with sum_r w_r x_r = 0. ``slices`` tell
+    where each part's coordinates are.
     """
 
     def __init__(
@@ -79,9 +56,12 @@ class Coupled:
         contact: ContactModel | None = None,
         rows: IntArray | None = None,
         energies: Sequence[Energy] = (),
-        ties: sp.csr_matrix | None = None,
+        ties: tuple[IntArray, Array] | None = None,
     ) -> None:
-        self.parts, self.contact, self.ties = tuple(parts), contact, ties
+        self.parts, self.contact = tuple(parts), contact
+        count = sum(len(part.positions(part.rest)) for part in parts)
+        self._tied = ties
+        self.ties = None if ties is None else differences(*ties, count)  # B (3 k, 3 p): B x = 0
         sizes = [part.weights(part.rest).size for part in parts]
         ends = np.cumsum([0, *sizes])
         self.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
@@ -91,15 +71,24 @@ class Coupled:
         self.total_mass = sum(part.total_mass for part in parts)
         self.free_mass = sum(part.free_mass for part in parts)
         self.points = Points(parts, self.slices)
-        self.touchable = Points(parts, self.slices, rows)
-        self._tied = tuple(OnPoints(e, self.points) for e in energies)
-        self.energy_terms: tuple[OnPoints, ...] = self._tied
+        self.touchable, self._rows = Points(parts, self.slices, rows), rows
+        self._springs = tuple(OnPoints(e, self.points) for e in energies)
+        self.energy_terms: tuple[OnPoints, ...] = self._springs
         live = () if contact is None else [LiveForce(contact, k, contact.setting.n) for k in contact.force_names]
         self.force_terms = tuple(ForceOnPoints(force, self.touchable) for force in live)
 
     @property
     def symmetric(self) -> bool:
         return all(part.symmetric for part in self.parts)
+
+    @property
+    def rest(self) -> Array:
+        return self._joined([part.rest for part in self.parts])
+
+    @property
+    def between(self) -> tuple[ForceOnPoints, ...]:
+        """The forces without a potential that act between the parts."""
+        return self.force_terms
 
     def each(self, function: Callable[..., Any], *vectors: Array) -> list[Any]:
         """``function(part, q_part, ...)`` for every part, with its own piece of every vector."""
@@ -128,7 +117,7 @@ class Coupled:
         if self.contact is not None:
             terms = self.contact.at(self._touched(start), t)
             fixed.contact = None
-            fixed.energy_terms = (*self._tied, *(OnPoints(e, self.touchable) for e in terms.energies))
+            fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
             fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
         return fixed
 
@@ -245,6 +234,58 @@ class Coupled:
             found.append(Closures.tying(self.ties @ self.points.lift(q), self.ties @ self.points.jacobian(q)))
         return Closures.joined(found) if found else None
 
+    def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+        """d(G^T y)/dq + w d(G^T y)/dv and the same of the gaps, part by part; ties bend with the points."""
+        blocks, gaps, first = [], [], 0
+        for part, s in zip(self.parts, self.slices, strict=True):
+            mine = part.closures(q[s], v[s], t) if isinstance(part, Constrained) else None
+            n = s.stop - s.start
+            if mine is None:
+                blocks.append(sp.csr_matrix((n, n)))
+                continue
+            k = len(mine.gap)
+            B, g = part.closure_tangent(q[s], v[s], t, y[first : first + k], w)
+            blocks.append(B)
+            gaps.append(sp.hstack([sp.csr_matrix((k, s.start)), g, sp.csr_matrix((k, self._size - s.stop))]))
+            first += k
+        A = sp.csr_matrix(sp.block_diag(blocks, format="csr"))
+        if self.ties is not None:
+            A = sp.csr_matrix(A + self.points.curvature(q, self.ties.T @ y[first:]))
+            gaps.append(self.ties @ self.points.jacobian(q))
+        return A, sp.csr_matrix(sp.vstack(gaps))
+
+    # ------------------------------------------------------------------------------------------------ velocity step
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The blocks of all parts with the rows of ties and contacts; springs and penalties between them are added."""
+        states = [State(state.q[s], state.v[s], state.t) for s in self.slices]
+        prepared = prepared_parts(self.parts, states, h, memory, how)
+        ties = None
+        if self.ties is not None and self._tied is not None:
+            ties = Ties(*self._tied, (self.ties @ self.points.lift(state.q)).reshape(-1, 3))
+        touches = None
+        if isinstance(self.contact, RowModel):
+            at = self._touched(state)
+            touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
+            if self._rows is not None:
+                touches = replace(touches, contacts=replace(touches.contacts, nodes=self._rows[touches.contacts.nodes]))
+        coupled = CoupledStep(prepared, states, h, ties=ties, touches=touches, rebuild=self.rebuilt)
+        placed = self.at(state, state.t + h)
+        terms = placed.energy_terms, placed.force_terms
+        return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled
+
+    def rebuilt(self, changed: tuple[Any, ...]) -> "Coupled":
+        """The same system with other parts where they have changed (None: not)."""
+        again = copy(self)
+        again.parts = tuple(old if new is None else new for old, new in zip(self.parts, changed, strict=True))
+        sizes = [len(part.rest) for part in again.parts]
+        ends = np.cumsum([0, *sizes])
+        again.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
+        again.free = np.concatenate([part.free + a for part, a in zip(again.parts, ends[:-1], strict=True)])
+        again._size = int(ends[-1])
+        again.points = Points(again.parts, again.slices)
+        return again
+
     # ------------------------------------------------------------------------------------------------ read-out
 
     def potential(self, q: Array, t: float) -> float | None:
@@ -270,6 +311,48 @@ class Coupled:
     def min_distance(self, q: Array, t: float) -> float:
         """The smallest gap [m], negative where things overlap; inf when nothing is near, or without contact."""
         return float("inf") if self.contact is None else self.contact.distance(self.touchable.lift(q), t)
+
+    def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
+        """What moving obstacles did [J]."""
+        if self.contact is None:
+            return 0.0
+        return exchange.pushed(self.contact, *self._on_points(before, after, quadrature))
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        return () if self.contact is None else exchange.pairs(self.contact.setting)
+
+    def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
+        if self.contact is None:
+            return {}
+        return exchange.exchanges(self.contact, *self._on_points(before, after, quadrature))
+
+    def _on_points(self, before: State, after: State, quadrature: Quadrature) -> tuple[State, State, Quadrature]:
+        return self._touched(before), self._touched(after), tuple((self._touched(s), w) for s, w in quadrature)
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """Names of the works that parts tell by their power."""
+        return tuple(dict.fromkeys(name for part in self.parts if isinstance(part, Working) for name in part.works))
+
+    def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        out = dict.fromkeys(self.works, 0.0)
+        for own in self.each(lambda p, x, u: p.power(x, u, t) if isinstance(p, Working) else {}, q, v):
+            for name, value in own.items():
+                out[name] += value
+        return out
+
+    def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
+        return sum(self.each(lambda p, x, u: p.switched(x, u, times) if isinstance(p, Working) else 0.0, q, v))
+
+    def joint_origins(self, x: Array) -> Array:
+        """Where the joints of all parts are (k, 3) when the points are at x (p, 3)."""
+        found, first = [np.zeros((0, 3))], 0
+        for part in self.parts:
+            count = len(part.positions(part.rest))
+            if isinstance(part, Jointed):
+                found.append(part.joint_origins(x[first : first + count]))
+            first += count
+        return np.concatenate(found)
 
     def positions(self, q: Array) -> Array:
         return np.concatenate(self.each(lambda p, x: p.positions(x), q))
