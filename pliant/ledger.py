@@ -23,6 +23,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.state import State
+from pliant.systems.base import Constrained
 
 Vector = tuple[float, float, float]
 NO_VECTOR: Vector = (float("nan"),) * 3
@@ -73,6 +74,7 @@ def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row
     linear, angular = momenta(system, state)
     names = [f.name for f in getattr(system, "force_terms", ())]
     names += [*getattr(system, "works", ()), *getattr(integrator, "works", ())]
+    names += ["motors"] if isinstance(system, Constrained) else []
     work = dict.fromkeys(["scripts", *names], 0.0)
     energies = {name: float(value) for name, value in system.energies(state.q, state.v, state.t).items()}
     return Row(step, state.t, energies, work, 0.0, linear, angular)

@@ -47,6 +47,9 @@ class JointSpring:
         loads.K.add_coupling(bodies, -self.stiffness * (W @ W.T))
         loads.D.add_coupling(bodies, -self.damping * (W @ W.T))
 
+    def joins(self) -> IntArray:
+        return np.empty((0, 2), dtype=np.int64)
+
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         e = kin.q[_coordinates(kin, self.link)] - self.rest
         return 0.5 * self.stiffness * float(e @ e)
@@ -72,6 +75,9 @@ class JointTorque:
             return
         bodies, W = wrench_map(kin, int(self.link))
         loads.wrench(bodies, (W @ tau).reshape(-1, 6))
+
+    def joins(self) -> IntArray:
+        return np.empty((0, 2), dtype=np.int64)
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return 0.0
