@@ -106,6 +106,9 @@ class Scene:
             T = np.concatenate([self.bodies[k].mesh.T + offsets[k] for k in alike])
             placed = Placed(X, T, first, mass)
             elastic = body.energies(placed)
+            if len({self.bodies[k].name for k in alike}) > 1:  # the books say that it is not the energy of one body
+                for energy in elastic:
+                    energy.name += f" and {len(alike) - 1} alike"
             energies += elastic
             if body.damping is not None:
                 forces.append(body.damping.force(body, placed, elastic))
@@ -152,14 +155,7 @@ def _alike(bodies: Sequence[Body]) -> list[list[int]]:
     groups: list[list[int]] = []
     last: Any = None
     for k, body in enumerate(bodies):
-        made = (
-            type(body),
-            body.name,
-            getattr(body, "material", body),
-            body.damping,
-            *_sheet(body),
-            body.mesh.T.shape[1],
-        )
+        made = (type(body), getattr(body, "material", body), body.damping, *_sheet(body), body.mesh.T.shape[1])
         if groups and made == last:
             groups[-1].append(k)
         else:
