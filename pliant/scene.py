@@ -349,6 +349,9 @@ def elastodynamics(
     for alike in _alike(bodies):
         body, here = bodies[alike[0]], placed(alike)
         elastic = body.energies(here)
+        if len({bodies[k].name for k in alike}) > 1:  # the books say that it is not the energy of one body
+            for energy in elastic:
+                energy.name += f" and {len(alike) - 1} alike"
         energies += elastic
         if body.damping is not None:
             forces.append(body.damping.force(body, here, elastic))

@@ -22,6 +22,7 @@ LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
 GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
 
 
+@runtime_checkable
 class SceneLike(Protocol):
     """What can be run: `pliant.Scene`, or anything else that can say these things about itself."""
 
@@ -50,6 +51,13 @@ class SceneLike(Protocol):
     def after(self, happened: int) -> Any: ...
 
     def due(self, t: float) -> int: ...
+
+
+@runtime_checkable
+class Around(Protocol):
+    """Something with a scene in it, such as one that was loaded with its output and origin."""
+
+    scene: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +166,9 @@ def _changed(point: Checkpoint, taken: Sequence[Step], system: Any) -> Topology 
 
 def require_scene(thing: Any, where: str) -> None:
     """Refuse what cannot be run (see `SceneLike`)."""
-    missing = [name for name in ("system", "initial", "integrator", "h", "steps") if not hasattr(thing, name)]
-    if missing:
-        remedy = "give its .scene" if hasattr(thing, "scene") else "give a pliant.Scene"
-        raise SceneError(f"{type(thing).__name__} has no {missing[0]}", where=where, remedy=remedy)
+    if not isinstance(thing, SceneLike):
+        remedy = "give its .scene" if isinstance(thing, Around) else "give a pliant.Scene"
+        raise SceneError(f"{type(thing).__name__} is no scene", where=where, remedy=remedy)
 
 
 def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple[Step | None, str]:
