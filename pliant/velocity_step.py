@@ -63,6 +63,24 @@ class Linearisation:
     points: bool = True
 
 
+class Forced(Protocol):
+    """What the assembly asks of a system: its matrices and forces over all coordinates."""
+
+    def mass(self, q: Array) -> sp.csr_matrix: ...
+
+    def force(self, q: Array, v: Array, t: float) -> Array: ...
+
+    def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix: ...
+
+
+def change_of_momentum(system: Forced, A: Matrix, q: Array, v: Array, t: float, h: float) -> Array:
+    """b - A v = M v + h (f - D v) - A v: the right-hand side for v_new - v, with forces at (q, v, t).
+
+    A = M - h D - beta h^2 K, or with only a part of K: what A leaves out is explicit.
+    """
+    return h * system.force(q, v, t) + (system.mass(q) @ v - h * (system.damping(q, v, t) @ v) - A @ v)
+
+
 @dataclass(frozen=True, eq=False)
 class Live:
     """Rows of a block that push against another part: the body ``body (k,)`` of those it was shown, at the points
