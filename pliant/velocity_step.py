@@ -203,7 +203,7 @@ def velocity_step(
     found first: `Staggered`. Such a matrix is solved with from ``guess (n,)``.
     """
     if J is not None:
-        A, b = J.T @ (A @ J), J.T @ b
+        A, b = project(J, A, b)
     if _empty(equality) and _empty(inequality):
         return _unconstrained(A, b, linear or Cholesky(), memory, guess)
     if isinstance(A, Solvable | Corrected) or (slip is not None and len(slip)):
@@ -221,6 +221,12 @@ def velocity_step(
         message=result.message,
     )
     return VelocitySolution(result.x, result.y_equality, result.z_inequality, report, result.warm)
+
+
+def project(J: Matrix, A: Matrix, b: Array) -> tuple[Matrix, Array]:
+    """(J^T A J, J^T b): the same step in the coordinates that are free."""
+    A = J.T @ (A @ J)
+    return 0.5 * (A + A.T), J.T @ b  # products round differently in the two triangles
 
 
 def _by_impulses(
