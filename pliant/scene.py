@@ -16,13 +16,14 @@ from pliant.energies.base import Energy
 from pliant.energies.gravity import Gravity
 from pliant.errors import SceneError, require_part
 from pliant.forces.base import Force
-from pliant.integrators import BDF2, INTEGRATORS
+from pliant.integrators import BDF2, INTEGRATORS, LinearlyImplicit
 from pliant.integrators.base import Integrator, require_fit
 from pliant.maps.pins import Pin
 from pliant.policy import read_policy, steps_of
 from pliant.state import State
 from pliant.systems.contact import ContactChoice
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.row_contact import RowContact
 from pliant.units import components
 
 
@@ -68,6 +69,9 @@ class Scene:
         if self.contact is not None and self.contact.safe and not staged:
             name, remedy = type(self.integrator).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
             raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
+        if isinstance(self.contact, RowContact) and not isinstance(self.integrator, LinearlyImplicit):
+            what = f"{type(self.integrator).__name__} does not see the rows of RowContact"
+            raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
         if self.contact is not None and dims != {3}:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
         object.__setattr__(self, "gravity", components(self.gravity, "m/s^2", "scene.gravity"))

@@ -48,6 +48,12 @@ class VelocitySolution:
     friction: Array = field(default_factory=lambda: np.zeros(0))
 
 
+class MatrixChoice(Protocol):
+    """How joints represent their velocity matrix, as a frozen dataclass: an array, a sparse matrix, a `Solvable`."""
+
+    def prepare(self, at: Any, h: float, beta: float = 1.0) -> Matrix: ...
+
+
 @dataclass(frozen=True)
 class Linearisation:
     """How parts linearise a step: ``beta`` weighs K, ``psd`` projects it, ``ahead`` takes it at q + h v instead of q.
@@ -59,7 +65,7 @@ class Linearisation:
     beta: float = 1.0
     psd: bool = True
     ahead: bool = False
-    matrix: Any = None
+    matrix: MatrixChoice | None = None
     points: bool = True
 
 

@@ -20,7 +20,7 @@ from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Stepping
-from pliant.velocity_step import Block, Linearisation, VelocitySolution, solve_block
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, VelocitySolution, solve_block
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class LinearlyImplicit:
     variant: Literal["A", "B"] = "A"
     psd: bool = True
     linear: LinearSolver = field(default_factory=Cholesky)
-    matrix: Any = None
+    matrix: MatrixChoice | None = None
     qp: QPSolver | None = None
     friction: Staggered = field(default_factory=Staggered)
     order: ClassVar[int] = 1

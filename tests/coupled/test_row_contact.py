@@ -122,3 +122,22 @@ def test_impulses_of_a_warm_start_are_those_of_a_cold_one():
     first, second = run(world, state, 2)
     cold = LinearlyImplicit().step(world, first.state, H, replace(first.memory, solver=None))
     assert np.abs(cold.state.v - second.state.v).max() < 1e-9
+
+
+def test_scenes_and_files_know_rows(tmp_path):
+    """Described and read again, a scene with rows is the same; methods that would not see them are refused."""
+    from pliant.bodies import Solid
+    from pliant.integrators import BDF1
+    from pliant.materials import StableNeoHookean
+    from pliant.mesh import box
+    from pliant.scene import Scene
+    from pliant.scene_file.choices import describe_choice, make
+
+    body = Solid(box((0.1, 0.1, 0.1), (1, 1, 1)), StableNeoHookean(1e5, 0.3), density=1000.0)
+    with pytest.raises(SceneError, match="BDF1 does not see.*LinearlyImplicit"):
+        Scene([body], contact=RowContact(), obstacles=[FLOOR], integrator=BDF1())
+    for family, choice in (
+        ("contact", RowContact(mu=0.7, edges=True)),
+        ("integrator", LinearlyImplicit(0.5, matrix=PCG(1e-9))),
+    ):
+        assert make(family, describe_choice(choice), family) == choice
