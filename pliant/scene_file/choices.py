@@ -29,24 +29,29 @@ class NotDescribable(SceneError):
 def families() -> dict[str, tuple[Callable[..., Any], ...]]:
     """What can be named in a scene file, by the kind of thing it is."""
     from pliant import bodies
-    from pliant.articulated import TREE_INTEGRATORS
+    from pliant.articulated import PCG, TREE_INTEGRATORS, Dense, Sparse
+    from pliant.cloth.active_set import ActiveSet
     from pliant.contact import obstacles
     from pliant.integrators import INTEGRATORS, REDUCED
     from pliant.linear import LINEAR
+    from pliant.linear.qp import OSQP, Clarabel
     from pliant.maps import motions
     from pliant.materials import MATERIALS
     from pliant.solvers import SOLVERS
     from pliant.systems.barrier_contact import BarrierContact
     from pliant.systems.penalty_contact import PenaltyContact
+    from pliant.systems.row_contact import RowContact
 
     return {
         "integrator": (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS),
         "solver": SOLVERS,
         "linear": tuple(dict.fromkeys(type(solver) for solver in LINEAR)),
+        "matrix": (Dense, Sparse, PCG),
+        "qp": (Clarabel, OSQP, ActiveSet),
         "material": MATERIALS,
         "motion": (motions.Keyframes, motions.Shake),
         "damping": (bodies.Rayleigh, bodies.Green),
-        "contact": (PenaltyContact, BarrierContact),
+        "contact": (PenaltyContact, BarrierContact, RowContact),
         "obstacle": tuple(getattr(obstacles, name) for name in OBSTACLES),
     }
 
@@ -180,10 +185,13 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
 def _family_of(hint: Any) -> str | None:
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
+    from pliant.linear.qp import QPSolver
     from pliant.maps.motions import Motion
     from pliant.solvers.base import NonlinearSolver
+    from pliant.velocity_step import MatrixChoice
 
     protocols = {NonlinearSolver: "solver", LinearSolver: "linear", Integrator: "integrator", Motion: "motion"}
+    protocols |= {QPSolver: "qp", MatrixChoice: "matrix"}
     options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     return next((protocols[o] for o in options if isinstance(o, type) and o in protocols), None)
 
