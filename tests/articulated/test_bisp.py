@@ -44,8 +44,7 @@ def test_box_programmes_agree_with_a_general_solver(seed):
 
 def test_without_friction_bisp_is_the_plain_step_and_the_printed_algorithm_is_not():
     scene = NUMBERED[27]()
-    smooth = smooth(scene)
-    plain = run(smooth, integrator=LinearlyImplicit(), steps=50)[-1].state
+    plain = run(smooth(scene), integrator=LinearlyImplicit(), steps=50)[-1].state
     corrected = run(scene, integrator=BISP(Friction(0.0)), steps=50)[-1].state
     printed = run(scene, integrator=BISP(Friction(0.0), published=True), steps=50)[-1].state
     assert np.allclose(corrected.v, plain.v, atol=1e-9 * np.abs(plain.v).max())
