@@ -1,19 +1,24 @@
 """Friction inside joints and outside: tangents, limits, and the local contact solves [Weidner2022, sec. 3.3]."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numba import njit
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
-from pliant.articulated.blocks import BlockMatrix
+from pliant.articulated.blocks import BlockMatrix, PairRows
+from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.joint_contacts import PatchGroup
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
+from pliant.linear.box_matrix import SparseBox
 
 UNSOLVED = "the programme of the friction impulses has not converged"
 
@@ -30,13 +35,46 @@ class Friction:
             raise SceneError(f"mu = ({self.joints}, {self.external})", where="Friction", remedy="coefficients are >= 0")
 
 
+def refuse_friction(system: ArticulatedSystem, where: str) -> None:
+    """Refuse what would rub under BISP and be ignored by the method ``where``: contacts in joints, dry joints, floors.
+
+    A floor or box whose ``mu`` is None takes the method's coefficient, of which a method without friction has none.
+    """
+    remedy = "step it with BISP or StaggeredProjections, or take pliant.articulated.frictionless(system)"
+    name = lambda link: f"'{system.tree.names[int(link)]}'"
+    for dry in system.dry:
+        if dry.force > 0.0:
+            raise SceneError(
+                f"DryFriction of {dry.force:g} on {name(dry.link)} would not act", where=where, remedy=remedy
+            )
+    for group in system.patches:
+        for child, closure, mu in zip(group.child, group.closure, group.mu, strict=True):
+            if mu != 0.0:
+                what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
+                raise SceneError(f"the friction in the {what} would not act", where=where, remedy=remedy)
+    for c in system.constraints:
+        if isinstance(c, FloorContact | BoxContact) and c.mu:
+            what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would not act"
+            raise SceneError(what, where=where, remedy=remedy)
+
+
+def frictionless(system: ArticulatedSystem) -> ArticulatedSystem:
+    """The same system with no friction in joints and closures, and mu = 0 on floors and boxes."""
+    smooth = copy(system)
+    smooth.patches, smooth.dry = (), ()
+    smooth.constraints = tuple(
+        replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact) else c for c in system.constraints
+    )
+    return smooth
+
+
 class MaximalFactor:
     """A^-1 over the maximal coordinates: block by block, or dense when springs couple bodies."""
 
     def __init__(self, A: BlockMatrix) -> None:
-        self._coupled = A.coupled()
+        self.coupled = A.coupled()
         try:
-            self._inverse = np.linalg.inv(A.dense()) if self._coupled else np.linalg.inv(A.diagonal)
+            self.inverse = np.asarray(np.linalg.inv(A.dense() if self.coupled else A.diagonal), dtype=np.float64)
         except np.linalg.LinAlgError as error:
             raise SceneError(
                 "a body has no rotational inertia", where="friction", remedy="particles cannot be used with SP or BISP"
@@ -44,10 +82,17 @@ class MaximalFactor:
 
     def solve(self, y: Array) -> Array:
         """A^-1 y for y (6n,) or (6n, k)."""
-        if self._coupled:
-            return self._inverse @ y
-        n = len(self._inverse)
-        return (self._inverse @ y.reshape(n, 6, -1)).reshape(y.shape)
+        if self.coupled:
+            return self.inverse @ y
+        n = len(self.inverse)
+        return (self.inverse @ y.reshape(n, 6, -1)).reshape(y.shape)
+
+    def between(self, T: PairRows, n: int, analysis: Any = None) -> Array | SparseBox:
+        """T A^-1 T^T: sparse, as bodies are shared by few contacts, unless springs couple them."""
+        if self.coupled:
+            rows = T.dense(n)
+            return rows @ self.solve(rows.T)
+        return SparseBox(T.gram(self.inverse), analysis)
 
 
 class Contacts:
@@ -56,16 +101,14 @@ class Contacts:
     def __init__(
         self, system: ArticulatedSystem, kin: Kinematics, external: Sequence[Rows], mu: Friction, eps: float
     ) -> None:
-        n = len(kin.tree)
         self.kin, self.groups, self.dry = kin, system.patches, system.dry
         self._mu = [np.where(np.isnan(g.mu), mu.joints, g.mu) for g in self.groups]
         rows = [g.split_rows(kin) for g in self.groups]
         self._maps = [_local_maps(kin, g, N, eps) for g, (N, _) in zip(self.groups, rows, strict=True)]
-        blocks = [np.zeros((0, 6 * n))]
-        blocks += [g.spread(T, n) for g, (_, T) in zip(self.groups, rows, strict=True)]
-        blocks += [_dry_row(kin, int(d.link)) for d in self.dry]
-        blocks += [r.tangents.T for r in external if r.tangents is not None]
-        self.T = np.concatenate(blocks)
+        parts = [g.spread(T) for g, (_, T) in zip(self.groups, rows, strict=True)]
+        parts += [_dry_row(kin, int(d.link)) for d in self.dry]
+        parts += [PairRows.of(r.tangents.T) for r in external if r.tangents is not None]
+        self.T = PairRows.stacked(parts)
         self._external = [_coefficients(r, mu) for r in external]
 
     def normals(self, wrenches: Array, closures: dict[int, Array], h: float) -> list[Array]:
@@ -102,14 +145,10 @@ def _coefficients(rows: Rows, mu: Friction) -> Array:
     return np.full(len(rows.g), mu.external if rows.tangents.mu is None else rows.tangents.mu)
 
 
-def _dry_row(kin: Kinematics, link: int) -> Array:
-    """The joint rate as a row (1, 6n)."""
+def _dry_row(kin: Kinematics, link: int) -> PairRows:
+    """The joint rate as a row."""
     bodies, W = wrench_map(kin, link)
-    T = np.zeros((len(kin.tree), 6))
-    for body, w in zip(bodies, W[:, 0].reshape(-1, 6), strict=True):
-        if body >= 0:
-            T[body] += w
-    return T.reshape(1, -1)
+    return PairRows(bodies[None], W[:, 0].reshape(1, 2, 6))
 
 
 def shares(beta: Array, limits: Array) -> Array:
@@ -125,6 +164,42 @@ def warm_start(share: Array | None, limits: Array) -> Array:
 def joint_wrenches(kin: Kinematics, f: Array, receiver: IntArray) -> Array:
     """Reaction wrench of each joint on its child (n, 6), from the sums on the bodies: leaf to root."""
     return kernels.accumulate(kin.tree.parent, receiver, kin.R, kin.p, f)
+
+
+def joint_force_wrenches(kin: Kinematics, tau: Array) -> Array:
+    """Sums on the bodies (n, 6) of the wrenches that the joint forces tau (nr,) are, so that J^T of them is tau.
+
+    W = A_ji^T S (S^T S)^-1 tau on the child, the opposite on its parent, joint by joint (as `wrench_map`).
+    """
+    t = kin.tree
+    return _joint_forces(t.parent, t.ptr, t.Eb, kin.R, kin.p, kin.B, tau)
+
+
+@njit(cache=True, error_model="numpy")
+def _joint_forces(parent: IntArray, ptr: IntArray, Eb: Array, R: Array, p: Array, B: Array, tau: Array) -> Array:
+    f, S, gram = np.zeros((len(parent), 6)), np.zeros((6, 6)), np.zeros((6, 6))
+    x, w, child = np.zeros(6), np.zeros(6), np.zeros(6)
+    for i in range(len(parent)):
+        a, k = ptr[i], ptr[i + 1] - ptr[i]
+        if not np.any(tau[a : a + k] != 0.0):
+            continue
+        turn, origin = np.ascontiguousarray(Eb[i, :3, :3]), np.ascontiguousarray(Eb[i, :3, 3])
+        for c in range(k):
+            kernels._to_child(turn, origin, B[a + c], S[c])
+            x[c] = tau[a + c]
+        for r in range(k):
+            for c in range(k):
+                gram[r, c] = np.dot(S[r], S[c])
+        kernels._cholesky(gram, k)
+        kernels._cholesky_solve(gram, k, x)
+        w[:], child[:] = 0.0, 0.0
+        for c in range(k):
+            w += x[c] * S[c]
+        kernels._to_parent(turn, origin, w, child)
+        f[i] += child
+        if parent[i] >= 0:
+            kernels._to_parent(R[i], p[i], -child, f[parent[i]])
+    return f
 
 
 def _to_parents(kin: Kinematics, children: IntArray, w: Array) -> Array:

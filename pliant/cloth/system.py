@@ -89,6 +89,12 @@ class EolCloth:
         X = self.sheet.X[where] if isinstance(where, int) else where
         return self._gripped(Grip(np.asarray(X), np.asarray(target), k))
 
+    def material_point(self, q: Array, vertex: int) -> Array:
+        return self.unpack(q, np.zeros_like(q)).X[vertex]
+
+    def grip_point(self, q: Array) -> Array | None:
+        return None if self.grip is None else self.grip.held(self.unpack(q, np.zeros_like(q)))[2]
+
     def let_go(self) -> "EolCloth":
         """The same cloth without a hand."""
         return self._gripped(None)

@@ -82,22 +82,18 @@ class PenaltyModel:
     def __init__(self, choice: PenaltyContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
         self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
-        bad = setting.skin[np.isnan(self._k[setting.skin])]
-        if len(bad):
-            raise SceneError(
-                f"body {setting.names[setting.body[bad[0]]]!r} has no Young's modulus to derive the stiffness from",
-                where="PenaltyContact.k",
-                remedy="give k [N/m]",
-            )
         _require_thin(setting, choice.thickness, "PenaltyContact.thickness")
         self._law = StickSlip(np.maximum(choice.mu, choice.mu_bodies) * setting.share / choice.creep)
         given = choice.smoothing
         self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
         self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
+        self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
         self._margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         self._detector = (
-            PairDetector(setting.meshes, setting.offsets, self_contact=choice.self_contact) if pairs else None
+            PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=choice.self_contact)
+            if pairs
+            else None
         )
         self.force_names = ("friction",) * bool(choice.mu or choice.mu_bodies)
         self.force_names += ("contact damping",) * bool(choice.damping)
@@ -110,6 +106,16 @@ class PenaltyModel:
 
     def at(self, start: State, t: float) -> Terms:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
+        if start.t != t:
+            return self._terms(start, t)
+        for q, then, terms in self._moments:
+            if then == t and np.array_equal(q, start.q):
+                return terms
+        found = self._terms(start, t)  # within a moment nothing moves: a function of q and t
+        self._moments = [(start.q.copy(), t, found), *self._moments[:1]]
+        return found
+
+    def _terms(self, start: State, t: float) -> Terms:
         passages = self.setting.passages(start.t, t)
         x0 = start.q.reshape(-1, 3)
         frozen = None

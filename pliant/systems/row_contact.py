@@ -6,7 +6,7 @@ A gap closes exactly in one step, so what rests, rests at its surface; what is i
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,9 +80,9 @@ class RowModel:
         self._margin = 0.5 * shortest
         self.thickness = 1e-3 * shortest if choice.thickness is None else choice.thickness
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
-        own = choice.self_contact
         sides = pairs and not choice.edges
-        self._detector = PairDetector(setting.meshes, setting.offsets, self_contact=own) if sides else None
+        who: Any = {"group": setting.group, "self_contact": choice.self_contact}
+        self._detector = PairDetector(setting.meshes, setting.offsets, **who) if sides else None
         self._surfaces = Surfaces(replace(setting, obstacles=())) if pairs and choice.edges else None
 
     def initial(self, q: Array, fixed: IntArray) -> Array:

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies import OfMaterial, bodies_of
+from pliant.certificate import told
 from pliant.errors import PliantError
 from pliant.export.colours import magnitude
 from pliant.integrators import INTEGRATORS
+from pliant.materials.base import Isotropic
 from pliant.scene_file.choices import kebab
 from pliant.solvers import SOLVERS
 from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
-from pliant.view.marks import NO_MARKS, Scenery, marks_of
+from pliant.view.marks import NO_MARKS, Surroundings, marks_of
 from pliant.view.player import Player
 from pliant.view.server import LOCAL, Room
 
@@ -55,8 +58,8 @@ class Live:
         self._controls()
         places = [(f"/run{k}", k * aside) for k in range(len(self.players))]
         self._drawings = [Drawing(self.server, *place, self._grabbing(k)) for k, place in enumerate(places)]
-        self._sceneries = [
-            Scenery(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
+        self._surroundings = [
+            Surroundings(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
         ]
         self.show()
 
@@ -114,7 +117,7 @@ class Live:
     def show(self) -> None:
         """Draw every run, the spring of the hand, the texts and the curves."""
         style = self._style()
-        for player, drawing, scenery in zip(self.players, self._drawings, self._sceneries, strict=True):
+        for player, drawing, scenery in zip(self.players, self._drawings, self._surroundings, strict=True):
             drawing.show(player.picture((style.channel,) if style.channel else ()), style)
             t = player.state.t
             scenery.show(marks_of(player.system, player.points, t) if self._marks.value else NO_MARKS, t)
@@ -154,6 +157,7 @@ class Live:
                 verdict = "converged" if player.last.report.converged else "NOT converged"
                 pieces = player.last.report.substeps
                 line += f", {player.last.report.iterations} iterations, {verdict}"
+                line += f", contacts {told(player.last.report.contacts)}"
                 line += f" in {pieces} substeps" if pieces > 1 else ""
             if player.worked:
                 line += f"; the hand did {player.worked:.4g} J"
@@ -202,10 +206,10 @@ class Live:
 
     def _material(self, gui: Any) -> list[Any]:
         """Sliders for E and nu where the first body has them; they show rounded values."""
-        bodies = getattr(self.players[0].scene, "bodies", ())
-        material: Any = getattr(bodies[0], "material", None) if bodies else None
+        body = next(iter(bodies_of(self.players[0].scene)), None)
+        material: Any = body.material if isinstance(body, OfMaterial) else None
         self._E = self._nu = None
-        if not isinstance(getattr(material, "E", None), float) or not hasattr(material, "nu"):
+        if not isinstance(material, Isotropic) or not isinstance(material.E, float):
             return []
         middle = round(log10(material.E), 2)
         self._E = gui.add_slider("log10 E [Pa]", middle - 2, middle + 2, 0.05, middle)
@@ -216,7 +220,7 @@ class Live:
     def _choices(self, gui: Any) -> list[Any]:
         """For every run a drop-down for the integrator and one for the solver, where the scene has bodies to step."""
         self._chosen: list[tuple[Any, Any]] = []
-        if not hasattr(self.players[0].scene, "bodies"):
+        if not bodies_of(self.players[0].scene):
             return []
         for k in range(len(self.players)):
             number = f" {k + 1}" if k else ""

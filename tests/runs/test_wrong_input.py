@@ -40,7 +40,7 @@ def moved(motion):
         (lambda: pl.Solid(BAR, SOFT, damping=0.1), "solid.damping: damping is 0.1; "),
         (lambda: pl.Solid(BAR, SOFT, plane="strain"), "solid.plane: plane is 'strain' in 3-d; "),
         (lambda: pl.Solid(BAR, SOFT, density=True), "density is True"),
-        (lambda: pl.Scene([3]), "scene.bodies.0.: bodies.0. is 3; give a list of bodies"),
+        (lambda: pl.Scene([3]), "scene.bodies.0.: bodies.0. is 3; give a list of Solid"),
         (lambda: scene(contact="penalty"), "scene.contact: contact is 'penalty'; give PenaltyContact"),
         (lambda: scene(contact=pl.PenaltyContact), "scene.contact: contact is the class PenaltyContact; "),
         (lambda: scene(contact=pl.PenaltyContact(), obstacles=["floor"]), "scene.obstacles.0.: .*'floor'; "),
@@ -112,9 +112,9 @@ def test_bodies_that_pins_hold_inside_each_other_are_not_told_to_set_what_is_set
 
 
 def test_what_is_no_scene_is_said_by_name():
-    with pytest.raises(PliantError, match="Loaded has no system; give its .scene"):
+    with pytest.raises(PliantError, match="Loaded is no scene; give its .scene"):
         next(simulate(pl.load_scene("cantilever")))
-    with pytest.raises(PliantError, match="Solid has no system; give a pliant.Scene"):
+    with pytest.raises(PliantError, match="Solid is no scene; give a pliant.Scene"):
         next(simulate(pl.Solid(BAR, SOFT)))
 
 

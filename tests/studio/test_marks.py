@@ -9,7 +9,7 @@ from pliant.record import record
 from pliant.record.output import Output
 from pliant.scene_file import load_scene
 from pliant.simulate import beginning, simulate
-from pliant.view.marks import joints_of, marks_of
+from pliant.view.marks import marks_of
 
 
 def test_joints_are_recovered_from_positions():
@@ -17,7 +17,7 @@ def test_joints_are_recovered_from_positions():
     rng = np.random.default_rng(1)
     q = scene.start.q + rng.normal(size=len(scene.start.q))
     kin = scene.model.kinematics(q, np.zeros_like(q))
-    assert np.allclose(joints_of(scene.model.tree, scene.model.positions(q)), kin.joint_frames[:, :3, 3], atol=1e-9)
+    assert np.allclose(scene.model.joint_origins(scene.model.positions(q)), kin.joint_frames[:, :3, 3], atol=1e-9)
 
 
 def test_contacts_of_a_resting_body():
