@@ -27,6 +27,7 @@ _HOMES = {
     "pliant.simulate": ("simulate", "TimeStep", "StepFailed"),
     "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
     "pliant.systems.penalty_contact": ("PenaltyContact",),
+    "pliant.systems.row_contact": ("RowContact",),
     "pliant.systems.barrier_contact": ("BarrierContact",),
     "pliant.systems.eigenfit": ("EigenFit",),
     "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from pliant.systems.barrier_contact import BarrierContact
     from pliant.systems.eigenfit import EigenFit
     from pliant.systems.penalty_contact import PenaltyContact
+    from pliant.systems.row_contact import RowContact
     from pliant.units import quantity
 
 
