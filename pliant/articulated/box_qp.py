@@ -3,7 +3,7 @@
 H = T M^-1 T^T is only semidefinite (eight tangents, one direction to slip), so methods must accept that.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -57,8 +57,8 @@ class ProjectedNewton:
         first = self._newton(A, g, lo, hi, x)
         if first.converged:
             return first
-        centre = _interior(A, g, lo, hi)
-        second = self._newton(A, g, lo, hi, centre.x)
+        centre = _interior(A, g, lo, hi, x)
+        second = replace(self, changes=3)._newton(A, g, lo, hi, centre.x)
         count = first.iterations + centre.iterations + second.iterations
         if second.converged:
             return BoxSolution(second.x, True, count)
@@ -79,12 +79,12 @@ class ProjectedNewton:
     def _one_pass(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array, rho: Array) -> tuple[Array, int, bool]:
         """(x, solves, whether the active set has settled) of the programme with its proximal term."""
         pull, scale = g + rho * x, A.diagonal + 1e-300
-        at, changed = np.full(len(x), np.nan), [len(x) + 1] * 3  # at: 0 free, -1 and 1 at a bound
+        at, changed = np.full(len(x), np.nan), [len(x) + 1]  # at: 0 free, -1 and 1 at a bound
         for k in range(self.changes):
             guess = x - (A.multiply(x) + rho * x - pull) / scale
             now = np.where(guess <= lo, -1.0, np.where(guess >= hi, 1.0, 0.0))
             changed.append(int(np.count_nonzero(now != at)))
-            if changed[-1] == 0 or (k > 3 and changed[-1] >= changed[-4]):  # settled, or going round in circles
+            if changed[-1] == 0 or (k > 1 and changed[-1] >= changed[-2]):  # settled, or going round in circles
                 return np.clip(x, lo, hi), k, changed[-1] == 0
             at, free = now, now == 0.0
             held = np.where(at < 0.0, lo, np.where(at > 0.0, hi, 0.0))
@@ -115,10 +115,11 @@ def _projected_gradient(r: Array, x: Array, lo: Array, hi: Array) -> float:
     return float(np.abs(np.where(held, 0.0, r)).max())
 
 
-def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> BoxSolution:
+def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
     """A point near the solution by Mehrotra's predictor-corrector method; variables with lo = hi stay there.
 
-    s (2, n) are the slacks of the bounds, z their multipliers; infinite bounds are inert.
+    s (2, n) are the slacks of the bounds, z their multipliers; infinite bounds are inert. It begins at x, pulled in
+    from the bounds.
     """
     move, scale = hi > lo, A.diagonal + 1e-300
     below, above = np.isfinite(lo) & move, np.isfinite(hi) & move
@@ -126,14 +127,17 @@ def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> BoxSolution:
     count, size = max(float(on.sum()), 1.0), float(np.abs(g).max()) + 1e-300
     both = below & above
     room = np.where(both, 0.5 * np.where(both, hi - lo, 0.0), size / scale)
-    x = np.where(np.isfinite(lo), lo + np.where(move, room, 0.0), np.where(np.isfinite(hi), hi - room, 0.0))
-    s = np.where(on > 0.0, room, 1.0)
-    z = on * (scale * room + 1e-3 * size)
+    inside = np.where(above, np.minimum(x, hi - 0.2 * room), x)
+    x = np.where(move, np.where(below, np.maximum(inside, lo + 0.2 * room), inside), lo)
+    s = np.where(on > 0.0, np.stack([np.where(below, x - lo, 1.0), np.where(above, hi - x, 1.0)]), 1.0)
+    r = A.multiply(x) - g
+    z = on * np.maximum(np.stack([r, -r]), 0.0)
+    z = on * np.maximum(z, (float((z * s).sum()) / count + 1e-8 * size * float(np.median(room))) / s)
     done, k = False, 0
     while k < 40:
         residual = np.where(move, A.multiply(x) - g - z[0] + z[1], 0.0)
         gap = float((z * s * on).sum()) / count
-        done = float(np.abs(residual).max()) <= 1e-9 * size and gap * count <= 1e-10 * float(np.abs(g) @ np.abs(x))
+        done = float(np.abs(residual).max()) <= 1e-9 * size and gap * count <= 1e-9 * float(np.abs(g) @ np.abs(x))
         if done:
             break
         k += 1

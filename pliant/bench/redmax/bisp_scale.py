@@ -71,7 +71,7 @@ def run(*, quick: bool = False) -> Table:
         Claim("every step converged", "all", "all" if good else "not all", good),
     ]
     notes = [
-        "CPU time on one thread, up to 80 links over the whole run of 2.5 s (500 steps), else over its first 100 steps. "
+        "CPU time on one thread, up to 80 links over the whole run of 2.5 s (500 steps), else over the first 100. "
         "dense_ms: the same step with the friction programme as a full matrix."
     ]
     title = "BISP: time per step against the number of links"

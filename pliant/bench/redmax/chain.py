@@ -101,7 +101,8 @@ def run(*, quick: bool = False) -> Table:
         ),
     ]
     notes = [
-        "Both methods run the whole scene with the same solver of programmes; qp columns are the time inside it. BISP's "
-        "programme is sparse, that of SP is not. SP also fits joint coordinates to its drifting bodies once per step, in Python: most of the rest of its time."
+        "Both methods run the whole scene with the same solver of programmes; qp columns are the time inside it. The "
+        "programme of BISP is sparse, that of SP is not. SP also fits joint coordinates to its drifting bodies once "
+        "per step, in Python: most of the rest of its time."
     ]
     return Table("redmax/chain", "CHAIN: joint friction by BISP", rows, claims, notes)
