@@ -19,7 +19,7 @@ _HOMES = {
     "pliant.cutting": ("CutScene", "PlaneCut", "ElementCut"),
     "pliant.fitted": ("FittedScene",),
     "pliant.maps.pins": ("Pin",),
-    "pliant.maps.motions": ("Keyframes", "Shake"),
+    "pliant.maps.motions": ("Keyframes", "Shake", "Phase", "Phases", "Track"),
     "pliant.mesh": ("Mesh",),
     "pliant.simulate": ("simulate", "TimeStep", "StepFailed"),
     "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
@@ -27,6 +27,8 @@ _HOMES = {
     "pliant.systems.barrier_contact": ("BarrierContact",),
     "pliant.systems.eigenfit": ("EigenFit",),
     "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
+    "pliant.contact.sharp": ("Hull", "Points", "Wire"),
+    "pliant.contact.triangles": ("TriangleObstacle",),
     "pliant.certificate": ("Certificate",),
     "pliant.ledger": ("Row",),
     "pliant.checkpoint": ("Checkpoint",),
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
     from pliant.cloth.body import Cloth
     from pliant.cloth.material import ClothMaterial, from_fabric
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
+    from pliant.contact.sharp import Hull, Points, Wire
+    from pliant.contact.triangles import TriangleObstacle
     from pliant.cutting import CutScene, ElementCut, PlaneCut
     from pliant.errors import *
     from pliant.fitted import FittedScene
@@ -62,7 +66,7 @@ if TYPE_CHECKING:
     from pliant.ledger import Row
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG
-    from pliant.maps.motions import Keyframes, Shake
+    from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
     from pliant.maps.pins import Pin
     from pliant.materials import *
     from pliant.mesh import Mesh

@@ -79,6 +79,7 @@ class Moved:
     system: Any = None
     start: State | None = None  # where it set out from in the coordinates of the new system
     work: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, float] = field(default_factory=dict)  # of the step, for the history of its report
 
 
 class Prepared(Protocol):
@@ -87,8 +88,11 @@ class Prepared(Protocol):
     @property
     def block(self) -> Block: ...
 
-    def reach(self, u: Array, h: float) -> float:
-        """How much of h the part may move with u before its mesh would break; h when there is no limit."""
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        """How much of h the part may move with u before its mesh would break; h when there is no limit.
+
+        The impulses are needed where friction changes u after the solve.
+        """
         ...
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:

@@ -1,107 +1,61 @@
-"""A cloth scene: what `pliant.simulate` can run, record and restore although the mesh changes."""
+"""A scene of one Eulerian-on-Lagrangian cloth: what `pliant.simulate` can run, record and restore."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from pliant.arrays import Array
-from pliant.cloth.material import ClothMaterial
+from pliant.cloth.body import Cloth
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.step import EolStep
 from pliant.cloth.system import EolCloth
-from pliant.cloth.world import World
+from pliant.contact.sharp import Sharp
 from pliant.errors import SceneError
 from pliant.integrators.base import require_fit
+from pliant.maps.motions import Vector
 from pliant.policy import read_policy, steps_of
-from pliant.state import SolveReport, State
-
-
-@dataclass(frozen=True, eq=False)
-class Moment:
-    """The cloth after a step; ``reports`` has one entry, more when the step was cut short."""
-
-    cloth: EolCloth
-    state: State
-    reports: tuple[SolveReport, ...]
-
-    @property
-    def sheet(self) -> Sheet:
-        return self.cloth.unpack(self.state.q, self.state.v)
-
-    @property
-    def energy(self) -> float:
-        """Kinetic plus potential [J]."""
-        return sum(self.cloth.energies(self.state.q, self.state.v, self.state.t).values())
+from pliant.state import State
+from pliant.systems.row_contact import RowContact
 
 
 @dataclass(frozen=True, eq=False)
 class ClothScene:
-    """A sheet of a material in a world, stepped for ``duration`` [s] with ``h`` [s].
+    """One cloth with obstacles, stepped for ``duration`` [s] with ``h`` [s]."""
 
-    ``eulerian`` False makes it the Lagrangian cloth it is compared with: no vertex moves in the material.
-    """
-
-    sheet: Sheet
-    material: ClothMaterial
-    world: World
-    integrator: EolStep
+    bodies: Sequence[Cloth]
+    integrator: EolStep = field(default_factory=EolStep)
     h: float = 4e-3
     duration: float = 1.0
-    eulerian: bool = True
-    name: str = "cloth"
+    gravity: Vector = (0.0, 0.0, -9.81)
+    contact: RowContact = RowContact()
+    obstacles: Sequence[Sharp] = ()
     on_failure: str = "substep"
-    on_energy_gain: str = "ignore"  # bodies and handles do work on the cloth
+    on_energy_gain: str = "ignore"
+    name: str = "cloth"
 
     def __post_init__(self) -> None:
         read_policy(self)
         require_fit(self.integrator, EolCloth, (EolStep,))
-        length = float(np.ptp(self.sheet.X, axis=0).max())
-        if length < 10 * self.world.thr and self.world.obstacles:
-            raise SceneError(
-                f"cloth of {length:.3g} m is smaller than ten contact thicknesses of {self.world.thr:.3g} m",
-                where=self.name,
-                remedy="reduce World.thr or enlarge the cloth",
-            )
-        for handle in self.world.handles:
-            d = np.linalg.norm(self.sheet.X[self.sheet.fixed][None] - np.atleast_2d(handle.X)[:, None], axis=2)
-            if d.shape[1] == 0 or d.min(axis=1).max() > 1e-9:
-                raise SceneError(
-                    "a handle is not at a kept vertex", where=self.name, remedy="pass its vertices as sheet(keep=...)"
-                )
+        if len(self.bodies) != 1:
+            raise SceneError(f"{len(self.bodies)} bodies", where="scene.bodies", remedy="give one Cloth")
+        self.system()
 
     @property
     def steps(self) -> int:
         return steps_of(self)
 
     def system(self) -> EolCloth:
-        return EolCloth(self.sheet, self.material, self.world, eulerian=self.eulerian)
+        return self.bodies[0].part(self.gravity, self.obstacles, self.contact)
 
     def initial(self, system: EolCloth) -> State:
-        return system.pack(self.sheet, 0.0)
+        return system.initial()
 
     def restore(self, topology: Sheet) -> EolCloth:
         """The system of a mesh that `EolCloth.topology` described."""
-        return EolCloth(topology, self.material, self.world, eulerian=self.eulerian)
-
-    def march(self) -> Iterator[Moment]:
-        """Step without records or certificates: what tests and benchmarks measure on."""
-        cloth = self.system()
-        state, memory = self.initial(cloth), None
-        for _ in range(self.steps):
-            step = self.integrator.step(cloth, state, self.h, memory)
-            cloth, state, memory = step.system or cloth, step.state, step.memory
-            yield Moment(cloth, state, step.reports)
+        return self.system().restored(topology)
 
     def run(self, folder: str | Path, **options: Any) -> Any:
         """Record the whole scene into a run folder."""
         from pliant.record import record
 
         return record(self, folder, **options)
-
-
-def moving(sheet: Sheet, velocity: Array | tuple[float, float, float]) -> Sheet:
-    """The same sheet with all of it at ``velocity`` [m/s]."""
-    return replace(sheet, v=np.tile(np.asarray(velocity, dtype=np.float64), (len(sheet.X), 1)))

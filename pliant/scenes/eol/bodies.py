@@ -9,11 +9,12 @@ from pliant.articulated.joints import Revolute
 from pliant.articulated.tree import Link
 from pliant.bodies import Rayleigh, Solid
 from pliant.cloth.body import Cloth
+from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
-from pliant.cloth.obstacles import Polyhedron, Track, hull
 from pliant.cloth.scene import ClothScene
-from pliant.cloth.world import Handle, World
+from pliant.contact.obstacles import Box
 from pliant.integrators import BDF1
+from pliant.maps.motions import Track
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import box as solid_box
@@ -30,8 +31,7 @@ def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> Clo
     arm = _arm(duration)
     flat = square(variant, cells)
     hanging = replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
-    world = World((_carried_box(arm),), (Handle(FAR_CORNERS),))
-    return scene("SWING", variant, cells, world, duration, hanging)
+    return scene("SWING", variant, cells, duration, [_carried_box(arm)], [Handle(FAR_CORNERS)], start=hanging)
 
 
 def _arm(duration: float) -> ArticulatedScene:
@@ -44,13 +44,12 @@ def _arm(duration: float) -> ArticulatedScene:
     return articulated(links, q=(-1.4, 0.0), h=4e-3, duration=duration, gravity=(0.0, 0.0, -9.8))
 
 
-def _carried_box(arm: ArticulatedScene) -> Polyhedron:
+def _carried_box(arm: ArticulatedScene) -> Box:
     """The last body of the arm as an obstacle that moves as it was simulated."""
     steps = run(arm)
     frames = np.array([arm.model.kinematics(s.state.q, s.state.v).frames[-1] for s in steps], dtype=np.float64)
-    corners = 0.5 * np.array([[i, j, k] for i in (-0.4, 0.4) for j in (-0.2, 0.2) for k in (-0.3, 0.3)])
-    R, p = frames[0, :3, :3], frames[0, :3, 3]
-    return hull(corners @ R.T + p, motion=Track(arm.h * np.arange(len(frames), dtype=np.float64), frames))
+    times = arm.h * np.arange(len(frames), dtype=np.float64)
+    return Box(size=(0.4, 0.2, 0.3), motion=Track(times, frames), name="arm")
 
 
 def drape(cells: int = 16, E: float = 2e4) -> Scene:
