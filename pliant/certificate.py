@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.state import Counts, SolveReport, State, Step
+from pliant.systems.base import Stretching
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
 
 def smallest_det(system: Any, q: Array) -> float:
     """The smallest det F over the elements of all energies that have one; 1 when none has."""
+    if isinstance(system, Stretching):
+        return float(system.det(q).min(initial=np.inf))
     with np.errstate(all="ignore"):
         dets = [e.det(q) for e in getattr(system, "energy_terms", ()) if hasattr(e, "det")]
     return float(min((d.min() for d in dets if len(d)), default=1.0))

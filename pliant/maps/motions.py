@@ -182,6 +182,8 @@ class Phases:
     def twist(self, t: float) -> Twist:
         v, w = np.zeros(3), np.zeros(3)
         for phase in self.phases:
+            dt = min(max(t - phase.start, 0.0), phase.stop - phase.start)
+            w = Rotation.from_rotvec(dt * np.asarray(phase.spin)).apply(w)  # turned along, as in `pose`
             if phase.start <= t < phase.stop - 1e-12:
                 v += phase.velocity
                 w += phase.spin
