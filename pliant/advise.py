@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant import integrators
 from pliant.arrays import Array
+from pliant.bodies import OfMaterial, bodies_of
 from pliant.energies.attachment import Attachment
 from pliant.errors import PliantError, SceneError
 from pliant.integrators import BDF2, SDIRK2, ImplicitMidpoint
+from pliant.integrators.base import Special, Wrapping
 from pliant.linear.modes import highest, lowest
-from pliant.materials.base import lame
+from pliant.materials.base import Isotropic, lame, summands
 from pliant.mesh.measures import edge_lengths
 from pliant.state import State
+from pliant.systems.base import Composed
 from pliant.systems.elastodynamics import Elastodynamics
 
 GROWTH = 1e-7  # per step: what is called unstable
@@ -62,8 +64,10 @@ class Advice:
 
 def advise(scene: Any, *, count: int = 6) -> Advice:
     """Examine a scene at rest: ``count`` elastic modes, the stiffest mode, limits, and suggestions."""
-    integrator = getattr(scene.integrator, "integrator", scene.integrator)  # one that cuts or follows modes as it goes
-    if not hasattr(integrators, type(integrator).__name__):
+    integrator = scene.integrator
+    while isinstance(integrator, Wrapping):  # one that cuts or follows modes as it goes
+        integrator = integrator.integrator
+    if isinstance(integrator, Special):
         what = f"{type(integrator).__name__} steps systems of its own kind"
         raise SceneError(what, where="advise", remedy="ask for scenes of elastic bodies, or lower h and compare")
     system = scene.system()
@@ -148,11 +152,9 @@ def stability_limit(integrator: Any) -> float:
 def wave_time(scene: Any) -> float:
     """The shortest edge over the speed of pressure waves sqrt((lam + 2 mu)/density), over all elastic bodies [s]."""
     times = [inf]
-    for body in getattr(getattr(scene, "scene", scene), "bodies", ()):  # one that is cut is made around a scene
-        material: Any = getattr(body, "material", None)
-        parts: tuple[Any, ...] = getattr(material, "materials", (material,))
-        for part in parts:
-            if hasattr(part, "E") and hasattr(part, "nu"):
+    for body in bodies_of(scene):
+        for part in summands(body.material) if isinstance(body, OfMaterial) else ():
+            if isinstance(part, Isotropic):
                 mu, lam = lame(part.E, part.nu)
                 speed = np.sqrt((lam + 2.0 * mu) / np.asarray(body.density))
                 times.append(float(np.min(edge_lengths(body.mesh.X, body.mesh.T).min(axis=1) / speed)))
@@ -161,10 +163,7 @@ def wave_time(scene: Any) -> float:
 
 def _matrices(system: Any, state: State) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """Stiffness (positive semidefinite) and mass on the free coordinates, at rest."""
-    needed = ("stiffness", "mass", "free")
-    if not all(hasattr(system, name) for name in needed):
-        raise SceneError(f"{type(system).__name__} has no stiffness matrix", where="advise")
-    at_rest: Array = system.X.ravel() if hasattr(system, "X") else state.q
+    at_rest: Array = system.X.ravel() if isinstance(system, Composed) else state.q
     K = -system.stiffness(at_rest, np.zeros_like(state.v), state.t, psd=True)[system.free][:, system.free]
     M = system.mass(at_rest)[system.free][:, system.free]
     return sp.csr_matrix(0.5 * (K + K.T)), sp.csr_matrix(M)  # symmetric to the last bit, so that its pattern is too

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant import checkpoint, ledger
 from pliant.arrays import Array, IntArray
-from pliant.certificate import plain
+from pliant.certificate import deforming, plain
 from pliant.errors import RunError
 from pliant.ledger import prescribed
 from pliant.origin import Origin
@@ -28,10 +28,7 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
     """Write the bundle of a failure; returns its folder."""
     folder = Path(folder)
     origin.write(folder)
-    before = failure.before
-    if before.topology is None and hasattr(failure.system, "topology"):
-        before = checkpoint.Checkpoint(before.step, before.state, before.memory, failure.system.topology())
-    checkpoint.save(folder / "checkpoint.h5", before)
+    checkpoint.save(folder / "checkpoint.h5", failure.before)
     vertices, elements = offenders(failure)
     document = {
         "step": failure.step,
@@ -42,7 +39,10 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
         "certificate": failure.report.as_json() if failure.report else None,
         "solves": [asdict(solve) for solve in failure.solves],
         "vertices": vertices.tolist(),
-        "elements": {name: found.tolist() for name, found in elements.items()},
+        "elements": [
+            {"energy": k, "name": failure.system.energy_terms[k].name, "elements": found.tolist()}
+            for k, found in elements.items()
+        ],
     }
     try:
         (folder / "report.json").write_text(json.dumps(plain(document), indent=1), encoding="utf-8")
@@ -88,8 +88,9 @@ def replay(folder: str | Path, scene: Any = None) -> Replay:
     return Replay(step, reason or "the step converges", then, solves, bool(plain(tables) == before))
 
 
-def offenders(failure: Failure) -> tuple[IntArray, dict[str, IntArray]]:
-    """Vertices that are not finite, or else those with the largest unbalanced force; inverted elements by energy."""
+def offenders(failure: Failure) -> tuple[IntArray, dict[int, IntArray]]:
+    """Vertices that are not finite, or else those with the largest unbalanced force; inverted elements of each energy,
+    by its place among the system's."""
     if failure.attempt is None:
         return np.zeros(0, dtype=np.int64), {}
     system, state = failure.system, failure.attempt
@@ -104,10 +105,7 @@ def offenders(failure: Failure) -> tuple[IntArray, dict[str, IntArray]]:
             vertices = np.sort(largest[:SHOWN])
         else:
             vertices = np.flatnonzero(wrong.reshape(n, -1).any(axis=1))
-        elements = {}
-        for energy in getattr(system, "energy_terms", ()):
-            if hasattr(energy, "det"):
-                elements[energy.name] = np.flatnonzero(~(energy.det(state.q) > 0.0))
+        elements = {k: np.flatnonzero(~(energy.det(state.q[own]) > 0.0)) for k, energy, own in deforming(system)}
     return vertices.astype(np.int64), elements
 
 
@@ -118,14 +116,14 @@ def _unbalanced(system: Any, before: State, after: State, h: float) -> Array:
     return r
 
 
-def _write_picture(path: Path, failure: Failure, vertices: IntArray, elements: dict[str, IntArray]) -> None:
+def _write_picture(path: Path, failure: Failure, vertices: IntArray, elements: dict[int, IntArray]) -> None:
     """A VTK file of the offending vertices (as points) and elements, at the positions before the step."""
     import meshio
 
     points = failure.system.positions(failure.before.state.q)
     cells: list[tuple[str, Any]] = [("vertex", vertices[:, None])] if len(vertices) else []
-    for energy in getattr(failure.system, "energy_terms", ()):
-        bad = elements.get(energy.name, np.zeros(0, dtype=np.int64))
+    for k, energy, _ in deforming(failure.system):
+        bad = elements.get(k, np.zeros(0, dtype=np.int64))
         if len(bad):
             nodes = energy.elements.nodes[bad]
             cells.append(({3: "triangle", 4: "tetra"}[nodes.shape[1]], nodes))

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.energies.base import Deforming
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Stretching
+from pliant.systems.base import Composed, Measuring, Stretching, Touching, parts_of
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,10 @@ class Certificate:
     """What one time step can vouch for.
 
     ``residual`` and ``tolerance`` are those of the solve that came closest to failing; ``counts`` and ``seconds`` are
-    summed over all solves of the step. ``min_det`` is the smallest det F over all elastic elements (1 without any),
-    ``penetration`` [m] the deepest contact. ``substeps`` counts the pieces the step was cut into.
+    summed over all solves of the step. ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the
+    number of contacts that press, ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between
+    surfaces (inf: nothing is near). What the system does not know is None. ``substeps`` counts the pieces the step was
+    cut into.
     """
 
     step: int
@@ -30,14 +33,15 @@ class Certificate:
     iterations: int
     counts: Counts = Counts()
     seconds: dict[str, float] = field(default_factory=dict)
-    min_det: float = 1.0
-    contacts: int = 0
-    penetration: float = 0.0
+    min_det: float | None = None
+    contacts: int | None = None
+    penetration: float | None = None
+    distance: float | None = None
     substeps: int = 1
     message: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: "unknown" if value is None else value for name, value in asdict(self).items()}
 
 
 def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: float) -> Certificate:
@@ -50,7 +54,7 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
     for report in reports:
         for name, value in report.seconds.items():
             phases[name] = phases.get(name, 0.0) + value
-    contacts, penetration = touching(system, state) if finite else (0, 0.0)
+    contacts, penetration, distance = touching(system, state) if finite else (None, None, None)
     return Certificate(
         step,
         state.t,
@@ -61,40 +65,55 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
         sum(report.iterations for report in reports),
         sum((report.counts for report in reports), Counts()),
         {**phases, "step": seconds},
-        smallest_det(system, state.q) if finite else float("nan"),
+        smallest_det(system, state.q) if finite else None,
         contacts,
         penetration,
+        distance,
         len(taken),
         _message(reports, finite),
     )
 
 
-def smallest_det(system: Any, q: Array) -> float:
-    """The smallest det F over the elements of all energies that have one; 1 when none has."""
-    if isinstance(system, Stretching):
-        return float(system.det(q).min(initial=np.inf))
+def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
+    """The energies of elements with their places among all energies of their part, and its coordinates.
+
+    Only one part of a system has any: all deformable bodies together.
+    """
+    found: list[tuple[int, Deforming, slice]] = []
+    for part, own in parts_of(system):
+        terms = part.energy_terms if isinstance(part, Composed) else ()
+        found += [(i, energy, own) for i, energy in enumerate(terms) if isinstance(energy, Deforming)]
+    return found
+
+
+def smallest_det(system: Any, q: Array) -> float | None:
+    """The smallest det F over the elements of all energies and parts that have one; None when none has."""
     with np.errstate(all="ignore"):
-        dets = [e.det(q) for e in getattr(system, "energy_terms", ()) if hasattr(e, "det")]
-    return float(min((d.min() for d in dets if len(d)), default=1.0))
+        dets = [energy.det(q[own]) for _, energy, own in deforming(system)]
+        dets += [part.det(q[own]) for part, own in parts_of(system) if isinstance(part, Stretching)]
+    return min((float(d.min()) for d in dets if len(d)), default=None)
 
 
 def forbidden_inversions(system: Any, q: Array) -> list[tuple[Any, IntArray]]:
     """Energies whose material forbids inversion with the elements (k,) that are inverted all the same."""
     found = []
-    for energy in getattr(system, "energy_terms", ()):
-        if hasattr(energy, "det") and not getattr(getattr(energy, "material", None), "allows_inversion", True):
-            bad = np.flatnonzero(energy.det(q) <= 0.0)
+    for _, energy, own in deforming(system):
+        if not energy.material.allows_inversion:
+            bad = np.flatnonzero(energy.det(q[own]) <= 0.0)
             if len(bad):
                 found.append((energy, bad))
     return found
 
 
-def touching(system: Any, state: State) -> tuple[int, float]:
-    """Number of contacts and deepest penetration [m], from ``system.contacts(q, v, t)`` where there is contact."""
-    touch = system.contacts(state.q, state.v, state.t) if hasattr(system, "contacts") else None
-    if touch is None or len(touch) == 0:
-        return 0, 0.0
-    return len(touch), max(0.0, -float(np.min(touch.gaps)))
+def touching(system: Any, state: State) -> tuple[int | None, float | None, float | None]:
+    """Number of contacts, deepest penetration and least distance [m]; None where the system does not know them."""
+    touch = system.contacts(state.q, state.v, state.t) if isinstance(system, Touching) else None
+    if touch is None:
+        return None, None, None
+    if len(touch):  # what presses is closer than what does not
+        least = float(np.min(touch.gaps))
+        return len(touch), max(0.0, -least), least
+    return 0, 0.0, system.min_distance(state.q, state.t) if isinstance(system, Measuring) else None
 
 
 def _severity(report: SolveReport) -> tuple[bool, float]:
@@ -108,6 +127,11 @@ def _message(reports: Sequence[SolveReport], finite: bool) -> str:
     if said:
         return said[0]
     return "" if finite else "positions or velocities are not finite"
+
+
+def told(value: float | None) -> str:
+    """A number of a certificate for people; "unknown" where it is None, or NaN as ledgers read it."""
+    return "unknown" if value is None or math.isnan(value) else f"{value:.4g}"
 
 
 def plain(value: Any) -> Any:

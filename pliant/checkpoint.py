@@ -2,7 +2,8 @@
 
 Memory is made of dicts, tuples, lists, frozen dataclasses, arrays, sparse matrices, numbers, strings and None, and is
 stored as such; no code is ever stored. A dataclass is stored under its qualified name and restored without running its
-constructor, and only if it lives in this package. Objects with a true ``transient`` attribute (symbolic analyses,
+constructor, and only if it lives in this package or in a module that is loaded already, such as the scene's own Python
+file: what a checkpoint names is never imported. Objects with a true ``transient`` attribute (symbolic analyses,
 buffers) are left out: who owns them makes them again, with the same bits.
 """
 
@@ -10,6 +11,7 @@ import dataclasses
 import importlib
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,17 +27,27 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, eq=False)
+class Topology:
+    """What has changed since a scene began: how many of its ``events`` have happened, and the ``mesh`` of parts that
+    change theirs by themselves (see `Reshaping`).
+    """
+
+    events: int = 0
+    mesh: Any = None
+
+
+@dataclass(frozen=True, eq=False)
 class Checkpoint:
     """Where a run stands after ``step`` steps.
 
-    ``topology`` is what `restore` of a scene needs to make a system whose topology has changed (None: it has not);
-    ``marks`` are the lengths of the recorded files, so that resuming can cut off what was written later, and totals.
+    ``topology`` is what has changed in the scene (None: nothing has);
+    ``marks are the lengths of the recorded files, so that resuming can cut off what was written later, and totals.
     """
 
     step: int
     state: State
     memory: Any = None
-    topology: Any = None
+    topology: Topology | None = None
     marks: dict[str, Any] = field(default_factory=dict)
 
 
@@ -102,14 +114,14 @@ class _Encoder:
             return {"pairs": [[self.node(k, path), self.node(v, f"{path}.{k}")] for k, v in value.items()]}
         if sp.issparse(value):
             return {"sparse": self._nodes(_sparse(value, path), path)}
-        if dataclasses.is_dataclass(value) and _ours(type(value)):
+        name = f"{type(value).__module__}:{type(value).__qualname__}"
+        if dataclasses.is_dataclass(value) and _frozen(type(value)) and _found(name) is type(value):
             fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            name = f"{type(value).__module__}:{type(value).__qualname__}"
             return {"dataclass": name, "fields": self._nodes(fields, path)}
         raise RunError(
             f"{path} is a {type(value).__module__}.{type(value).__qualname__}, which a checkpoint cannot hold",
             where="checkpoint",
-            remedy="memory must be arrays, numbers and frozen dataclasses; mark rebuildable objects transient",
+            remedy="use arrays, numbers and frozen dataclasses of a module; mark objects that can be rebuilt transient",
         )
 
     def _nodes(self, parts: dict[str, Any], path: str) -> dict[str, Any]:
@@ -159,25 +171,41 @@ def _sparse_matrix(parts: dict[str, Any]) -> Any:
     return A
 
 
-def _ours(cls: type) -> bool:
-    return cls.__module__.split(".")[0] == "pliant"
+def _found(name: str) -> Any:
+    """The class called ``module:qualified.name``; None if its module is not loaded or has no such class.
+
+    Only modules of this package are imported for it.
+    """
+    place, _, qualified = name.partition(":")
+    if place.split(".")[0] == "pliant":
+        try:
+            importlib.import_module(place)
+        except ImportError:
+            return None
+    found: Any = sys.modules.get(place)
+    for part in qualified.split("."):
+        found = None if found is None else vars(found).get(part)  # what is there, and nothing that is made when asked
+        if not isinstance(found, type):
+            return None
+    return found
+
+
+def _frozen(cls: Any) -> bool:
+    return dataclasses.is_dataclass(cls) and bool(vars(cls)["__dataclass_params__"].frozen)
 
 
 def _instance(name: str, fields: dict[str, Any]) -> Any:
-    module, _, qualified = name.partition(":")
-    if module.split(".")[0] != "pliant":
-        raise RunError(f"class {name} is not part of this package", where="checkpoint")
-    try:
-        cls: Any = importlib.import_module(module)
-        for part in qualified.split("."):
-            cls = getattr(cls, part)
-    except (ImportError, AttributeError) as error:
-        remedy = "resume with the version of the software that wrote it"
-        raise RunError(f"class {name} is not known", where="checkpoint", remedy=remedy) from error
-    if not dataclasses.is_dataclass(cls) or {f.name for f in dataclasses.fields(cls)} != set(fields):
-        remedy = "resume with the version of the software that wrote it"
+    cls, ours = _found(name), name.split(".")[0].split(":")[0] == "pliant"
+    version = "resume with the version of the software that wrote it"
+    if cls is None:
+        remedy = version if ours else "load the scene, or import the module of the integrator, before its checkpoint"
+        raise RunError(f"class {name} is not known here", where="checkpoint", remedy=remedy)
+    if not _frozen(cls):
+        raise RunError(f"class {name} is no frozen dataclass", where="checkpoint")
+    if {f.name for f in dataclasses.fields(cls)} != set(fields):
+        remedy = version if ours else "resume with the version of its module that wrote it"
         raise RunError(f"class {name} has changed its fields", where="checkpoint", remedy=remedy)
-    instance = object.__new__(cls)  # type: ignore[arg-type]
+    instance = object.__new__(cls)
     for field_name, value in fields.items():
         object.__setattr__(instance, field_name, value)
     return instance

@@ -5,6 +5,8 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
     total energy     E = T + sum_i W_i,   T = 1/2 v^T M v, every potential under its own name
     work of a force  A_j = dq . f_j       damping, friction, ...: what has no potential; friction that an integrator
                      finds itself (joints), as it books it
+    exchange         A_ab = f_ab . dq_b: what part a did on part b; A_ab + A_ba is minus what their contact stored and
+                     took, so exchanges move energy within the system and are no part of D
     work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
                      plus, where obstacles move, what they push with times the way they go
     numerical        D = E0 - E1 + sum_j A_j + A_s: what the integrator took (D < 0: gave)
@@ -22,18 +24,38 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.forces.base import Force
+from pliant.integrators.base import Booking
 from pliant.state import State
+from pliant.systems.base import (
+    Composed,
+    Constrained,
+    Exchanging,
+    Parted,
+    Pushing,
+    Quadrature,
+    Working,
+    distinct,
+    parts_of,
+)
 
+Pair = tuple[str, str]
 Vector = tuple[float, float, float]
 NO_VECTOR: Vector = (float("nan"),) * 3
+MOST_PAIRS = 132  # twelve parts: with more of them the columns of the ledger do not tell who worked on whom
+CERTIFIED = (  # columns of the ledger that come from the certificate
+    "converged", "residual", "iterations", "factorizations", "min_det", "contacts", "penetration", "distance",
+    "substeps", "seconds",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Row:
     """One line of the ledger: energies [J] after the step, work and dissipation [J] during it, momenta after it.
 
-    ``energies`` has ``kinetic`` and every potential by name; ``work`` has ``scripts`` and every force by name.
-    ``linear`` [kg m/s] and ``angular`` [kg m^2/s] (about the origin) are NaN where a system does not define them.
+    ``energies`` has ``kinetic`` and every potential by name; ``work`` has ``scripts`` and every force by name (those
+    of one name together); ``exchange`` has the work [J] of one part on another by their names. ``linear`` [kg m/s]
+    and ``angular`` [kg m^2/s] (about the origin) are NaN where a system does not define them.
     """
 
     step: int
@@ -43,6 +65,7 @@ class Row:
     numerical: float = 0.0
     linear: Vector = NO_VECTOR
     angular: Vector = NO_VECTOR
+    exchange: dict[Pair, float] = field(default_factory=dict)
 
     @property
     def total(self) -> float:
@@ -55,27 +78,32 @@ class Row:
         return sum(abs(value) for value in self.energies.values()) + sum(abs(value) for value in self.work.values())
 
     def flat(self) -> dict[str, float]:
-        """The columns of ``ledger.csv``."""
-        return {
-            "step": self.step,
-            "t": self.t,
-            "total": self.total,
-            **self.energies,
-            **{f"work_{name}": value for name, value in self.work.items()},
-            "numerical": self.numerical,
-            **{f"linear_{axis}": value for axis, value in zip("xyz", self.linear, strict=True)},
-            **{f"angular_{axis}": value for axis, value in zip("xyz", self.angular, strict=True)},
-        }
+        """The columns of ``ledger.csv``: names that a body shares with another column are numbered."""
+        ours = {"numerical": self.numerical}
+        ours |= {f"linear_{axis}": value for axis, value in zip("xyz", self.linear, strict=True)}
+        ours |= {f"angular_{axis}": value for axis, value in zip("xyz", self.angular, strict=True)}
+        fixed = ["step", "t", "total", *ours, *CERTIFIED, "work_scripts"]
+        works = [f"work_{name}" for name in self.work if name != "scripts"]
+        given = [*works, *self.energies, *(f"work_{a}_on_{b}" for a, b in self.exchange)]
+        names = iter(distinct([*fixed, *given])[len(fixed) :])
+        work = {next(names) if name != "scripts" else "work_scripts": value for name, value in self.work.items()}
+        energies = {next(names): value for value in self.energies.values()}
+        exchange = {next(names): value for value in self.exchange.values()}
+        return {"step": self.step, "t": self.t, "total": self.total} | energies | work | ours | exchange
 
 
 def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
     """The books before the first step: energies and momenta, nothing done yet; ``integrator`` if it books ``works``."""
     linear, angular = momenta(system, state)
-    names = [f.name for f in getattr(system, "force_terms", ())]
-    names += [*getattr(system, "works", ()), *getattr(integrator, "works", ())]
+    names = [_force_name(f) for f, _ in _forces(system)]
+    names += system.works if isinstance(system, Working) else ()
+    names += integrator.works if isinstance(integrator, Booking) else ()
+    names += ["motors"] if isinstance(system, Constrained) else []
     work = dict.fromkeys(["scripts", *names], 0.0)
     energies = {name: float(value) for name, value in system.energies(state.q, state.v, state.t).items()}
-    return Row(step, state.t, energies, work, 0.0, linear, angular)
+    pairs = system.pairs() if isinstance(system, Exchanging) else ()
+    exchange = dict.fromkeys(pairs if len(pairs) <= MOST_PAIRS else (), 0.0)
+    return Row(step, state.t, energies, work, 0.0, linear, angular, exchange)
 
 
 def entry(
@@ -83,17 +111,20 @@ def entry(
 ) -> Row:
     """The line for the step ``before`` -> ``after`` made by an integrator of the given order, which ``booked`` work."""
     row = opening(previous.step + 1, system, after)
-    weights = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
+    weights: Quadrature = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
     dq = after.q - before.q if after.q.shape == before.q.shape else None
     work = dict(row.work) if dq is None else _work(system, before, after, dq, weights)
     if dq is not None:
-        work["scripts"] += _moved_obstacles(system, before, after, weights)
+        work["scripts"] += system.pushed(before, after, weights) if isinstance(system, Pushing) else 0.0
         work |= _powers(system, before, after, weights)
     work = {**dict.fromkeys(previous.work, 0.0), **work}
     for name, done in (booked or {}).items():
         work[name] = work.get(name, 0.0) + float(done)
     numerical = previous.total - row.total + sum(work.values())
-    return Row(row.step, row.t, row.energies, work, numerical, row.linear, row.angular)
+    exchange = dict(row.exchange)
+    if dq is not None and isinstance(system, Exchanging):
+        exchange |= system.exchanges(before, after, weights)
+    return replace(row, work=work, numerical=numerical, exchange=exchange)
 
 
 def combined(rows: Sequence[Row]) -> Row:
@@ -101,16 +132,16 @@ def combined(rows: Sequence[Row]) -> Row:
     last = rows[-1]
     work = {name: sum(row.work.get(name, 0.0) for row in rows) for name in last.work}
     numerical = sum(row.numerical for row in rows)
-    return replace(last, step=rows[0].step, work=work, numerical=numerical)
+    pairs = dict.fromkeys(pair for row in rows for pair in row.exchange)
+    exchange = {pair: sum(row.exchange.get(pair, 0.0) for row in rows) for pair in pairs}
+    return replace(last, step=rows[0].step, work=work, numerical=numerical, exchange=exchange)
 
 
-def _work(
-    system: Any, before: State, after: State, dq: Array, weights: tuple[tuple[State, float], ...]
-) -> dict[str, float]:
+def _work(system: Any, before: State, after: State, dq: Array, weights: Quadrature) -> dict[str, float]:
     work = {"scripts": 0.0}
-    for force in getattr(system, "force_terms", ()):
-        done = sum(w * float(dq @ force.force(s.q, s.v, s.t)) for s, w in weights)
-        work[force.name] = work.get(force.name, 0.0) + done
+    for force, own in _forces(system):
+        done = sum(w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t)) for s, w in weights)
+        work[_force_name(force)] = work.get(_force_name(force), 0.0) + done
     held = prescribed(system, len(dq))
     moved = held[dq[held] != 0.0]
     if len(moved):
@@ -121,56 +152,41 @@ def _work(
     return work
 
 
-def _powers(system: Any, before: State, after: State, weights: tuple[tuple[State, float], ...]) -> dict[str, float]:
+def _forces(system: Any) -> list[tuple[Force, slice]]:
+    """The forces without a potential, of the parts and between them, with the coordinates they act on."""
+    found = [(f, own) for part, own in parts_of(system) if isinstance(part, Composed) for f in part.force_terms]
+    return [*found, *((f, slice(None)) for f in system.between)] if isinstance(system, Parted) else found
+
+
+def _force_name(force: Force) -> str:
+    """What a force is called in the books; "scripts" are something else."""
+    return distinct(("scripts", force.name))[1]
+
+
+def _powers(system: Any, before: State, after: State, weights: Quadrature) -> dict[str, float]:
     """The work of the forces of an articulated system, which tells its power; the "drives" include muscles."""
-    if not hasattr(system, "power"):
+    if not isinstance(system, Working):
         return {}
     dt = after.t - before.t
     powers = [(w, system.power(s.q, s.v, s.t)) for s, w in weights]
     work = {name: dt * sum(w * power[name] for w, power in powers) for name in system.works}
-    work["drives"] += sum(w * system.switched(s.q, s.v, (before.t, after.t)) for s, w in weights)
+    work["drives"] = work.get("drives", 0.0) + sum(
+        w * system.switched(s.q, s.v, (before.t, after.t)) for s, w in weights
+    )
     return work
-
-
-def _moved_obstacles(system: Any, before: State, after: State, weights: tuple[tuple[State, float], ...]) -> float:
-    """Contact forces times the ways of the obstacles they act at, between the two states."""
-    model = getattr(system, "contact", None)
-    if model is None or all(obstacle.motion is None for obstacle in model.setting.obstacles):
-        return 0.0
-    done, passages = 0.0, model.setting.passages(before.t, after.t)
-    for s, w in weights:
-        for energy in model.at(s, s.t).energies:
-            contacts, f_n = energy.loads(s.q)
-            points = contacts.relative(s.q.reshape(-1, 3))
-            for k, passage in enumerate(passages):
-                met = contacts.other == -1 - k
-                along = (contacts.normals[met] * passage.velocity(points[met])).sum(axis=1)
-                done += w * (after.t - before.t) * float(f_n[met] @ along)
-    return done
 
 
 def prescribed(system: Any, N: int) -> IntArray:
     """Coordinates that are not solved for: pins and scripts."""
-    free = getattr(system, "free", None)
-    if free is None:
-        return np.empty(0, dtype=np.int64)
     held = np.ones(N, dtype=bool)
-    held[free] = False
+    held[system.free] = False
     return np.flatnonzero(held)
 
 
 def momenta(system: Any, state: State) -> tuple[Vector, Vector]:
-    """Linear and angular momentum; a system whose coordinates are not positions may say them by ``momenta(q, v)``."""
-    if hasattr(system, "momenta"):
-        linear, angular = system.momenta(state.q, state.v)
-        return _vector(linear), _vector(angular)
-    x = system.positions(state.q)
-    n = len(x)
-    if not hasattr(system, "mass") or n == 0 or state.v.shape != state.q.shape or len(state.q) not in (2 * n, 3 * n):
-        return NO_VECTOR, NO_VECTOR
-    p = (system.mass(state.q) @ state.v).reshape(n, -1)
-    p = p if p.shape[1] == 3 else np.column_stack([p, np.zeros(n)])
-    return _vector(p.sum(axis=0)), _vector(np.cross(x, p).sum(axis=0))
+    """Linear and angular momentum about the origin."""
+    linear, angular = system.momenta(state.q, state.v)
+    return _vector(linear), _vector(angular)
 
 
 def _vector(values: Any) -> Vector:

@@ -57,6 +57,8 @@ class FleshAndBones:
             raise SceneError("the flesh must be planar and without pins", where="FleshAndBones")
         self.bones, self.flesh, self.material = bones, flesh, material
         self.joints = bones.tree.dof
+        self.free: IntArray = np.arange(self.joints + flesh.X.size)
+        self.total_mass = flesh.total_mass + bones.total_mass  # [kg]
         self.attached = np.concatenate([g.vertices for g in grown])
         self.bone = np.concatenate([np.full(len(g.vertices), bones.tree.body(g.bone)) for g in grown])
         if len(np.unique(self.attached)) < len(self.attached):
@@ -97,6 +99,14 @@ class FleshAndBones:
 
     def cells(self) -> list[IntArray]:
         return [self._elastic.elements.nodes, np.asarray(self.bones.surface, dtype=np.int64) + len(self.flesh.X)]
+
+    def joint_origins(self, x: Array) -> Array:
+        return self.bones.joint_origins(x[len(self.flesh.X) :])
+
+    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
+        (joints, x), (rates, xdot) = self.split(q), self.split(v)
+        flesh, bones = self.flesh.momenta(x, xdot), self.bones.momenta(joints, rates)
+        return flesh[0] + bones[0], flesh[1] + bones[1]
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Of flesh and bones together, by name [J]."""

@@ -11,10 +11,11 @@ import numpy as np
 
 from pliant import ledger
 from pliant.certificate import Certificate, certify, forbidden_inversions
-from pliant.checkpoint import Checkpoint
-from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, RunError, SceneError
+from pliant.checkpoint import Checkpoint, Topology
+from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
 from pliant.linear.threads import one_thread
-from pliant.state import State, Step
+from pliant.state import Reactions, State, Step
+from pliant.systems.base import Charted, topology_of
 
 MAX_HALVINGS = 10
 LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
@@ -22,10 +23,7 @@ GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
 
 
 class SceneLike(Protocol):
-    """What can be run: `pliant.Scene`, or anything else that can say these things about itself.
-
-    A scene whose system changes its topology also has ``restore(topology) -> system``, and the system ``topology()``.
-    """
+    """What can be run: `pliant.Scene`, or anything else that can say these things about itself."""
 
     @property
     def name(self) -> str: ...
@@ -49,6 +47,10 @@ class SceneLike(Protocol):
 
     def initial(self, system: Any) -> State: ...
 
+    def after(self, happened: int) -> Any: ...
+
+    def due(self, t: float) -> int: ...
+
 
 @dataclass(frozen=True, eq=False)
 class TimeStep:
@@ -60,12 +62,13 @@ class TimeStep:
     ledger: ledger.Row
     system: Any
     memory: Any
-    changed: bool = False  # the topology differs from that of the scene
+    scene: Any  # as it is after the events that have happened
+    topology: Topology | None = None  # where it differs from that of the scene at its start
+    reactions: Reactions | None = None  # forces of motors and other constraints, where a stage found them
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to go on from here."""
-        topology = topology_of(self.system) if self.changed else None
-        return Checkpoint(self.index, self.state, self.memory, topology, dict(marks or {}))
+        return Checkpoint(self.index, self.state, self.memory, self.topology, dict(marks or {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +104,21 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
     """
     if system is None or start is None:
         system, start = beginning(scene, start)
-    point = start
+    point, now = start, scene.after(events_in(start))
     row = ledger.opening(point.step, system, point.state, scene.integrator)
-    changed = point.topology is not None
     warned = False
     for index in range(point.step + 1, scene.steps + 1):
         begun = perf_counter()
+        due = scene.due(point.state.t)
+        if due > events_in(point):
+            now, state = now.happen(events_in(point), due, point.state)
+            system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
         taken, trouble = _take(scene, system, point, index)
         seconds = perf_counter() - begun
         last = taken[-1]
         row = booked(row, system, point.state, taken, scene.integrator.order)
-        changed = changed or any(part.system is not None for part in taken)
         system = next((part.system for part in reversed(taken) if part.system is not None), system)
+        topology = _changed(point, taken, system)
         report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
@@ -121,9 +127,9 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         if gain:
             failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system)
             warned = _gained(scene, failure, warned)
-        step = TimeStep(index, last.state, report, row, system, last.memory, changed)
+        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions)
         yield step
-        point = Checkpoint(index, last.state, last.memory)
+        point = Checkpoint(index, last.state, last.memory, topology)
 
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
@@ -134,10 +140,20 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
         return system, Checkpoint(0, scene.initial(system))
     if start.topology is None:
         return scene.system(), start
-    restore = getattr(scene, "restore", None)
-    if restore is None:
-        raise RunError(f"scene {scene.name!r} cannot restore a changed topology", where="simulate")
-    return restore(start.topology), start
+    now = scene.after(start.topology.events)
+    return now.system() if start.topology.mesh is None else now.restored(start.topology.mesh), start
+
+
+def events_in(point: Checkpoint) -> int:
+    """How many events have happened before a point of a run."""
+    return 0 if point.topology is None else point.topology.events
+
+
+def _changed(point: Checkpoint, taken: Sequence[Step], system: Any) -> Topology | None:
+    """What has changed after a step."""
+    if all(part.system is None for part in taken):
+        return point.topology
+    return Topology(events_in(point), topology_of(system))
 
 
 def require_scene(thing: Any, where: str) -> None:
@@ -148,23 +164,18 @@ def require_scene(thing: Any, where: str) -> None:
         raise SceneError(f"{type(thing).__name__} has no {missing[0]}", where=where, remedy=remedy)
 
 
-def topology_of(system: Any) -> Any:
-    """What a scene's ``restore`` needs to make this system again."""
-    if not hasattr(system, "topology"):
-        what = f"{type(system).__name__} changed its topology but does not say it by topology()"
-        raise RunError(what, where="checkpoint")
-    return system.topology()
-
-
 def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple[Step | None, str]:
     """One integrator step and what is wrong with it ("" when nothing is)."""
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
-            step = scene.integrator.step(system, point.state, h, point.memory)
+            state = system.rechart(point.state) if isinstance(system, Charted) else point.state
+            step = scene.integrator.step(system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:
             return None, f"{type(error).__name__}: {error}"
+        if state is not point.state and step.start is None:
+            step = replace(step, start=state)
         return step, trouble_of(step, system if step.system is None else step.system)
 
 
@@ -231,7 +242,7 @@ def _substeps(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> lis
             continue
         pieces.append(step)
         system = system if step.system is None else step.system
-        here = Checkpoint(point.step, step.state, step.memory)
+        here = Checkpoint(point.step, step.state, step.memory, point.topology)
         done += size
         while size < 2 ** (MAX_HALVINGS - 1) and done % (2 * size) == 0:
             size *= 2

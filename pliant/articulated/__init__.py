@@ -2,9 +2,7 @@
 
 from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
-from pliant.articulated.dynamics import LinearlyImplicitTree
-from pliant.articulated.friction import Friction
-from pliant.articulated.implicit import TreeBDF1, TreeBDF2
+from pliant.articulated.friction import Friction, frictionless
 from pliant.articulated.linear import PCG, Dense, Sparse
 from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.rk45 import RK45
@@ -24,16 +22,14 @@ __all__ = [
     "Body",
     "Dense",
     "Friction",
-    "LinearlyImplicitTree",
     "Link",
     "Sparse",
     "StaggeredProjections",
-    "TreeBDF1",
-    "TreeBDF2",
     "at",
     "composite",
     "cuboid",
     "cylinder",
+    "frictionless",
     "mesh_body",
     "moving_obstacles",
     "particle",

@@ -10,13 +10,14 @@ def main() -> None:
     """Run the command; errors made on purpose are one line and exit code 2 (1 for numerical failure)."""
     from pliant.cli.app import app
     from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError
+    from pliant.simulate import StepFailed
 
     try:
         app()
     except PliantError as error:
         if os.environ.get("PLIANT_VERBOSE"):
             traceback.print_exc()
-        said, bundle = " ".join(str(error).split()), getattr(error, "bundle", None)
+        said, bundle = " ".join(str(error).split()), error.bundle if isinstance(error, StepFailed) else None
         if "--json" in sys.argv:
             print(json.dumps({"error": said, "bundle": None if bundle is None else str(bundle)}))
         print(f"error: {said}", file=sys.stderr)

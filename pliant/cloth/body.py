@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.arrays import Array
 from pliant.bodies import read_body
 from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.hands import Handle, Hold, Pinned
@@ -21,7 +22,9 @@ from pliant.energies.membrane import Membrane
 from pliant.errors import SceneError
 from pliant.maps.motions import Vector
 from pliant.maps.pins import Pin
+from pliant.materials.base import positive
 from pliant.mesh import Mesh, lumped_mass
+from pliant.parts import Made, Place
 from pliant.systems.row_contact import RowContact
 from pliant.units import components
 
@@ -41,6 +44,7 @@ class Cloth:
     pins: Sequence[Any] | Any = ()  # of Pin; with eulerian of Pin and Handle
     damping: Any = None
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    positions: Array | None = None
     name: str = "cloth"
     eulerian: Eulerian | bool | None = None
 
@@ -73,7 +77,18 @@ class Cloth:
             raise SceneError(f"pins are {self.pins!r}", where=f"{self.name}.pins", remedy="give Pins and Handles")
         object.__setattr__(self, "pins", tuple(given))
         object.__setattr__(self, "velocity", components(self.velocity, "m/s", f"{self.name}.velocity"))
+        object.__setattr__(self, "thickness", positive(self.thickness, "thickness", "m"))
         self.holds(self.sheet())
+
+    def young(self) -> float:
+        """Per thickness: the fabric's own modulus is per length of its cut [N/m]."""
+        return float(self.fabric.E) / float(self.thickness)
+
+    def width(self) -> float:
+        return float(self.thickness)
+
+    def alike(self) -> tuple[Any, ...]:
+        return (id(self),)
 
     def masses(self) -> sp.csr_matrix:
         """A third of the mass of its faces at each vertex (n, n) [kg]."""
@@ -89,21 +104,45 @@ class Cloth:
 
     # -- Eulerian on Lagrangian
 
+    @property
+    def separate(self) -> bool:
+        """Whether it is a part of the scene by itself."""
+        return self.eulerian is not None
+
+    @classmethod
+    def gathered(cls, bodies: Sequence["Cloth"], scene: Any) -> list[Made]:
+        """One part for each Eulerian cloth; its contact with obstacles is its own."""
+        made = []
+        for body in bodies:
+            contact = scene.contact
+            if contact is not None and not isinstance(contact, RowContact):
+                what = f"{type(contact).__name__} does not reach Eulerian cloth"
+                raise SceneError(what, where="scene.contact", remedy="use RowContact(mu=..., thickness=...)")
+            part = body.part(scene.gravity, scene.obstacles, contact)
+            place = Place(body.name, 0, part.sheet.x, part.sheet.faces)
+            made.append(Made(part, part.initial(), [], [(body, place)], part.restored))
+        return made
+
     def part(
-        self, gravity: Vector, obstacles: Sequence[Sharp], contact: RowContact, live: Sequence[Sharp] = ()
+        self, gravity: Vector, obstacles: Sequence[Any], contact: RowContact | None = None, live: Sequence[Sharp] = ()
     ) -> EolCloth:
-        """The part of a scene that this cloth is; ``live`` are bodies, in their own frames, that it can be shown."""
+        """The part of a scene that this cloth is; ``live`` are bodies, in their own frames, that it can be shown.
+
+        The thickness of contact is that of ``contact``, or the cloth's own where that has none.
+        """
         if not isinstance(self.eulerian, Eulerian):
             raise SceneError("Lagrangian cloth is no part by itself", where=self.name, remedy="set eulerian=True")
         start = self.sheet()
         length = float(np.ptp(start.X, axis=0).max())
-        if length < 10 * contact.thickness and (obstacles or live):
+        mu, thickness = (0.0, 0.0) if contact is None else (contact.mu, contact.thickness)
+        thickness = thickness or float(self.thickness)
+        if length < 10 * thickness and (obstacles or live):
             raise SceneError(
-                f"cloth of {length:.3g} m is smaller than ten contact thicknesses of {contact.thickness:.3g} m",
+                f"cloth of {length:.3g} m is smaller than ten contact thicknesses of {thickness:.3g} m",
                 where=self.name,
-                remedy="reduce RowContact.thickness or enlarge the cloth",
+                remedy="reduce the thickness or enlarge the cloth",
             )
-        around = Surroundings(tuple(obstacles), tuple(live), gravity, contact.mu, contact.thickness)
+        around = Surroundings(tuple(obstacles), tuple(live), gravity, mu, thickness)
         return EolCloth(start, self.fabric, around, self.eulerian, self.holds(start))
 
     def sheet(self) -> Sheet:

@@ -30,7 +30,7 @@ from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import Placement, Scenery
 from pliant.cloth.transfer import transfer
 from pliant.state import State
-from pliant.velocity_step import Block, Live, Moved
+from pliant.velocity_step import Block, Linearisation, Live, Moved
 
 if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
@@ -53,18 +53,28 @@ class PreparedCloth:
     t: float
     seconds: dict[str, float]
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
-        """At most h: less when a face of the material would lose nine tenths of its area."""
-        sheet = self._rubbed(u, inequality)[1]
-        V, A = self._sliding(sheet), signed_areas(sheet.X, sheet.faces)
+    def reach(self, u: Array, h: float, inequality: Array | None = None) -> float:
+        """At most h: less when a face of the material would lose nine tenths of its area.
+
+        With the impulses of its rows the friction that comes after the solve is taken into account.
+        """
+        none = np.zeros(len(self.bound.right))
+        sheet = self._rubbed(u, none if inequality is None else inequality)[1]
         dt = h
-        while dt > 1e-3 * h and (signed_areas(sheet.X + dt * V, sheet.faces) < 0.1 * A).any():
+        while dt > 1e-3 * h and not self._whole(sheet, dt):
             dt *= 0.5
         return dt
+
+    def _whole(self, sheet: Sheet, h: float) -> bool:
+        """Whether all faces of the material keep a tenth of their area when they move for h [s]."""
+        A = signed_areas(sheet.X, sheet.faces)
+        return not (signed_areas(sheet.X + h * self._sliding(sheet), sheet.faces) < 0.1 * A).any()
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """Friction, then positions after h; what hands, moving obstacles and friction did is booked."""
         slid, sheet = self._rubbed(u, inequality)
+        if not self._whole(sheet, h) and self._whole(slid, h):
+            sheet = replace(sheet, V=slid.V)  # neighbours that friction holds differently must not pass each other
         V = self._sliding(sheet)
         moved = replace(sheet, V=V, x=sheet.x + h * sheet.v, X=sheet.X + h * V)
         work = {"scripts": self._scripts(equality, inequality)}
@@ -114,9 +124,12 @@ class PreparedCloth:
 
 
 def prepare(
-    system: "EolCloth", state: State, h: float, memory: Any = None, live: Sequence[Placement] = ()
+    system: "EolCloth", state: State, h: float, memory: Any, how: Linearisation, live: Sequence[Placement] = ()
 ) -> PreparedCloth:
-    """Everything up to the solve: features kept and met, a new mesh, rows, matrix and right-hand side."""
+    """Everything up to the solve: features kept and met, a new mesh, rows, matrix and right-hand side.
+
+    The mesh is that of the start of the step, so K is taken there and projected, whatever ``how`` says of that.
+    """
     clock = Clock()
     with clock("detect"):
         scenery = system.around.at(state.t, live)
@@ -133,12 +146,13 @@ def prepare(
         start = cloth.pack(sheet, state.t)
         n = len(start.q)
         block = Block(
-            *assemble(cloth, start, scenery, h),
+            *assemble(cloth, start, scenery, h, how.beta),
             sheet.x,
             cloth.point_jacobian(start.q),
             equal.matrix(n),
             bound.matrix(n),
             live_rows(equal, bound, scenery),
+            guess=start.v,
         )
     expected = expected_impulses(memory, edited.origin, bound)
     return PreparedCloth(
@@ -214,8 +228,8 @@ def live_rows(equal: Rows, bound: Rows, scenery: Scenery) -> Live | None:
     return Live(rows, body, x, normal)
 
 
-def assemble(cloth: "EolCloth", state: State, scenery: Scenery, h: float) -> tuple[sp.csr_matrix, Array]:
-    """A = M - h^2 K and b = M v + h f (+ h f_v), with a trace of drag that keeps A definite.
+def assemble(cloth: "EolCloth", state: State, scenery: Scenery, h: float, beta: float) -> tuple[sp.csr_matrix, Array]:
+    """A = M - beta h^2 K and b = M v + h f (+ h f_v), with a trace of drag that keeps A definite.
 
     Where the cloth is almost flat, a feature vertex could slide in the world and back in the material at no cost; a
     thousandth of its own mass, tied to its obstacle, makes it stay on the feature. On a live body, which would not feel
@@ -230,7 +244,7 @@ def assemble(cloth: "EolCloth", state: State, scenery: Scenery, h: float) -> tup
     tied = (3 * cloth.eol[script][:, None] + np.arange(3)).ravel()
     flowing = (n + 2 * live[:, None] + np.arange(2)).ravel()
     drag[tied], drag[flowing] = 1e-3 * diagonal[tied], 1e-3 * diagonal[flowing]
-    A = cloth.combined(M.data - h * h * K.data, drag)
+    A = cloth.combined(M.data - beta * h * h * K.data, drag)
     b = cloth.momentum(q, v) + h * cloth.force(q, v, t)
     b[tied] += drag[tied] * scenery.velocity(body[script], cloth.positions(q)[cloth.eol[script]]).ravel()
     b[flowing] += drag[flowing] * v[flowing]

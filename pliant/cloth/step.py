@@ -23,14 +23,14 @@ class EolStep:
     made_for: ClassVar[type] = EolCloth
     works: ClassVar[tuple[str, ...]] = ("friction",)
 
-    def step(self, system: EolCloth, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
         prepared = system.prepare(state, h, memory)
         clock.seconds.update(prepared.seconds)
         with clock("solve"):
             solution = solve(prepared.block, prepared.expected, prepared.bound.pushes.vertex, self.qp)
         u, equality, inequality = solution.u, solution.equality, solution.inequality
-        dt = prepared.reach(u, inequality, h)
+        dt = prepared.reach(u, h, inequality)
         moved = prepared.finish(u, equality, inequality, dt)
         report = replace(solution.report, seconds=clock.totals(), history=(dict(moved.notes),))
         new = Step(moved.state, moved.memory, (report,), moved.system, moved.start, moved.work)

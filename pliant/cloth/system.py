@@ -27,8 +27,9 @@ from pliant.pattern import Pattern
 from pliant.state import State
 from pliant.systems.base import Weights
 from pliant.systems.contact import Touch
+from pliant.velocity_step import Linearisation
 
-DEFAULT = Eulerian()
+DEFAULT, LINEARISATION = Eulerian(), Linearisation()
 
 
 class EolCloth:
@@ -113,9 +114,21 @@ class EolCloth:
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
         return sp.csr_matrix((len(q), len(q)))
 
-    def prepare(self, state: State, h: float, memory: Any = None, live: Sequence[Placement] = ()) -> PreparedCloth:
+    @property
+    def rest(self) -> Array:
+        """The coordinates of the sheet it was made with."""
+        return self.initial().q
+
+    def prepare(
+        self,
+        state: State,
+        h: float,
+        memory: Any = None,
+        how: Linearisation = LINEARISATION,
+        live: Sequence[Placement] = (),
+    ) -> PreparedCloth:
         """A velocity step of h [s] up to its solve; ``live`` says where the live bodies are and how they move."""
-        return prepare(self, state, h, memory, live)
+        return prepare(self, state, h, memory, how, live)
 
     def contacts(self, q: Array, v: Array, t: float, live: Sequence[Placement] = ()) -> Touch | None:
         """What touches at a moment; None where that is unknown because live bodies are around and were not shown."""
@@ -131,6 +144,12 @@ class EolCloth:
         """The same cloth with a spring ``k`` [N/m] from a vertex, or a material point (2,), to a point (3,) [m]."""
         X = self.sheet.X[where] if isinstance(where, int) else where
         return self._gripped(Grip(np.asarray(X), np.asarray(target), k))
+
+    def material_point(self, q: Array, vertex: int) -> Array:
+        return self.unpack(q, np.zeros_like(q)).X[vertex]
+
+    def grip_point(self, q: Array) -> Array | None:
+        return None if self.grip is None else self.grip.held(self.unpack(q, np.zeros_like(q)))[2]
 
     def let_go(self) -> "EolCloth":
         """The same cloth without a hand."""

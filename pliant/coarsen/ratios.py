@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from pliant.arrays import Array
+from pliant.energies.base import Internal
 from pliant.errors import MeshError, SceneError
 from pliant.linear.modes import Modes, lowest
 from pliant.mesh import Mesh, embed
@@ -20,7 +21,7 @@ CLUSTER = 1e-3  # relative distance of eigenvalues below which modes mix freely 
 def rest_modes(system: Elastodynamics, s: int, *, tolerance: float = 1e-9) -> Modes:
     """The s lowest modes of the elastic energies at rest, over the free coordinates."""
     q = system.X.ravel()
-    parts = [e.hessian(q) for e in system.energy_terms if e.name in ("elastic", "springs")]
+    parts = [e.hessian(q) for e in system.energy_terms if isinstance(e, Internal)]
     if not parts:
         raise SceneError("no elastic energy", where="rest_modes", remedy="use a system with a solid body")
     K = sp.csr_matrix(system.restrict(sum(parts[1:], parts[0])))

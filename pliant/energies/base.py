@@ -41,6 +41,16 @@ class Marching(Protocol):
 
 
 @runtime_checkable
+class Internal(Protocol):
+    """An energy of the shape of bodies (elements, springs, hinges, glue): moving all of a body costs nothing.
+
+    What is not internal has its counterpart outside the bodies: gravity, attachments, contacts, tugs.
+    """
+
+    internal: bool
+
+
+@runtime_checkable
 class Deforming(Protocol):
     """An energy of elements with a deformation gradient; ``elements.nodes`` are their vertices."""
 
@@ -51,6 +61,23 @@ class Deforming(Protocol):
 
     def det(self, x: Array) -> Array:
         """det F (m,) of every element."""
+        ...
+
+
+@runtime_checkable
+class Stressed(Deforming, Protocol):
+    """A `Deforming` energy that knows the stress in its elements."""
+
+    def stress(self, x: Array) -> Array:
+        """Cauchy stress (m, 3, 3) [Pa]."""
+        ...
+
+    def von_mises(self, x: Array) -> Array:
+        """Equivalent stress (m,) [Pa]."""
+        ...
+
+    def density(self, x: Array) -> Array:
+        """Energy density (m,) [J/m^3]."""
         ...
 
 

@@ -8,6 +8,8 @@ right-angled grid rolled to the curvature kappa stores 3/4 beta kappa^2 per area
 Gradient linear, Hessian constant and positive semidefinite.
 """
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -48,6 +50,8 @@ def cotangent_stencils(X: Array, hinge: IntArray) -> tuple[Array, Array]:
 
 class QuadraticBending:
     """Bending of the sheet ``faces (m, 3)`` that is flat at rest ``X (n, 2)`` or ``(n, 3)`` [m]; ``beta`` in N m."""
+
+    internal: ClassVar[bool] = True
 
     def __init__(self, X: Array, faces: IntArray, *, beta: float, name: str = "bending") -> None:
         if not (np.isfinite(beta) and beta >= 0):

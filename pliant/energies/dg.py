@@ -11,6 +11,7 @@ with G_e = sum over the edges of e of L/4 (j0 + j1) n^T, because P is constant p
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -74,6 +75,8 @@ class BZ:
     system of ``n``.
     """
 
+    internal: ClassVar[bool] = True
+
     def __init__(self, mesh: Mesh, eta: float, *, first: int = 0, n: int | None = None, name: str = NAME) -> None:
         if not (np.isfinite(eta) and eta > 0.0):
             raise SceneError(f"eta is {eta}", where="BZ.eta", remedy="use a positive penalty [Pa/m]")
@@ -102,6 +105,8 @@ class IP:
 
     ``psd=True`` keeps the penalty alone: the consistency terms are definite only together with the elements.
     """
+
+    internal: ClassVar[bool] = True
 
     def __init__(self, mesh: Mesh, material: Material, eta: float, *, name: str = NAME) -> None:
         self.name, self.material = name, material

@@ -5,6 +5,7 @@ Results are bit-identical for any number of threads.
 """
 
 from copy import copy
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +29,8 @@ class Elastic:
     ``n`` is the number of vertices of the whole system, ``len(X)`` by default. The order and orientation of the
     vertices of an element do not matter.
     """
+
+    internal: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -8,6 +8,8 @@ mu sum (s_a - 1)^2 + lam/2 (s_1 + s_2 - 2)^2, so that its Hessian has a closed e
 out-of-plane modes psi_a / s_a; ``psd=True`` drops the negative ones: the exact projection of d^2 psi / dF^2.
 """
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -56,6 +58,8 @@ class Membrane:
 
     ``E`` is Young's modulus times thickness [N/m], ``nu`` Poisson's ratio.
     """
+
+    internal: ClassVar[bool] = True
 
     def __init__(self, X: Array, faces: IntArray, *, E: float, nu: float, name: str = "membrane") -> None:
         self.name = name

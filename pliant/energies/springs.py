@@ -8,6 +8,8 @@ With s = x_i - x_j, L = |s|, S = s s^T / L^2, the pair block of the Hessian is
 [Chen2019, Eq. 5.5-5.7, corrected]
 """
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -22,6 +24,8 @@ class Springs:
 
     ``rest`` lengths [m] default to the distances in ``X (n, d)``.
     """
+
+    internal: ClassVar[bool] = True
 
     def __init__(
         self, X: Array, edges: IntArray, k: float | Array, *, rest: Array | None = None, name: str = "springs"

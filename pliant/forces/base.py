@@ -1,6 +1,6 @@
 """What a force without a potential is: damping, friction, drag, followers, activation."""
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
@@ -35,6 +35,10 @@ class Lagged(Protocol):
 @runtime_checkable
 class Rubbing(Protocol):
     """A force of contacts, which couple bodies that touch."""
+
+    def on_contacts(self, x: Array, v: Array) -> tuple[Any, Array]:
+        """Contacts and the force (c, 3) [N] on the first side of each."""
+        ...
 
     def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         """The damping without the blocks that couple the two sides of a contact."""

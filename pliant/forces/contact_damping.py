@@ -33,9 +33,13 @@ class ContactDamping:
         f = -k * (u * contacts.normals).sum(axis=1)
         return contacts, np.maximum(f, -f_n), np.where(f > -f_n, k, 0.0)
 
-    def force(self, x: Array, v: Array, t: float) -> Array:
+    def on_contacts(self, x: Array, v: Array) -> tuple[Contacts, Array]:
         contacts, f, _ = self._normal(x, v)
-        return contacts.spread(f[:, None] * contacts.normals, self._n)
+        return contacts, f[:, None] * contacts.normals
+
+    def force(self, x: Array, v: Array, t: float) -> Array:
+        contacts, f = self.on_contacts(x, v)
+        return contacts.spread(f, self._n)
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero

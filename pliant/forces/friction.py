@@ -86,8 +86,12 @@ class Friction:
         rate, _, _ = self._law(self._mu(contacts) * f_n, s, contacts.nodes[:, 0])
         return contacts, f_n, -rate[:, None] * u
 
-    def force(self, x: Array, v: Array, t: float) -> Array:
+    def on_contacts(self, x: Array, v: Array) -> tuple[Contacts, Array]:
         contacts, _, f = self.contact_forces(x, v)
+        return contacts, f
+
+    def force(self, x: Array, v: Array, t: float) -> Array:
+        contacts, f = self.on_contacts(x, v)
         return contacts.spread(f, self._n)
 
     def dissipation(self, x: Array, v: Array) -> float:

@@ -6,7 +6,7 @@ the functions `psi`, `piola` and `tangent` below evaluate any of them on batches
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,6 +59,19 @@ class Material(Protocol):
     def piola(self, F: Array) -> Array: ...
 
     def tangent(self, F: Array, psd: bool = False) -> Array: ...
+
+
+@runtime_checkable
+class Isotropic(Protocol):
+    """A material given by Young's modulus [Pa] and Poisson's ratio."""
+
+    E: Parameter
+    nu: Parameter
+
+
+def summands(material: Any) -> tuple[Any, ...]:
+    """The materials that a sum is made of; a single one is itself."""
+    return tuple(material.materials) if isinstance(material, Sum) else (material,)
 
 
 M = TypeVar("M", bound=Any)

@@ -1,7 +1,6 @@
 """The ledger and the certificates of one or several runs as curves over time."""
 
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ def dissipation(axes: Any, ledgers: dict[str, Ledger]) -> None:
         label = "taken by the integrator" if len(ledgers) == 1 else name
         axes.plot(ledger["t"], np.cumsum(ledger["numerical"]), lw=2, label=label)
         if len(ledgers) == 1:
-            for work in (column for column in ledger if column.startswith("work_")):
+            for work in works(ledger):
                 axes.plot(ledger["t"], np.cumsum(ledger[work]), lw=1, label=work.replace("_", " of ", 1))
     axes.set_ylabel("since the start [J]")
 
@@ -51,8 +50,17 @@ PANELS: dict[str, Callable[[Any, dict[str, Ledger]], None]] = {
 
 def parts(ledger: Ledger) -> list[str]:
     """The energies that make up the total: the columns between it and the work."""
-    columns = list(ledger)[list(ledger).index("total") + 1 :]
-    return list(takewhile(lambda column: not column.startswith(("work_", "numerical")), columns))
+    return _between(ledger, "total", "work_scripts")
+
+
+def works(ledger: Ledger) -> list[str]:
+    """The work of scripts and forces: the columns up to what the integrator took."""
+    return ["work_scripts", *_between(ledger, "work_scripts", "numerical")]
+
+
+def _between(ledger: Ledger, first: str, last: str) -> list[str]:
+    columns = list(ledger)
+    return columns[columns.index(first) + 1 : columns.index(last)]
 
 
 def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tuple(PANELS)) -> Path:

@@ -6,24 +6,28 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.energies.base import Internal, Pressing, Stressed
 from pliant.errors import SceneError
+from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, Topology
 from pliant.state import State
+from pliant.systems.base import Composed, Contacting, Eulerian, Moving, Touching
 
 
-def blocks_of(scene: Any, system: Any) -> list[IntArray]:
-    """Cells over the rows of ``system.positions``: what the system says by ``cells()``, else the bodies' elements."""
-    if hasattr(system, "cells"):
-        return [np.asarray(block) for block in system.cells()]
-    if hasattr(scene, "bodies") and hasattr(scene, "offsets"):
-        return [body.mesh.T + first for body, first in zip(scene.bodies, scene.offsets(), strict=False)]
-    return []
-
-
-def topology_of(scene: Any, system: Any, points: Array) -> tuple[Topology, list[IntArray]]:
+def topology_of(system: Any, points: Array) -> tuple[Topology, list[IntArray]]:
     """The cells as files want them and as blocks; without any, every point is a cell of its own."""
-    blocks = blocks_of(scene, system) or [np.arange(len(points))[:, None]]
+    blocks = [np.asarray(block) for block in system.cells()] or [np.arange(len(points))[:, None]]
     return Topology.of(blocks), blocks
+
+
+def known_channels(system: Any, state: State) -> list[str]:
+    """The channels that a system of this kind can tell."""
+    found = ["velocity"] if _velocity(system, state) is not None else []
+    if isinstance(system, Composed):
+        found.append("elastic_force")
+        found += ["contact_force", "friction_force"] if isinstance(system, Touching) and _touched(system, state) else []
+        found += CELL_CHANNELS if any(isinstance(energy, Stressed) for energy in system.energy_terms) else ()
+    return [*found, *(["eulerian"] if isinstance(system, Eulerian) else ())]
 
 
 def frame_of(system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = ()) -> Frame:
@@ -47,52 +51,77 @@ def check(channels: Sequence[str]) -> tuple[str, ...]:
     return tuple(channels)
 
 
-def _spatial(values: Array, n: int) -> Array:
-    """(n d,) -> (n, 3); coordinates that are not positions give zeros; a table with n rows is what it is."""
-    if values.ndim == 2:
-        return values
-    if len(values) not in (2 * n, 3 * n):
-        return np.zeros((n, 3))
+def _spatial(values: Array | None, n: int) -> Array:
+    """(n d,) -> (n, 3); NaN where the system does not know them; a table with n rows is what it is."""
+    if values is None:
+        return np.full((n, 3), np.nan)
     rows = values.reshape(n, -1)
-    return rows if rows.shape[1] == 3 else np.column_stack([rows, np.zeros(n)])
+    return rows if rows.shape[1] != 2 else np.column_stack([rows, np.zeros(n)])
 
 
-def _elastic(system: Any, state: State) -> Array:
-    """Minus the gradients of all energies but gravity and attachments."""
+def _velocity(system: Any, state: State) -> Array | None:
+    """Velocities of the points."""
+    if isinstance(system, Composed):
+        return state.v
+    return system.point_jacobian(state.q) @ state.v if isinstance(system, Moving) else None
+
+
+def _placed(system: Any, state: State) -> Composed | None:
+    """The system with the contacts of the state among its terms."""
+    if not isinstance(system, Composed):
+        return None
+    placed: Any = system.at(state, state.t) if isinstance(system, Contacting) else system
+    return placed
+
+
+def _touched(system: Touching, state: State) -> bool:
+    return system.contacts(state.q, state.v, state.t) is not None
+
+
+def _elastic(system: Any, state: State) -> Array | None:
+    """Minus the gradients of the energies of the bodies' own shapes."""
+    if not isinstance(system, Composed):
+        return None
+    return sum((-e.gradient(state.q) for e in system.energy_terms if isinstance(e, Internal)), np.zeros_like(state.q))
+
+
+def _rubbing(placed: Composed, state: State, *, normal: bool) -> Array:
+    """The normal or the tangential part of the forces at contacts that have no potential."""
     total = np.zeros_like(state.q)
-    for energy in getattr(system, "energy_terms", ()):
-        if energy.name not in ("gravity", "attachment"):
-            total -= energy.gradient(state.q)
+    for force in placed.force_terms:
+        if isinstance(force, Rubbing):
+            contacts, f = force.on_contacts(state.q, state.v)
+            along = (f * contacts.normals).sum(axis=1)[:, None] * contacts.normals
+            total += contacts.spread(along if normal else f - along, len(state.q) // 3)
     return total
 
 
-def _contact(system: Any, state: State) -> Array:
-    """Minus the gradients of the contact energies, detected where the state is."""
-    total = np.zeros_like(state.q)
-    model = getattr(system, "contact", None)
-    for energy in () if model is None else model.at(state, state.t).energies:
-        total -= energy.gradient(state.q)
-    return total
+def _contact(system: Any, state: State) -> Array | None:
+    """Minus the gradients of the contact energies, detected where the state is, and what damps along the normals."""
+    placed = _placed(system, state)
+    if placed is None:
+        return None
+    pressing = (-e.gradient(state.q) for e in placed.energy_terms if isinstance(e, Pressing))
+    return sum(pressing, _rubbing(placed, state, normal=True))
 
 
-def _friction(system: Any, state: State) -> Array:
-    total = np.zeros_like(state.q)
-    for force in getattr(system, "force_terms", ()):
-        if "friction" in force.name:
-            total += force.force(state.q, state.v, state.t)
-    return total
+def _friction(system: Any, state: State) -> Array | None:
+    """The forces at contacts along the surfaces."""
+    placed = _placed(system, state)
+    return None if placed is None else _rubbing(placed, state, normal=False)
 
 
 def _eulerian(system: Any, state: State) -> Array:
     """(n, 1): 1 at vertices that also move in the material (EOL cloth), 0 elsewhere."""
     mask = np.zeros((len(system.positions(state.q)), 1))
-    mask[getattr(system, "eol", [])] = 1.0
+    mask[system.eol if isinstance(system, Eulerian) else []] = 1.0
     return mask
 
 
 def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
-    energies = [e for e in getattr(system, "energy_terms", ()) if hasattr(e, "deformation")]
+    terms = system.energy_terms if isinstance(system, Composed) else ()
+    energies = [e for e in terms if isinstance(e, Stressed)]
     parts: list[Array | None] = []
     for block in blocks:
         nodes = np.sort(block, axis=1)
@@ -122,8 +151,8 @@ def _green_strain(energy: Any, q: Array) -> Array:
     return full.reshape(-1, 9)
 
 
-POINT_CHANNELS: dict[str, Callable[[Any, State], Array]] = {
-    "velocity": lambda system, state: state.v,
+POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
+    "velocity": _velocity,
     "elastic_force": _elastic,
     "contact_force": _contact,
     "friction_force": _friction,

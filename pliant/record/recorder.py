@@ -4,6 +4,7 @@ The folder holds ``scene.toml`` (everything needed to run again), ``frames.vtkhd
 and ``checkpoint.h5``. Ctrl-C and SIGTERM finish the step, save and raise `Interrupted`.
 """
 
+import csv
 import json
 import os
 import shutil
@@ -31,17 +32,6 @@ from pliant.record.summary import Summary, versions
 from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
 from pliant.state import Step
 
-CERTIFIED: dict[str, Callable[[Certificate], float]] = {  # columns of the ledger that come from the certificate
-    "converged": lambda c: int(c.converged),
-    "residual": lambda c: c.residual,
-    "iterations": lambda c: c.iterations,
-    "factorizations": lambda c: c.counts.factorizations,
-    "min_det": lambda c: c.min_det,
-    "contacts": lambda c: c.contacts,
-    "penetration": lambda c: c.penetration,
-    "substeps": lambda c: c.substeps,
-    "seconds": lambda c: c.seconds["step"],
-}
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
 SECONDS = 10.0  # between checkpoints, unless the output says otherwise
 
@@ -65,7 +55,7 @@ def record(
     ``origin`` says where the scene came from (a file, a function); without it the scene describes itself. ``start`` is
     a state to begin with instead of the scene's own.
     """
-    output = output or getattr(scene, "output", None) or Output()
+    output = output or Output()
     folder = Path(folder)
     origin = origin or origin_of(scene)
     try:
@@ -122,9 +112,9 @@ class _Recorder:
         self.report("running")
         self.origin.write(self.folder)
         row = ledger.opening(start.step, system, start.state, self.scene.integrator)
-        self._columns = [*row.flat(), *CERTIFIED]
-        with _writing(self._ledger), open(self._ledger, "w", encoding="utf-8") as file:
-            file.write(",".join(self._columns) + "\n")
+        self._columns = [*row.flat(), *ledger.CERTIFIED]
+        with _writing(self._ledger), open(self._ledger, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerow(self._columns)
         self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
         self._frame(system, start.state)
         self._checkpoint(start)
@@ -134,7 +124,8 @@ class _Recorder:
         self._frames.truncate(start.marks["frames"])
         with _writing(self._ledger):
             os.truncate(self._ledger, start.marks["ledger"])
-            self._columns = self._ledger.read_text(encoding="utf-8").split("\n", 1)[0].split(",")
+            with open(self._ledger, encoding="utf-8", newline="") as file:
+                self._columns = next(csv.reader(file))
         self.summary = start.marks["summary"]
         self.report("running")
 
@@ -165,14 +156,15 @@ class _Recorder:
         self._frames.close()
 
     def _line(self, row: ledger.Row, certificate: Certificate) -> None:
-        values = row.flat() | {name: read(certificate) for name, read in CERTIFIED.items()}
-        text = ",".join(repr(values.get(name, 0.0)) for name in self._columns) + "\n"
+        values: dict[str, float | None] = {**row.flat(), **certified(certificate)}
+        found = (values.get(name, 0.0) for name in self._columns)
+        text = ",".join("" if value is None else repr(value) for value in found) + "\n"
         with _writing(self._ledger), open(self._ledger, "a", encoding="utf-8") as file:
             file.write(text)
 
     def _frame(self, system: Any, state: Any) -> None:
         if self._shape[0] is not system:
-            self._shape = (system, *channels.topology_of(self.scene, system, system.positions(state.q)))
+            self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
         self._frames.append(channels.frame_of(system, state, blocks, self.output.channels), topology)
 
@@ -180,6 +172,12 @@ class _Recorder:
         marks = {"frames": self._frames.count, "ledger": self._ledger.stat().st_size, "summary": self.summary}
         checkpoint.save(self.folder / CHECKPOINT, replace(point, marks=marks))
         self._saved = monotonic()
+
+
+def certified(c: Certificate) -> dict[str, float | None]:
+    """The columns of the ledger that come from the certificate; what is unknown stays empty."""
+    values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
+    return dict(zip(ledger.CERTIFIED, (int(c.converged), *values, c.substeps, c.seconds["step"]), strict=True))
 
 
 def _drive(recorder: _Recorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:

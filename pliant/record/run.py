@@ -89,11 +89,14 @@ class Run:
 
     @cached_property
     def ledger(self) -> dict[str, Array]:
+        """The columns of ``ledger.csv``; NaN is what the system did not know."""
         path = self.folder / LEDGER
         with open(path, newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))
         columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [()] * len(rows[0])
-        return {name: np.array(column, dtype=np.float64) for name, column in zip(rows[0], columns, strict=True)}
+        return {
+            name: np.array([_number(text) for text in column]) for name, column in zip(rows[0], columns, strict=True)
+        }
 
     @property
     def report(self) -> dict[str, Any]:
@@ -102,6 +105,10 @@ class Run:
     @property
     def checkpoint(self) -> Checkpoint:
         return load_checkpoint(self.folder / CHECKPOINT)
+
+
+def _number(text: str) -> float:
+    return float(text) if text else float("nan")
 
 
 def load(folder: str | Path) -> Run:

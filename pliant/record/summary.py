@@ -1,6 +1,7 @@
 """The report of a run: versions, counts, worst values, times; what a reader wants before opening the frames."""
 
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
@@ -39,8 +40,9 @@ class Summary:
     iterations: int = 0
     counts: Counts = Counts()
     seconds: dict[str, float] = field(default_factory=dict)
-    min_det: float = 1.0
-    penetration: float = 0.0
+    min_det: float | None = None
+    penetration: float | None = None
+    distance: float | None = None
     work: dict[str, float] = field(default_factory=dict)
     numerical: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
@@ -57,15 +59,22 @@ class Summary:
             self.iterations + certificate.iterations,
             self.counts + certificate.counts,
             _sum(self.seconds, certificate.seconds),
-            min(self.min_det, certificate.min_det),
-            max(self.penetration, certificate.penetration),
+            _worst(min, self.min_det, certificate.min_det),
+            _worst(max, self.penetration, certificate.penetration),
+            _worst(min, self.distance, certificate.distance),
             _sum(self.work, row.work),
             self.numerical + row.numerical,
             row.energies,
         )
 
     def as_json(self) -> dict[str, Any]:
-        return {**vars(self), "counts": vars(self.counts)}
+        known = {name: "unknown" if value is None else value for name, value in vars(self).items()}
+        return {**known, "counts": vars(self.counts)}
+
+
+def _worst(choose: Callable[..., float], a: float | None, b: float | None) -> float | None:
+    """The worse of two values of which some are not known."""
+    return choose((value for value in (a, b) if value is not None), default=None)
 
 
 def _sum(a: dict[str, float], b: dict[str, float]) -> dict[str, float]:

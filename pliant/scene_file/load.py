@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from pliant.errors import PliantError, SceneError
 from pliant.origin import Origin
 from pliant.record.output import Output
-from pliant.scene_file.build import adjusted, build, innermost, located, run_values
+from pliant.scene_file.build import adjusted, build, located, run_values
 from pliant.scene_file.choices import NotDescribable, describe_choice, nearest
 from pliant.scene_file.describe import describe
 from pliant.scene_file.document import OutputTable, ReferenceTable, parse
@@ -44,7 +45,7 @@ def load_scene(source: str | Path, settings: Sequence[str] = ()) -> Loaded:
     else:
         document, folder = {"builtin": str(source)}, Path()
     if any(setting.startswith("integrator.") for setting in settings):  # parts of a choice that is not written yet
-        given = innermost(from_document(document, folder, str(source)).scene)
+        given = from_document(document, folder, str(source)).scene
         document["integrator"] = describe_choice(given.integrator)
     if all(run_level(setting) for setting in settings):
         return from_document(apply(document, settings), folder, str(source))
@@ -146,11 +147,13 @@ def _python_function(path: Path, name: str) -> Callable[..., Any]:
     if spec is None or spec.loader is None or not path.is_file():
         raise SceneError(f"cannot read {path}", where="scene", remedy="give an existing .py file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # a checkpoint finds the classes of an integrator's memory there
     try:
         spec.loader.exec_module(module)
     except PliantError:
         raise
     except Exception as error:
+        del sys.modules[module.__name__]
         raise SceneError(f"{path}: {type(error).__name__}: {error}", where="scene") from error
     found = getattr(module, name, None)
     if found is None:

@@ -4,8 +4,8 @@
 needs one asks with ``isinstance``, and nothing is looked up by name.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,8 +16,10 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
 from pliant.state import State
+from pliant.velocity_step import Linearisation, Prepared
 
 Weights = tuple[float, float, float]
+Quadrature = Sequence[tuple[State, float]]  # the states at which forces of a step are taken, with their weights
 
 
 class System(Protocol):
@@ -64,7 +66,8 @@ class System(Protocol):
     ) -> sp.csr_matrix:
         """w_M M - w_D D - w_K K for weights (w_M, w_D, w_K), over all coordinates.
 
-        With an acceleration ``a`` where M depends on q, unless ``psd``: K is d(f - M(q) a)/dq.
+        With an acceleration ``a`` where M depends on q, unless ``psd``: K is d(f - M(q) a)/dq. With ``psd`` it is
+        symmetric and, where w_M > 0, positive definite.
         """
         ...
 
@@ -88,7 +91,9 @@ class System(Protocol):
         """Tetrahedra, triangles or segments over the rows of `positions`, one array per body."""
         ...
 
-    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]: ...
+    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """``kinetic`` and every potential [J], each under a name of its own (see `distinct`)."""
+        ...
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Linear (3,) [kg m/s] and angular momentum (3,) [kg m^2/s] about the origin."""
@@ -132,6 +137,15 @@ class Touching(Protocol):
 
 
 @runtime_checkable
+class Measuring(Protocol):
+    """A system that knows how close its surfaces come to each other and to obstacles."""
+
+    def min_distance(self, q: Array, t: float) -> float | None:
+        """The least distance [m], negative where things overlap, inf when nothing is near; None without contact."""
+        ...
+
+
+@runtime_checkable
 class Composed(Protocol):
     """A system whose coordinates are vertex positions, made of energies and forces."""
 
@@ -157,6 +171,39 @@ class Pullable(Protocol):
 
 
 @runtime_checkable
+class Gripped(Protocol):
+    """A `Pullable` system that carries the hand along when its mesh changes."""
+
+    def grip_point(self, q: Array) -> Array | None:
+        """Where it is held (3,) [m]; None when no hand pulls."""
+        ...
+
+    def let_go(self) -> Any:
+        """The same system without a hand."""
+        ...
+
+
+@runtime_checkable
+class Eulerian(Protocol):
+    """A system some of whose vertices, ``eol``, also move through the material."""
+
+    eol: IntArray
+
+    def material_point(self, q: Array, vertex: int) -> Array:
+        """The point of the material (2,) that is at a vertex now."""
+        ...
+
+
+@runtime_checkable
+class Jointed(Protocol):
+    """A system with joints."""
+
+    def joint_origins(self, x: Array) -> Array:
+        """Where the joints are (k, 3) [m] when the points are at x (p, 3)."""
+        ...
+
+
+@runtime_checkable
 class Reshaping(Protocol):
     """A system whose mesh changes while it runs; ``topology`` is what makes this mesh again."""
 
@@ -174,11 +221,82 @@ class Working(Protocol):
     def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float: ...
 
 
+@runtime_checkable
+class Pushing(Protocol):
+    """A system in which obstacles move by scripts."""
+
+    def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
+        """What the obstacles did [J] between two states: their normal forces times their ways."""
+        ...
+
+
+@runtime_checkable
+class Exchanging(Protocol):
+    """A system made of bodies or parts that do work on each other.
+
+    The two works of a pair sum to zero up to what their contact stores and dissipates.
+    """
+
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        """Who can do work on whom, (a, b) and (b, a); the names are distinct."""
+        ...
+
+    def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
+        """(a, b) -> the work [J] that a did on b between two states, for the pairs that met."""
+        ...
+
+
+@runtime_checkable
+class Parted(Protocol):
+    """A system made of ``parts`` whose coordinates are ``slices`` of its own, and whose points follow each other.
+
+    ``between`` are the forces without a potential that act between them, over all coordinates.
+    """
+
+    parts: Sequence[Any]
+    slices: Sequence[slice]
+
+    @property
+    def between(self) -> Sequence[Force]: ...
+
+
+def parts_of(system: Any) -> list[tuple[Any, slice]]:
+    """The parts of a system with their coordinates; a system without parts is its own."""
+    if not isinstance(system, Parted):
+        return [(system, slice(None))]
+    return list(zip(system.parts, system.slices, strict=True))
+
+
+@runtime_checkable
+class Moving(Protocol):
+    """A system that knows how its points follow its coordinates."""
+
+    def point_jacobian(self, q: Array) -> sp.csr_matrix: ...
+
+
+def topology_of(system: Any) -> Any:
+    """What makes the meshes of a system again: None where none has changed, one for each part of a system of parts."""
+    if isinstance(system, Parted):
+        return tuple(topology_of(part) for part in system.parts)
+    return system.topology() if isinstance(system, Reshaping) else None
+
+
 class Part(System, Protocol):
     """One body, or all bodies of one kind, as a part of a coupled system: its points and how they follow q."""
 
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared: ...
+
+    @property
+    def rest(self) -> Array:
+        """Coordinates where it was built (N,)."""
+        ...
+
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
         """J (3 p, N): the velocities of the points are J v."""
+        ...
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M(q)^-1 f on the free coordinates, zero on the prescribed ones."""
         ...
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
@@ -200,6 +318,25 @@ class Closures:
     positional: NDArray[np.bool_]
     owners: IntArray
 
+    def placed(self, first: int, size: int) -> "Closures":
+        """The same over ``size`` coordinates, of which these start at ``first``."""
+        k, n = self.G.shape
+        blank = [sp.csr_matrix((k, first)), self.G, sp.csr_matrix((k, size - first - n))]
+        return replace(self, G=sp.csr_matrix(sp.hstack(blank)))
+
+    @staticmethod
+    def tying(gap: Array, G: sp.csr_matrix) -> "Closures":
+        """Rows whose gaps are errors of positions, of nobody's constraint in particular."""
+        k = len(gap)
+        return Closures(gap, sp.csr_matrix(G), np.zeros(k), np.ones(k, dtype=bool), np.full(k, -1))
+
+    @staticmethod
+    def joined(parts: Sequence["Closures"]) -> "Closures":
+        """Several sets of rows as one."""
+        stack = lambda name: np.concatenate([getattr(p, name) for p in parts])
+        G = sp.csr_matrix(sp.vstack([p.G for p in parts]))
+        return Closures(stack("gap"), G, stack("rate"), stack("positional"), stack("owners"))
+
 
 @runtime_checkable
 class Constrained(Protocol):
@@ -207,9 +344,61 @@ class Constrained(Protocol):
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None: ...
 
+    def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+        """d(G^T y)/dq (N, N) for fixed ``y (k,)`` and d(gap)/dq (k, N), where v changes by w dq.
+
+        Rows that are linear have (0, G) where they are positional and (0, w G) elsewhere.
+        """
+        ...
+
+
+@runtime_checkable
+class Charted(Protocol):
+    """A system whose coordinates are good in a part of their range only: rotations by exponential coordinates."""
+
+    def rechart(self, state: State) -> State:
+        """The same motion in other coordinates where these come near the end of their range, else ``state`` itself."""
+        ...
+
+
+@runtime_checkable
+class Smooth(Protocol):
+    """A system that has a stage and accelerations: what implicit and explicit methods step if its mesh stays."""
+
+    def inertia(self, q: Array, a: Array) -> Array: ...
+
+    def tangent(
+        self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
+    ) -> sp.csr_matrix: ...
+
+    def acceleration(self, q: Array, v: Array, t: float) -> Array: ...
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """A system that the velocity step can advance; ``memory`` is what its `Moved` of the step before kept."""
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """Its block for the step of h [s] that sets out from ``state``."""
+        ...
+
 
 @runtime_checkable
 class Marching(Protocol):
     """A system that can take many symplectic Euler steps in one compiled call; None where this one cannot."""
 
     def march(self, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None: ...
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names, numbered where they are equal: elastic, elastic 2, elastic 3."""
+    out: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        label, k = name, 1
+        while label in taken:
+            k += 1
+            label = f"{name} {k}"
+        taken.add(label)
+        out.append(label)
+    return out

@@ -21,15 +21,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.energies.base import Internal
 from pliant.errors import SceneError
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.state import State
-from pliant.systems.base import Weights
+from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.free_step import FreeStep
+from pliant.velocity_step import Linearisation, Prepared
 
 __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 
@@ -65,7 +68,7 @@ class EigenFit:
         self.inner, self.fit = system, fit
         self.alpha, self.beta, self.psd = alpha, beta, psd
         self.frozen, self.rematch, self.on_mismatch = frozen, rematch, on_mismatch
-        self.elastic = tuple(e for e in system.energy_terms if e.name in ("elastic", "springs"))
+        self.elastic = tuple(e for e in system.energy_terms if isinstance(e, Internal))
         if not self.elastic:
             raise SceneError("no elastic energy to correct", where="EigenFit", remedy="wrap a system with a solid body")
         if len(fit.modes) != len(system.free):
@@ -207,9 +210,17 @@ class EigenFit:
         return -(self.alpha * (self._M @ v) + self.beta * Kv)
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        return self.accelerated(q, self.force(q, v, t))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M^-1 f on the free coordinates, zero on the prescribed ones."""
         a = np.zeros_like(q)
-        a[self.free] = Cholesky().factor(self._M_free).solve(self.force(q, v, t)[self.free])
+        a[self.free] = Cholesky().factor(self._M_free).solve(f[self.free])
         return a
+
+    @property
+    def rest(self) -> Array:
+        return self.inner.rest
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         """K of f# with the modes as they are; exact where they belong to q, or the material is linear."""
@@ -294,6 +305,16 @@ class EigenFit:
     def cells(self) -> list[IntArray]:
         return self.inner.cells()
 
+    def point_jacobian(self, q: Array) -> sp.csr_matrix:
+        return self.inner.point_jacobian(q)
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
+        return self.inner.curvature(q, g)
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The velocity step of the coarse vertices that are not pinned."""
+        return FreeStep(self, state, h, how)
+
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         return self.inner.momenta(q, v)
 
@@ -301,7 +322,7 @@ class EigenFit:
         """Those of the coarse system, and what the correction stores where it has a potential."""
         out = self.inner.energies(q, v, t)
         if self._conservative:
-            out["eigenfit"] = self.spectrum(q).energy(self.elastic_force(q))
+            out[distinct([*out, "eigenfit"])[-1]] = self.spectrum(q).energy(self.elastic_force(q))
         return out
 
     @property
@@ -326,8 +347,14 @@ class EigenFit:
     def contacts(self, q: Array, v: Array, t: float) -> Any:
         return self.inner.contacts(q, v, t)
 
-    def min_distance(self, q: Array, t: float) -> float:
+    def min_distance(self, q: Array, t: float) -> float | None:
         return self.inner.min_distance(q, t)
 
-    def max_penetration(self, q: Array, t: float) -> float:
-        return self.inner.max_penetration(q, t)
+    def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
+        return self.inner.pushed(before, after, quadrature)
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        return self.inner.pairs()
+
+    def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
+        return self.inner.exchanges(before, after, quadrature)

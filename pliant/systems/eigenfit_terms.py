@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import scipy.sparse as sp
 
@@ -44,6 +44,7 @@ class CorrectionEnergy:
     spectrum: Spectrum
     elastic_force: Callable[[Array], Array]
     name: str = "eigenfit"
+    internal: ClassVar[bool] = True
 
     def value(self, x: Array) -> float:
         return self.spectrum.energy(self.elastic_force(x))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.attachment import Attachment
-from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing
+from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
 from pliant.errors import SceneError
 from pliant.forces.base import Force, Lagged, Rubbing
 from pliant.linear.base import Factor
@@ -22,8 +22,13 @@ from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
 from pliant.pattern import Pattern, added, union
 from pliant.state import State
-from pliant.systems.base import Weights
+from pliant.systems import exchange
+from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
+from pliant.systems.coupled_step import CoupledStep, prepared_parts
+from pliant.systems.free_step import FreeStep
+from pliant.systems.row_contact import RowModel
+from pliant.velocity_step import Linearisation, Prepared
 
 
 class Elastodynamics:
@@ -139,8 +144,11 @@ class Elastodynamics:
         return f
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
-        f = self.force(q, v, t)[self.free]
-        a = np.zeros_like(q)
+        return self.accelerated(q, self.force(q, v, t))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M^-1 f on the free coordinates, zero on the prescribed ones."""
+        f, a = f[self.free], np.zeros_like(q)
         a[self.free] = f / self.nodal_mass[self.free] if self._lumped else self._mass_factor.solve(f)
         return a
 
@@ -269,28 +277,55 @@ class Elastodynamics:
         """Points, normals, gaps and forces of all contacts; None for a system without contact."""
         return None if self.contact is None else self.contact.touch(q, v, t)
 
-    def min_distance(self, q: Array, t: float) -> float:
-        """The smallest gap [m], negative where things overlap; inf when nothing is near, or without contact."""
-        return float("inf") if self.contact is None else self.contact.distance(q, t)
+    def min_distance(self, q: Array, t: float) -> float | None:
+        return None if self.contact is None else self.contact.distance(q, t)
 
-    def max_penetration(self, q: Array, t: float) -> float:
-        """The deepest overlap [m], 0 when there is none."""
-        return max(-self.min_distance(q, t), 0.0)
+    def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
+        return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        return () if self.contact is None else exchange.pairs(self.contact.setting)
+
+    def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
+        return exchange.exchanges(self.contact, before, after, quadrature) if self.pairs() else {}
 
     def positions(self, q: Array) -> Array:
         """Vertex positions (n, 3) [m]; planar systems lie in z = 0."""
         x = q.reshape(len(self.X), -1)
         return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
 
+    @property
+    def rest(self) -> Array:
+        return self.X.ravel()
+
     def cells(self) -> list[IntArray]:
         return list(self._cells)
 
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
-        """The identity: coordinates are positions (in space)."""
-        return sp.identity(len(q), format="csr")
+        """The identity: coordinates are positions; planar ones have no z."""
+        return self._point_jacobian
+
+    @cached_property
+    def _point_jacobian(self) -> sp.csr_matrix:
+        n, d = self.X.shape
+        return sp.csr_matrix(sp.kron(sp.identity(n), sp.eye(3, d)))
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
         return self._empty
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The velocity step of the vertices that are not pinned, with the rows of their contacts where it has rows."""
+        if not isinstance(self.contact, RowModel):
+            return FreeStep(self, state, h, how)
+        touches = self.contact.touches(self.positions(state.q), state.v.reshape(-1, 3), state.t, h)
+        (alone,) = prepared_parts([self.without_contact()], [state], h, memory, how)
+        return CoupledStep([alone], [state], h, touches=touches)
+
+    def without_contact(self) -> "Elastodynamics":
+        """The same system whose vertices meet nothing."""
+        bare = copy(self)
+        bare.contact, bare.force_terms = None, self._forces
+        return bare
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         x, n = self.positions(q), len(self.X)
@@ -299,13 +334,21 @@ class Elastodynamics:
         return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
-        """Kinetic energy and every potential by name [J]; equal names add up."""
         if self.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
         out = {"kinetic": 0.5 * float(v @ (self._mass @ v))}
-        for e in self.energy_terms:
-            out[e.name] = out.get(e.name, 0.0) + e.value(q)
+        for label, e in zip(self._labels(), self.energy_terms, strict=True):
+            out[label] = out.get(label, 0.0) + e.value(q)
         return out
+
+    def _labels(self) -> list[str]:
+        """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
+        common = [isinstance(e, ConstantLoad | Pressing) for e in self.energy_terms]
+        first = list(dict.fromkeys(e.name for e, alike in zip(self.energy_terms, common, strict=True) if alike))
+        own = [e.name for e, alike in zip(self.energy_terms, common, strict=True) if not alike]
+        named = distinct(["kinetic", *first, *own])[1:]
+        shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
+        return [shared[e.name] if alike else next(rest) for e, alike in zip(self.energy_terms, common, strict=True)]
 
 
 def _diagonal(m: Array, d: int) -> sp.csr_matrix:

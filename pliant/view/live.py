@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies import OfMaterial, bodies_of
+from pliant.certificate import told
 from pliant.errors import PliantError
 from pliant.export.colours import magnitude
 from pliant.integrators import INTEGRATORS
+from pliant.materials.base import Isotropic
 from pliant.scene_file.choices import kebab
 from pliant.solvers import SOLVERS
 from pliant.view.charts import growing
@@ -154,6 +157,7 @@ class Live:
                 verdict = "converged" if player.last.report.converged else "NOT converged"
                 pieces = player.last.report.substeps
                 line += f", {player.last.report.iterations} iterations, {verdict}"
+                line += f", contacts {told(player.last.report.contacts)}"
                 line += f" in {pieces} substeps" if pieces > 1 else ""
             if player.worked:
                 line += f"; the hand did {player.worked:.4g} J"
@@ -202,10 +206,10 @@ class Live:
 
     def _material(self, gui: Any) -> list[Any]:
         """Sliders for E and nu where the first body has them; they show rounded values."""
-        bodies = getattr(self.players[0].scene, "bodies", ())
-        material: Any = getattr(bodies[0], "material", None) if bodies else None
+        body = next(iter(bodies_of(self.players[0].scene)), None)
+        material: Any = body.material if isinstance(body, OfMaterial) else None
         self._E = self._nu = None
-        if not isinstance(getattr(material, "E", None), float) or not hasattr(material, "nu"):
+        if not isinstance(material, Isotropic) or not isinstance(material.E, float):
             return []
         middle = round(log10(material.E), 2)
         self._E = gui.add_slider("log10 E [Pa]", middle - 2, middle + 2, 0.05, middle)
@@ -216,7 +220,7 @@ class Live:
     def _choices(self, gui: Any) -> list[Any]:
         """For every run a drop-down for the integrator and one for the solver, where the scene has bodies to step."""
         self._chosen: list[tuple[Any, Any]] = []
-        if not hasattr(self.players[0].scene, "bodies"):
+        if not bodies_of(self.players[0].scene):
             return []
         for k in range(len(self.players)):
             number = f" {k + 1}" if k else ""

@@ -7,6 +7,8 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.export.obstacles import Shape, shapes_of
+from pliant.systems.base import Composed, Eulerian, Jointed, Touching
+from pliant.systems.contact import Touch
 
 STONE, JOINT, EULERIAN, CONTACT = (201, 196, 184), (214, 90, 40), (20, 150, 60), (210, 30, 60)
 NOWHERE = np.zeros((0, 3))
@@ -27,35 +29,14 @@ NO_MARKS = Marks()
 
 def marks_of(system: Any, x: Array, t: float) -> Marks:
     """The marks of a system whose positions are x (n, 3) [m]; what it does not have is empty."""
-    joints = joints_of(system.tree, x) if hasattr(system, "tree") else NOWHERE
-    eulerian = x[system.eol] if hasattr(system, "eol") else NOWHERE
-    if getattr(system, "contact", None) is None:
+    joints = system.joint_origins(x) if isinstance(system, Jointed) else NOWHERE
+    eulerian = x[system.eol] if isinstance(system, Eulerian) else NOWHERE
+    touch = None
+    if isinstance(system, Touching) and isinstance(system, Composed) and system.X.shape == x.shape:
+        touch = system.contacts(x.ravel(), np.zeros(x.size), t)  # coordinates are positions
+    if not isinstance(touch, Touch):
         return Marks(joints, eulerian)
-    q = x.ravel()
-    touch = system.contacts(q, np.zeros_like(q), t)
     return Marks(joints, eulerian, touch.points, touch.normals)
-
-
-def joints_of(tree: Any, x: Array) -> Array:
-    """Origins (n, 3) of the joints of an articulated system, from the positions of its surface points.
-
-    Each body's frame is the rigid motion that fits its points best (Kabsch); it tells where the body's joint is.
-    """
-    found, first = [], 0
-    for link, to_joint in zip(tree.links, tree.Eij, strict=True):
-        X = link.body.points if len(link.body.points) else NOWHERE[:0]
-        here = x[first : first + max(len(X), 1)]
-        first += len(here)
-        R = _rotation(X, here) if len(X) else np.eye(3)
-        middle = X.mean(axis=0) if len(X) else np.zeros(3)
-        found.append(here.mean(axis=0) + R @ (to_joint[:3, 3] - middle))
-    return np.array(found).reshape(-1, 3)
-
-
-def _rotation(X: Array, x: Array) -> Array:
-    """The rotation R (3, 3) that brings X closest to x, both (k, 3), about their means."""
-    U, _, Vt = np.linalg.svd((x - x.mean(axis=0)).T @ (X - X.mean(axis=0)))
-    return U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
 
 
 class Scenery:

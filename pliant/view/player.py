@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,12 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.checkpoint import Checkpoint
 from pliant.export.clip import Picture, Skin, own_skin
-from pliant.record.channels import CELL_CHANNELS, frame_of, topology_of
+from pliant.record.channels import frame_of, known_channels, topology_of
 from pliant.scene_file import load_scene
+from pliant.scene_file.build import adjusted
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import State
+from pliant.systems.base import Eulerian, Gripped, Pullable, Reshaping
 
 REMEMBERED = 400  # steps in the curves
 GRIP = 3.0  # Hz: a hand holds the whole body like a spring on which it swings so fast
@@ -35,7 +36,7 @@ class Player:
 
     def __init__(self, source: str, settings: Sequence[str]) -> None:
         self._source, self._settings = source, list(settings)
-        self.scene = _patient(load_scene(source, self._settings).scene)
+        self.scene = _patient(source, self._settings)
         self.reset()
 
     def reset(self) -> None:
@@ -54,7 +55,7 @@ class Player:
         """Go on from the present state with other settings; an error leaves everything as it is."""
         if list(settings) == self._settings:
             return
-        scene = _patient(load_scene(self._source, settings).scene)
+        scene = _patient(self._source, settings)
         system, point = beginning(scene, Checkpoint(0, self.state, None, self._topology()))
         self._settings, self.scene, self._system = list(settings), scene, system
         self._held = system if self._hand is None else system.pulled(*self._hand)
@@ -63,7 +64,7 @@ class Player:
     @property
     def holdable(self) -> bool:
         """Whether a hand can pull at this kind of system."""
-        return hasattr(self._system, "pulled")
+        return isinstance(self._system, Pullable)
 
     @property
     def grip(self) -> float:
@@ -73,7 +74,7 @@ class Player:
     def hold(self, vertex: int) -> Hold:
         """What a hand takes hold of at a vertex."""
         system = self._system
-        return vertex if not hasattr(system, "eol") else system.unpack(self.state.q, self.state.v).X[vertex]
+        return system.material_point(self.state.q, vertex) if isinstance(system, Eulerian) else vertex
 
     def pull(self, hand: Hand | None) -> None:
         """Hold something with a spring from now on, or let go."""
@@ -89,9 +90,8 @@ class Player:
         if self._hand is None:
             return None
         where, target, _ = self._hand
-        if isinstance(where, int):
-            return np.stack([self.points[where], target])
-        return np.stack([self._held.grip.held(self._held.unpack(self.state.q, self.state.v))[2], target])
+        held = self._held.grip_point(self.state.q) if isinstance(self._held, Gripped) else self.points[where]
+        return None if held is None else np.stack([held, target])
 
     def take(self) -> None:
         """One time step."""
@@ -102,8 +102,10 @@ class Player:
         self._index, self.state, self._memory, self.last = step.index, step.state, step.memory, step
         if step.system is not self._held:
             self._system = self._held = step.system  # the topology has changed
-            if getattr(self._held, "grip", None) is not None:
-                self._system = self._held.let_go()
+            if isinstance(step.system, Gripped):
+                self._system = step.system.let_go()
+            else:
+                self._hand = None  # it held a vertex of a mesh that is no more
         self.history.append((step.state.t, step.ledger.total, step.report.iterations))
 
     # ------------------------------------------------------------------------------------------------ what is seen
@@ -128,20 +130,12 @@ class Player:
 
     def channels(self) -> list[str]:
         """The channels that this kind of system has."""
-        found = []
-        if len(self.state.q) in (2 * len(self.points), 3 * len(self.points)):  # coordinates are those of vertices
-            found += ["velocity", "elastic_force"]
-            found += ["contact_force", "friction_force"] if getattr(self._system, "contact", None) is not None else []
-        if hasattr(self._system, "eol"):
-            found += ["eulerian"]
-        if any(hasattr(energy, "deformation") for energy in getattr(self._system, "energy_terms", ())):
-            found += CELL_CHANNELS
-        return [*found, "displacement"]
+        return [*known_channels(self._system, self.state), "displacement"]
 
     def _blocks(self) -> Any:
         if self._skin_of is not self._system:
             self._skin_of, x = self._system, self.points
-            topology, self._cells = topology_of(self.scene, self._system, x)
+            topology, self._cells = topology_of(self._system, x)
             self._skin = own_skin(topology, len(x))
             if len(self._first) != len(x):
                 self._first = x
@@ -155,12 +149,13 @@ class Player:
 
     def _topology(self) -> Any:
         """What a scene with a changing mesh needs to go on."""
-        return self._system.topology() if hasattr(self.scene, "restore") and hasattr(self._system, "topology") else None
+        return self._system.topology() if isinstance(self._system, Reshaping) else None
 
     def _energy(self) -> float:
         return sum(self._held.energies(self.state.q, self.state.v, self.state.t).values())
 
 
-def _patient(scene: Any) -> Any:
+def _patient(source: str, settings: Sequence[str]) -> Any:
     """The scene with smaller steps where a step fails: hands pull harder than authors of scenes foresee."""
-    return replace(scene, on_failure="substep") if scene.on_failure == "raise" else scene
+    scene = load_scene(source, settings).scene
+    return adjusted(scene, {"on_failure": "substep"}, source) if scene.on_failure == "raise" else scene

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.certificate import told
 from pliant.errors import RunError
 from pliant.export.clip import Clip, clip, ranges
 from pliant.export.obstacles import scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
+from pliant.systems.base import Composed, Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Marks, Scenery, marks_of
@@ -140,6 +142,7 @@ class Replay:
             if row:
                 verdict = "converged" if ledger["converged"][row] else "NOT converged"
                 line += f", {int(ledger['iterations'][row])} iterations, {verdict}"
+                line += f", contacts {told(ledger['contacts'][row])}"
             lines.append(f"**{name}**: {line}")
         self._text.content = "\n\n".join(lines)
         if monotonic() - self._plotted > PLOT_EVERY or not self._play.value:
@@ -172,5 +175,9 @@ class Replay:
 
 
 def _system_with_marks(scene: Any) -> Any:
-    """The system of a scene that has contacts or joints; None otherwise: building one takes time."""
-    return scene.system() if getattr(scene, "contact", None) is not None or hasattr(scene, "model") else None
+    """The system of a scene if it has contacts or joints whose places the points alone tell; None otherwise."""
+    system = None if scene is None else scene.system()
+    if isinstance(system, Jointed):
+        return system
+    kept = isinstance(system, Touching) and isinstance(system, Composed) and not isinstance(system, Eulerian)
+    return system if kept else None

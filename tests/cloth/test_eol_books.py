@@ -7,14 +7,22 @@ import pytest
 
 from pliant.cloth.body import Cloth
 from pliant.cloth.hands import Handle
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import rectangle, sheet
+from pliant.cloth.step import EolStep
 from pliant.contact.obstacles import Box, Plane
 from pliant.maps.motions import Keyframes, Phase, Phases
 from pliant.maps.pins import Pin
+from pliant.scene import Scene
 from pliant.scenes import eol
 from pliant.simulate import simulate
 from pliant.systems.row_contact import RowContact
+
+CONTACT = RowContact(mu=0.0, thickness=5e-3)
+
+
+def scene_of(bodies, **more) -> Scene:
+    """A scene of cloth alone."""
+    return Scene(bodies, EolStep(), **{"h": 4e-3, "contact": CONTACT, "on_failure": "substep"} | more)
 
 
 def books(scene):
@@ -42,7 +50,7 @@ def test_a_table_that_rises_does_the_work_of_lifting() -> None:
     """m g v t, and nothing is lost."""
     flat = sheet(*rectangle((1.0, 1.0), (4, 4)))
     table = Box((0.5, 0.5, -0.5), (2.0, 2.0, 1.0), Phases((Phase(0.0, 9.0, (0.0, 0.0, 0.1)),)))
-    scene = ClothScene([Cloth(flat, eulerian=True)], h=4e-3, duration=0.2, obstacles=[table])
+    scene = scene_of([Cloth(flat, eulerian=True)], h=4e-3, duration=0.2, obstacles=[table])
     gained, work, _, numerical = books(scene)
     assert work == pytest.approx(0.05 * 9.81 * 0.1 * (0.2 - 4e-3), rel=1e-6)
     assert gained == pytest.approx(work, rel=1e-6) and abs(numerical) < 1e-9
@@ -54,7 +62,7 @@ def test_a_pin_follows_its_motion_exactly_and_lifts_the_cloth() -> None:
     border = np.flatnonzero((np.abs(X - 0.5).max(axis=1)) > 0.49)
     motion = Keyframes((0.0, 0.1, 0.3), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.02), (0.1, 0.0, 0.02)))
     cloth = Cloth(sheet(X, faces), pins=Pin(border, motion), eulerian=True)
-    scene = ClothScene([cloth], h=5e-3, duration=0.3, gravity=(0.0, 0.0, 0.0))
+    scene = scene_of([cloth], h=5e-3, duration=0.3, gravity=(0.0, 0.0, 0.0))
     for step in simulate(scene):
         x = step.system.positions(step.state.q)[border]
         assert np.allclose(x, motion.positions(np.column_stack([X, 0 * X[:, 0]])[border], step.state.t), atol=1e-9)
@@ -63,7 +71,7 @@ def test_a_pin_follows_its_motion_exactly_and_lifts_the_cloth() -> None:
 def test_the_certificate_counts_what_touches() -> None:
     """Flat on a floor all vertices touch and nothing is inside; let go above it, nothing touches."""
     flat = sheet(*rectangle((1.0, 1.0), (3, 3)))
-    rest = ClothScene([Cloth(flat, eulerian=True)], duration=0.02, obstacles=[Plane()])
+    rest = scene_of([Cloth(flat, eulerian=True)], duration=0.02, obstacles=[Plane()])
     *_, last = simulate(rest)
     assert last.report.contacts == len(flat.X) and last.report.penetration < 1e-12
     assert last.report.min_det == pytest.approx(1.0, abs=1e-6)
@@ -79,7 +87,7 @@ def test_the_certificate_counts_what_touches() -> None:
 def test_a_stretched_cloth_says_by_how_much() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (3, 3)))
     cloth = Cloth(replace(flat, x=flat.x * [0.5, 1.2, 1.0]), pins=Handle(np.zeros((1, 2))), eulerian=True)
-    part = cloth.part((0.0, 0.0, 0.0), [], ClothScene([cloth]).contact)
+    part = cloth.part((0.0, 0.0, 0.0), [], CONTACT)
     assert np.allclose(part.det(part.initial().q), 0.6)
 
 

@@ -166,7 +166,7 @@ def test_bad_input_is_refused_by_name() -> None:
     with pytest.raises(SceneError, match="mu"):
         RowContact(mu=-1.0)
     with pytest.raises(SceneError, match="thickness"):
-        RowContact(thickness=0.0)
+        RowContact(thickness=-1.0)
     with pytest.raises(SceneError, match=r"obstacles\[1\].*Sphere has no sharp features"):
         Surroundings((Box(), Sphere()))
     assert EolStep().order == 1 and not Handle(np.zeros(2), grip=1.0).holds(0.5)

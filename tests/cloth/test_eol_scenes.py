@@ -16,16 +16,25 @@ from pliant.cloth.collide import tip_hits
 from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.hands import Handle
 from pliant.cloth.remesh import Remesher
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import Sheet, rectangle, sheet, signed_areas
+from pliant.cloth.step import EolStep
 from pliant.contact.obstacles import Box
 from pliant.errors import SceneError
 from pliant.maps.motions import Phase, Phases
+from pliant.scene import Scene
 from pliant.scenes import eol
 from pliant.simulate import simulate
+from pliant.systems.row_contact import RowContact
+
+CONTACT = RowContact(mu=0.0, thickness=5e-3)
 
 
-def last(scene: ClothScene):
+def scene_of(bodies, **more) -> Scene:
+    """A scene of cloth alone."""
+    return Scene(bodies, EolStep(), **{"h": 4e-3, "contact": CONTACT, "on_failure": "substep"} | more)
+
+
+def last(scene: Scene):
     moment = None
     for moment in march(scene):
         assert all(r.converged for r in moment.reports)
@@ -35,14 +44,14 @@ def last(scene: ClothScene):
 def test_flat_cloth_rests_on_a_box() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (5, 5)))
     cloth = Cloth(flat, eulerian=Eulerian(Remesher(0.1, 0.25)))
-    moment = last(ClothScene([cloth], duration=0.04, obstacles=[Box((0.5, 0.5, -0.5), (2.0, 2.0, 1.0))]))
+    moment = last(scene_of([cloth], duration=0.04, obstacles=[Box((0.5, 0.5, -0.5), (2.0, 2.0, 1.0))]))
     assert np.abs(moment.sheet.v).max() < 1e-6
     assert np.abs(moment.sheet.x - flat.x).max() < 1e-7
 
 
 def test_free_fall_is_exact_and_keeps_momentum() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (4, 4)))
-    scene = ClothScene([Cloth(flat, eulerian=True)], h=0.01, duration=0.1, gravity=(0.0, 0.0, -9.8))
+    scene = scene_of([Cloth(flat, eulerian=True)], h=0.01, duration=0.1, gravity=(0.0, 0.0, -9.8))
     moment = last(scene)
     assert np.allclose(moment.sheet.v, [0.0, 0.0, -0.98], atol=1e-8)
     linear, _ = moment.cloth.momenta(moment.state.q, moment.state.v)
@@ -118,7 +127,7 @@ def test_mirrored_scene_gives_the_mirrored_result() -> None:
             X, faces = np.column_stack([1.0 - X[:, 0], X[:, 1]]), faces[:, [0, 2, 1]]
         hand = Handle(np.array([[1.0, 1.0]]) if mirrored else np.array([[0.0, 1.0]]))
         cloth, table = Cloth(sheet(X, faces), pins=hand, eulerian=True), Box((0.5, 1.01, -0.503), (2.0, 1.0, 1.0))
-        results.append(last(ClothScene([cloth], duration=0.1, obstacles=[table])))
+        results.append(last(scene_of([cloth], duration=0.1, obstacles=[table])))
     one, two = (m.sheet for m in results)
     assert len(results[0].cloth.eol) == len(results[1].cloth.eol) > 0
     d = np.linalg.norm(one.x[:, None] - (two.x * [-1, 1, 1] + [1, 0, 0])[None], axis=2)
@@ -142,7 +151,7 @@ def test_contradicting_obstacles_are_reported_not_hidden() -> None:
         Box((0.5, 0.5, z), (2.0, 2.0, 1.0), Phases((Phase(0.0, 1.0, (0.0, 0.0, speed)),)))
         for z, speed in ((-0.501, 1.0), (0.501, -1.0))
     ]
-    scene = ClothScene([Cloth(flat, eulerian=True)], h=2e-3, duration=0.006, obstacles=presses)
+    scene = scene_of([Cloth(flat, eulerian=True)], h=2e-3, duration=0.006, obstacles=presses)
     reports = [m.reports[-1] for m in march(scene)]
     assert any("relaxed" in r.message and "vertices" in r.message for r in reports)
     assert all(np.isfinite(m.state.v).all() for m in march(scene))
@@ -173,7 +182,7 @@ def test_timed_stretch_of_a_scene_has_its_own_steps_and_the_scene_runs_to_its_en
 def test_scenes_refuse_nonsense_by_name() -> None:
     tiny = sheet(*rectangle((0.02, 0.02), (2, 2)))
     with pytest.raises(SceneError, match="smaller than"):
-        ClothScene([Cloth(tiny, eulerian=True)], obstacles=[Box((0.0, 0.0, -1.0))])
+        scene_of([Cloth(tiny, eulerian=True)], obstacles=[Box((0.0, 0.0, -1.0))]).system()
     with pytest.raises(SceneError, match="handle"):
         Cloth(tiny, pins=Handle(np.array([0.01, 0.01])), eulerian=True)
     with pytest.raises(SceneError, match="eulerian=True"):

@@ -1,5 +1,6 @@
 """Checkpoints: values come back with type and bits; nothing foreign comes in; a failed save spoils nothing."""
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from pliant.checkpoint import Checkpoint, load, save
 from pliant.errors import RunError
+from pliant.record import Interrupted, Output, record, resume
+from pliant.scene_file import load_scene
 from pliant.state import Counts, SolveReport, State, Transient
 
 
@@ -65,22 +68,102 @@ class Foreign:
     x: int = 1
 
 
-@pytest.mark.parametrize("value", [Foreign(), object(), {1, 2}, np.array([object()])])
+@dataclass
+class Changeable:
+    x: int = 1
+
+
+def local():
+    @dataclass(frozen=True)
+    class Hidden:
+        x: int = 1
+
+    return Hidden()
+
+
+def test_a_frozen_dataclass_of_a_module_that_is_loaded_comes_back(tmp_path):
+    back = there_and_back(tmp_path, {"own": Foreign(7)})
+    assert type(back["own"]) is Foreign and back["own"].x == 7
+
+
+@pytest.mark.parametrize("value", [Changeable(), local(), object(), {1, 2}, np.array([object()])])
 def test_what_cannot_be_restored_is_refused_by_its_path(tmp_path, value):
     with pytest.raises(RunError, match="memory.deep"):
         there_and_back(tmp_path, {"deep": value})
 
 
-def test_a_class_of_another_package_is_never_loaded(tmp_path):
+def test_a_class_of_another_module_is_never_imported(tmp_path, monkeypatch):
     import h5py
 
-    there_and_back(tmp_path, Counts(1))
-    with h5py.File(tmp_path / "c.h5", "r+") as file:
-        tree = file["tree"][...].tobytes().replace(b"pliant.state:Counts", b"subprocess:Popen")
-        del file["tree"]
-        file["tree"] = np.frombuffer(tree, dtype=np.uint8)
-    with pytest.raises(RunError, match="not part of this package"):
-        load(tmp_path / "c.h5")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "trap_module.py").write_text("raise SystemExit('imported')")
+    for name, reason in (("trap_module:Counts", "not known here"), ("subprocess:Popen", "no frozen dataclass")):
+        there_and_back(tmp_path, Counts(1))
+        with h5py.File(tmp_path / "c.h5", "r+") as file:
+            tree = file["tree"][...].tobytes().replace(b"pliant.state:Counts", name.encode())
+            del file["tree"]
+            file["tree"] = np.frombuffer(tree, dtype=np.uint8)
+        with pytest.raises(RunError, match=reason):
+            load(tmp_path / "c.h5")
+
+
+OWN = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant import Scene, Solid, StableNeoHookean, State
+from pliant.mesh import bar
+from pliant.state import SolveReport, Step
+
+
+@dataclass(frozen=True)
+class Past:
+    a: np.ndarray
+    count: int
+
+
+@dataclass(frozen=True)
+class Remembering:
+    """Adams-Bashforth: the acceleration of the step before is its memory."""
+
+    order = 1
+
+    def step(self, system, state, h, memory=None):
+        a = system.acceleration(state.q, state.v, state.t)
+        last = a if memory is None else memory.a
+        v = state.v + h * (1.5 * a - 0.5 * last)
+        after = State(state.q + h * v, v, state.t + h)
+        count = 1 if memory is None else memory.count + 1
+        return Step(after, Past(a, count), (SolveReport(True, 1, 0.0, 0.0),))
+
+
+def scene():
+    mesh = bar(size=(0.2, 0.1, 0.1), cells=(1, 1, 1))
+    body = Solid(mesh, StableNeoHookean(1e3, 0.3), velocity=(0.0, 0.0, 1.0))
+    return Scene([body], integrator=Remembering(), h=1e-3, duration=0.02)
+'''
+
+
+def test_the_memory_of_a_users_own_integrator_is_recorded_and_resumed(tmp_path):
+    """The class lives in the scene's own file, which is loaded before the checkpoint is."""
+    (tmp_path / "own.py").write_text(OWN)
+    loaded = load_scene(tmp_path / "own.py")
+    whole = record(loaded.scene, tmp_path / "whole", origin=loaded.origin)
+
+    def stop(step):
+        if step.index == 9:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        record(loaded.scene, tmp_path / "half", origin=loaded.origin, output=Output(checkpoint_every=4), watch=stop)
+    half = resume(tmp_path / "half")
+    assert half.checkpoint.step == 20 and half.checkpoint.memory.count == 20
+    assert half.checkpoint.state.q.tobytes() == whole.checkpoint.state.q.tobytes()
+    assert (half.frames[-1].points == whole.frames[-1].points).all()
+    del sys.modules["pliant_scene_own"]
+    with pytest.raises(RunError, match="pliant_scene_own:Past is not known here; load the scene"):
+        load(tmp_path / "half" / "checkpoint.h5")
 
 
 def test_a_failed_save_leaves_the_old_checkpoint(tmp_path):

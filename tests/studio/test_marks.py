@@ -3,21 +3,15 @@
 import numpy as np
 import pytest
 
-from pliant.bodies import Solid
 from pliant.contact.obstacles import Bowl, Plane, Sphere
 from pliant.contact.sharp import Points, Wire
-from pliant.cutting import CutScene, PlaneCut
 from pliant.export.obstacles import scene_of, shapes_of
 from pliant.maps.motions import Phase, Phases
-from pliant.materials import StableNeoHookean
-from pliant.mesh import bar
 from pliant.record import record
 from pliant.record.output import Output
-from pliant.scene import Scene
 from pliant.scene_file import load_scene
 from pliant.simulate import beginning, simulate
-from pliant.systems.penalty_contact import PenaltyContact
-from pliant.view.marks import joints_of, marks_of
+from pliant.view.marks import marks_of
 
 
 def test_joints_are_recovered_from_positions():
@@ -25,7 +19,7 @@ def test_joints_are_recovered_from_positions():
     rng = np.random.default_rng(1)
     q = scene.start.q + rng.normal(size=len(scene.start.q))
     kin = scene.model.kinematics(q, np.zeros_like(q))
-    assert np.allclose(joints_of(scene.model.tree, scene.model.positions(q)), kin.joint_frames[:, :3, 3], atol=1e-9)
+    assert np.allclose(scene.model.joint_origins(scene.model.positions(q)), kin.joint_frames[:, :3, 3], atol=1e-9)
 
 
 def test_contacts_of_a_resting_body():
@@ -65,13 +59,6 @@ def test_nails_and_wires_are_drawn_where_they_are():
     assert np.allclose(nails.at(0.5), tips + [0.0, 0.0, 0.5]) and nails.moves
     assert not len(nails.triangles) and not len(nails.lines)
     assert np.allclose(wire.at(9.0)[wire.lines], [[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]]) and not wire.moves
-
-
-def test_obstacles_of_cut_scenes_are_drawn():
-    scene = Scene([Solid(bar(), StableNeoHookean(1e5, 0.4))], contact=PenaltyContact(), obstacles=[Plane((0, 0, -1.0))])
-    cut = CutScene(scene, [PlaneCut(0.1, (0.0, 0.0, 0.5), (0.0, 0.0, 1.0))])
-    (floor,) = shapes_of(cut, np.zeros(3), np.ones(3))
-    assert np.allclose(floor.at(0.0)[:, 2], -1.0)
 
 
 def test_obstacles_of_cloth_move_and_eulerian_vertices_are_recorded(tmp_path):

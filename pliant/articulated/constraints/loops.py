@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma, hat
@@ -14,7 +14,7 @@ from pliant.articulated.tree import Kinematics, Tree
 
 @dataclass(frozen=True)
 class LoopClosure:
-    """A hinge between point x1 of one link and x2 of another: two rows B^T [R1 Gamma1, -R2 Gamma2].
+    """A hinge between point x1 of one link and x2 of another (None is the world): two rows B^T [R1 Gamma1, -R2 Gamma2].
 
     B are two world directions orthogonal to ``axis`` (3,), the hinge axis in the body frame of the first link. The
     other directions are redundant in a planar mechanism; use `BallClosure` for all three.
@@ -22,13 +22,16 @@ class LoopClosure:
 
     first: int | str
     x1: Array
-    second: int | str
+    second: int | str | None
     x2: Array
     axis: Array
     inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "LoopClosure":
         return _bound(self, tree, axis=np.asarray(self.axis, dtype=float))
+
+    def joins(self) -> IntArray:
+        return np.array([[_id(self.first), _id(self.second)]])
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         a = kin.frame(int(self.first))[:3, :3] @ self.axis
@@ -47,6 +50,9 @@ class BallClosure:
 
     def bind(self, tree: Tree) -> "BallClosure":
         return _bound(self, tree)
+
+    def joins(self) -> IntArray:
+        return np.array([[_id(self.first), _id(self.second)]])
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         return _closure(kin, self, np.eye(3))

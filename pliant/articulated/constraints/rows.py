@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -47,6 +47,13 @@ class Constraint(Protocol):
     def bind(self, tree: Tree) -> Self: ...
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None: ...
+
+
+@runtime_checkable
+class Unilateral(Protocol):
+    """A `Constraint` that is a contact: it pushes, and rubs with the coefficient ``mu`` (None: the method's own)."""
+
+    mu: float | None
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def _run(seed: int, duration: float) -> dict[str, float]:
             crossed += int((bowl.distance(x)[0] <= 0.0).sum())
             nearest = min(nearest, step.system.min_distance(step.state.q, step.state.t))
             steps, iterations = steps + 1, iterations + step.report.iterations
-            most = max(most, step.report.contacts)
+            most = max(most, step.report.contacts or 0)
     except StepFailed:
         failed = 1
     return {

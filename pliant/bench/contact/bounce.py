@@ -72,6 +72,6 @@ def _row(name: str, scene: Scene) -> dict[str, Any]:
         "largest gain": float(np.diff(total).max() / scale),
         "lost": float((total[0] - total[-1]) / scale),
         "rebound / fall": float((height[low:].max() - height[low]) / (height[0] - height[low])),
-        "deepest": max(s.report.penetration for s in steps),
+        "deepest": max(s.report.penetration or 0.0 for s in steps),
         "converged": all(s.report.converged for s in steps),
     }

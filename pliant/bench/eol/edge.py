@@ -8,8 +8,8 @@ from pliant.arrays import Array
 from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.table import Claim, Plot, Table
 from pliant.cloth.collide import mesh_edges
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import Sheet
+from pliant.scene import Scene
 from pliant.scenes import eol
 
 TOP, SIDE = -0.01, 0.51  # the box is z < TOP, y > SIDE
@@ -81,16 +81,16 @@ def measure(variant: eol.Variant, cells: int, cloth: str) -> dict[str, object]:
     watch = Watch()
     for moment in march(scene):
         watch.look(moment)
-    return {"variant": variant.name, "cloth": cloth} | watch.row(scene.h)
+    return {"variant": variant.name, "cloth": cloth} | watch.row(float(scene.h))
 
 
-def pull_force(scene: ClothScene, width: float) -> tuple[float, float]:
+def pull_force(scene: Scene, width: float) -> tuple[float, float]:
     """Mean force of the hands over the second half of a slow pull, and rho w l g of the part that hangs then [N]."""
     line = scene.bodies[0].fabric.rho * width * -scene.gravity[2]
     forces, weights = [], []
     for moment in march(scene):
-        if moment.state.t > scene.duration / 2:
-            forces.append(moment.reports[-1].history[0]["hand_impulse_y"] / scene.h)
+        if moment.state.t > float(scene.duration) / 2:
+            forces.append(moment.reports[-1].history[0]["hand_impulse_y"] / float(scene.h))
             weights.append(line * float(moment.sheet.X[moment.cloth.eol, 1].mean()))
     return float(np.mean(forces)), float(np.mean(weights))
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.system import EolCloth
+from pliant.scene import Scene
 from pliant.state import SolveReport, State
 
 
@@ -27,11 +27,11 @@ class ClothMoment:
         return sum(self.cloth.energies(self.state.q, self.state.v, self.state.t).values())
 
 
-def march(scene: ClothScene) -> Iterator[ClothMoment]:
+def march(scene: Scene) -> Iterator[ClothMoment]:
     """The moments after all steps of a scene of one cloth."""
     cloth = scene.system()
     state, memory = scene.initial(cloth), None
     for _ in range(scene.steps):
-        step = scene.integrator.step(cloth, state, scene.h, memory)
+        step = scene.integrator.step(cloth, state, float(scene.h), memory)
         cloth, state, memory = step.system or cloth, step.state, step.memory
         yield ClothMoment(cloth, state, step.reports)

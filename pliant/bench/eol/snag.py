@@ -13,8 +13,8 @@ from pliant.cloth._metric import face_normals
 from pliant.cloth._topology import neighbours
 from pliant.cloth.kinematics import deformation_gradients
 from pliant.cloth.remesh import creases
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import Sheet
+from pliant.scene import Scene
 from pliant.scenes import eol
 
 
@@ -22,8 +22,8 @@ from pliant.scenes import eol
 class Case:
     """A scene and how to see what its far end does: ``far`` grows as the cloth follows, ``hands`` as it is pulled."""
 
-    build: Callable[[eol.Variant, int], ClothScene]
-    far: Callable[[ClothScene, ClothMoment], float]
+    build: Callable[[eol.Variant, int], Scene]
+    far: Callable[[Scene, ClothMoment], float]
     hands: Callable[[ClothMoment], float]
 
 
@@ -44,7 +44,7 @@ def passed(sheet: Sheet, points: Array, axis: int) -> float:
     return -float(sheet.X[nearest, axis].mean())
 
 
-def over_nails(scene: ClothScene, moment: ClothMoment) -> float:
+def over_nails(scene: Scene, moment: ClothMoment) -> float:
     tips = moment.cloth.around.at(moment.state.t).corner_x
     return passed(moment.sheet, tips[tips[:, 0] < 0.2], 0)
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.table import Claim, Table
-from pliant.cloth.scene import ClothScene
+from pliant.scene import Scene
 from pliant.scenes import eol
 
 LEAD, SAMPLES = 0.45, 40
 
-Build = Callable[[int], ClothScene]
+Build = Callable[[int], Scene]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Entry:
     cells: int
 
 
-def _variant(scene: Callable[..., ClothScene], variant: eol.Variant) -> Build:
+def _variant(scene: Callable[..., Scene], variant: eol.Variant) -> Build:
     return lambda cells: scene(variant, cells)
 
 
@@ -92,16 +92,17 @@ class Tally:
         }
 
 
-def stretch(scene: ClothScene, samples: int | None) -> Iterator[tuple[ClothMoment, float | None]]:
+def stretch(scene: Scene, samples: int | None) -> Iterator[tuple[ClothMoment, float | None]]:
     """The moments of a scene and the CPU seconds of their steps, None outside of the stretch that is timed."""
     first = 0 if samples is None else int(LEAD * scene.steps / 2)
     last = scene.steps if samples is None else min(first + samples, scene.steps - first)
     cloth = scene.system()
     state, memory, k = scene.initial(cloth), None, 0
-    while state.t < scene.duration - 0.5 * scene.h:
+    h = float(scene.h)
+    while state.t < float(scene.duration) - 0.5 * h:
         timed = first <= k < last
         start = process_time()
-        step = scene.integrator.step(cloth, state, scene.h * (1 if timed else 2), memory)
+        step = scene.integrator.step(cloth, state, h * (1 if timed else 2), memory)
         seconds = process_time() - start
         cloth, state, memory, k = step.system or cloth, step.state, step.memory, k + 1
         yield ClothMoment(cloth, state, step.reports), seconds if timed else None

@@ -5,6 +5,8 @@
 For a sheet that is flat at rest r = 0, the Hessian is constant, and W is `QuadraticBending`. [Bouaziz2014]
 """
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -18,6 +20,8 @@ FLAT = 1e-9  # of the longest stencil's arms: below this a hinge counts as flat 
 
 class HingeBending:
     """Bending of the triangles ``faces (m, 3)`` over rest positions ``X (n, 3)`` [m], flat or not; ``beta`` [N m]."""
+
+    internal: ClassVar[bool] = True
 
     def __init__(self, X: Array, faces: IntArray, *, beta: float, n: int | None = None, name: str = "bending") -> None:
         if not (np.isfinite(beta) and beta > 0):

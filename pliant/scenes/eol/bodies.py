@@ -11,7 +11,6 @@ from pliant.bodies import Rayleigh, Solid
 from pliant.cloth.body import Cloth
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
-from pliant.cloth.scene import ClothScene
 from pliant.contact.obstacles import Box
 from pliant.integrators import BDF1
 from pliant.maps.motions import Track
@@ -26,7 +25,7 @@ from pliant.scenes.redmax.scene import scene as articulated
 from pliant.systems.barrier_contact import BarrierContact
 
 
-def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> ClothScene:
+def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> Scene:
     """A box on a jointed arm (RedMax) swings into a hanging cloth and back; the cloth does not slow it down."""
     arm = _arm(duration)
     flat = square(variant, cells)

@@ -9,11 +9,12 @@ from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.remesh import Remesher
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import rectangle, sheet
+from pliant.cloth.step import EolStep
 from pliant.contact.obstacles import Box
 from pliant.contact.sharp import Points, Wire
 from pliant.maps.motions import Phase, Phases
+from pliant.scene import Scene
 from pliant.scenes.eol.variants import (
     EOL,
     FAR,
@@ -21,6 +22,7 @@ from pliant.scenes.eol.variants import (
     RIGHT,
     RIGHT_CORNERS,
     TABLE,
+    THICKNESS,
     Variant,
     cut,
     edge_feature,
@@ -34,7 +36,7 @@ from pliant.scenes.eol.variants import (
 from pliant.systems.row_contact import RowContact
 
 
-def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: float = 0.3, mu: float = 0.0) -> ClothScene:
+def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: float = 0.3, mu: float = 0.0) -> Scene:
     """A cloth lies half on a box, drapes over its edge, and is pulled back onto it by two corners."""
     start = 0.35
     hands = Handle(FAR_CORNERS, (0.0, speed, 0.0), start=start, stop=start + pull / speed)
@@ -43,7 +45,7 @@ def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: floa
 
 def draped_edge(
     variant: Variant = EOL, cells: int = 16, speed: float = 0.5, pull: float = 0.3, beta: float = 1e-5
-) -> ClothScene:
+) -> Scene:
     """EDGE from rest: the cloth hangs over the edge already, stretched by its weight, and its whole far hem is pulled.
 
     The hands come a hundredth closer to their speed in each step, as those of the released code. With the bending
@@ -62,7 +64,7 @@ def draped_edge(
     return scene("EDGE draped", variant, cells, duration, [TABLE], [hands], start=begin, fabric=fabric)
 
 
-def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.2) -> ClothScene:
+def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.2) -> Scene:
     """A wire rises under a cloth, whose far hem is led down beside it: the cloth folds over the wire almost flat
     against itself. Then the hem is pulled down, and the cloth slides over the wire."""
     rise, settled = 0.4, 0.6
@@ -73,7 +75,7 @@ def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: floa
     return scene("WIRE", variant, cells, settled + pull / speed, [line], [lead, hands], start=flat)
 
 
-def draped_wire(variant: Variant = EOL, cells: int = 16, speed: float = 0.3, pull: float = 0.2) -> ClothScene:
+def draped_wire(variant: Variant = EOL, cells: int = 16, speed: float = 0.3, pull: float = 0.2) -> Scene:
     """WIRE from rest: the cloth hangs over a still wire, most of it freely, and its far hem is pulled down."""
     top, fold, start = 0.8, 0.75, 0.1
     flat, hem = with_hem(square(variant, cells), 1, FAR)
@@ -89,7 +91,7 @@ def draped_wire(variant: Variant = EOL, cells: int = 16, speed: float = 0.3, pul
     return scene("WIRE draped", variant, cells, start + pull / speed, [line], [hands], start=begin)
 
 
-def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.1) -> ClothScene:
+def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.1) -> Scene:
     """A cloth falls on a bed of sixteen nails and is pulled over them by two corners.
 
     The cloth reaches 0.15 m beyond the last nails, so a longer pull draws it off them.
@@ -102,9 +104,7 @@ def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: flo
     return scene("NAILS", variant, cells, start + pull / speed, [bed], [hands])
 
 
-def jaws(
-    variant: Variant = EOL, cells: int = 28, speed: float = 0.5, pull: float = 0.2, gravity: float = 9.8
-) -> ClothScene:
+def jaws(variant: Variant = EOL, cells: int = 28, speed: float = 0.5, pull: float = 0.2, gravity: float = 9.8) -> Scene:
     """Five points close on a cloth from above and below by a tenth of a metre, then it is pulled through them."""
     close, start = 0.1, 0.1
     up, down = (Phases((Phase(0.0, close, (0.0, 0.0, s * 0.5)),)) for s in (1.0, -1.0))
@@ -118,7 +118,7 @@ def jaws(
     return scene("JAWS", variant, cells, start + pull / speed, [lower, upper], [hands], start=flat, gravity=weight)
 
 
-def push(variant: Variant = EOL, cells: int = 21, speed: float = 1.0, reach: float = 0.3) -> ClothScene:
+def push(variant: Variant = EOL, cells: int = 21, speed: float = 1.0, reach: float = 0.3) -> Scene:
     """A box pushes into a cloth that hangs by two corners, and leaves."""
     gap, time = 0.05, (0.05 + reach) / speed
     motion = Phases((Phase(0.0, time, (0.0, speed, 0.0)), Phase(time, 2.5 * time, (0.0, -speed, 0.0))))
@@ -128,7 +128,7 @@ def push(variant: Variant = EOL, cells: int = 21, speed: float = 1.0, reach: flo
     return scene("PUSH", variant, cells, 2.5 * time, [body], [Handle(FAR_CORNERS)], start=hanging)
 
 
-def throw(variant: Variant = EOL, cells: int = 20, speed: float = 2.0, spin: float = 3.0) -> ClothScene:
+def throw(variant: Variant = EOL, cells: int = 20, speed: float = 2.0, spin: float = 3.0) -> Scene:
     """A cloth is thrown over a turning box."""
     middle = (0.5, 0.5, -0.31)
     body = Box(middle, (0.45, 0.45, 0.5), Phases((Phase(0.0, 10.0, spin=(0.0, 0.0, spin)),), middle))
@@ -137,7 +137,7 @@ def throw(variant: Variant = EOL, cells: int = 20, speed: float = 2.0, spin: flo
     return scene("THROW", variant, cells, 0.6, [body], start=begin, velocity=(speed, 0.0, 0.0))
 
 
-def lo_res(variant: Variant = EOL) -> ClothScene:
+def lo_res(variant: Variant = EOL) -> Scene:
     """EDGE with sixteen times fewer triangles: a coarse preview that keeps its crease."""
     if variant.adaptive:
         made = edge(variant, cells=4)
@@ -148,7 +148,7 @@ def lo_res(variant: Variant = EOL) -> ClothScene:
 
 def friction(
     variant: Variant = EOL, cells: int = 25, mu: float = 0.6, duration: float = 1.0, overlap: float = 0.21
-) -> ClothScene:
+) -> Scene:
     """A cloth is dropped on the inner corners of four boxes; friction decides whether it stays.
 
     Each box lies under ``overlap`` [m] of the cloth in both directions.
@@ -160,7 +160,7 @@ def friction(
     return scene("FRICTION", variant, cells, duration, boxes, mu=mu)
 
 
-def tablecloth(variant: Variant = EOL, cells: int = 16, mu: float = 0.3, duration: float = 1.0) -> ClothScene:
+def tablecloth(variant: Variant = EOL, cells: int = 16, mu: float = 0.3, duration: float = 1.0) -> Scene:
     """A square cloth drapes over a square table with four edges and four corners."""
     table = Box((0.5, 0.5, -0.26), (0.6, 0.6, 0.5), name="table")
     return scene("TABLECLOTH", variant, cells, duration, [table], mu=mu)
@@ -168,7 +168,7 @@ def tablecloth(variant: Variant = EOL, cells: int = 16, mu: float = 0.3, duratio
 
 def strand(
     hanging: float = 0.25, qvv: bool = False, h: float = 2e-3, mu: float = 0.0, pull: float | None = None
-) -> ClothScene:
+) -> Scene:
     """A narrow strip, one metre and one kilogram, slides off a table: its hanging part is x0 cosh(t sqrt(g / L)).
 
     With ``pull`` [m/s] its far end is drawn back onto the table instead.
@@ -187,12 +187,13 @@ def strand(
         pins=hands,
         eulerian=Eulerian(Remesher(0.7 / cells, 1.1 / cells, angle=10.0, velocity=1e3, compression=10.0), qvv=qvv),
     )
-    return ClothScene(
+    return Scene(
         [cloth],
+        EolStep(),
         h=h,
         duration=0.5,
         gravity=(0.0, 0.0, -g),
-        contact=RowContact(mu=mu),
+        contact=RowContact(mu=mu, thickness=THICKNESS),
         obstacles=[table],
         on_failure="substep",
         name="STRAND",

@@ -18,18 +18,19 @@ from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.remesh import Remesher, closed, opened
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import Sheet, rectangle, sheet
+from pliant.cloth.step import EolStep
 from pliant.cloth.surroundings import Surroundings
-from pliant.contact.obstacles import Box
+from pliant.contact.obstacles import Box, Obstacle
 from pliant.contact.sharp import Sharp
 from pliant.maps.motions import Vector
+from pliant.scene import Scene
 from pliant.systems.row_contact import RowContact
 
 LEFT, RIGHT, NEAR, FAR = 0.0, 1.0, 0.0, 1.0
 FAR_CORNERS = np.array([[LEFT, FAR], [RIGHT, FAR]])
 TABLE = Box((0.52, 1.01, -0.51), (2.0, 1.0, 1.0), name="table")
-GRAVITY, RELEASED = (0.0, 0.0, -9.8), ClothMaterial()  # those of the released code
+GRAVITY, RELEASED, THICKNESS = (0.0, 0.0, -9.8), ClothMaterial(), 5e-3  # those of the released code
 RIGHT_CORNERS = np.array([[RIGHT, NEAR], [RIGHT, FAR]])
 
 
@@ -92,7 +93,7 @@ def scene(
     variant: Variant,
     cells: int,
     duration: float,
-    obstacles: Sequence[Sharp],
+    obstacles: Sequence[Obstacle],
     handles: Sequence[Handle] = (),
     *,
     start: Sheet | None = None,
@@ -100,17 +101,18 @@ def scene(
     fabric: ClothMaterial = RELEASED,
     gravity: Vector = GRAVITY,
     velocity: Vector = (0.0, 0.0, 0.0),
-) -> ClothScene:
+) -> Scene:
     """A scene of Table 2.1, by default with the material of the released code."""
     cloth = Cloth(
         start or square(variant, cells), fabric, pins=handles, velocity=velocity, eulerian=method(variant, cells)
     )
-    return ClothScene(
+    return Scene(
         [cloth],
+        EolStep(),
         h=4e-3,
         duration=duration,
         gravity=gravity,
-        contact=RowContact(mu=mu),
+        contact=RowContact(mu=mu, thickness=THICKNESS),
         obstacles=obstacles,
         on_failure="substep",
         name=f"{name} ({variant.name})",
