@@ -20,6 +20,7 @@ from pliant.cloth.prepare import PreparedCloth, prepare
 from pliant.cloth.sheet import Sheet, open_edges, signed_areas
 from pliant.cloth.surroundings import Placement, Surroundings
 from pliant.cloth.touching import touching
+from pliant.contact.sharp import Sharp
 from pliant.energies.bending import cotangent_stencils
 from pliant.energies.membrane import lame, material_gradients
 from pliant.kernels import membrane
@@ -105,6 +106,11 @@ class EolCloth:
     def restored(self, topology: Sheet) -> "EolCloth":
         """The same cloth with another mesh."""
         return EolCloth(topology, self.material, self.around, self.method, self.holds, self.grip)
+
+    def shown(self, bodies: Sequence[Sharp]) -> "EolCloth":
+        """The same cloth with ``bodies`` of other parts, in their own frames, that `prepare` is told the places of."""
+        around = replace(self.around, live=tuple(bodies))
+        return EolCloth(self.sheet, self.material, around, self.method, self.holds, self.grip)
 
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
         """J (3 n, N): the vertices move with xdot, whatever the material does there."""

@@ -107,7 +107,8 @@ def test_an_isolated_cloth_and_body_keep_their_momentum() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (5, 5)))
     above = replace(flat, x=flat.x + [0.0, 0.0, 0.004])
     cloth = Cloth(above, velocity=(0.0, 0.0, -1.0), eulerian=True)
-    part = cloth.part(NO_WEIGHT, [], CONTACT, live=[Box((0.5, 1.01, -0.5), (2.0, 1.0, 1.0))])
+    part = cloth.part(NO_WEIGHT, [], CONTACT).shown([Box((0.5, 1.01, -0.5), (2.0, 1.0, 1.0))])
+    assert part.contacts(part.rest, 0 * part.rest, 0.0) is None  # unknown as long as nobody says where the body is
     start = part.initial()
     before = part.momenta(start.q, start.v)[0]
     last, state, v, rows, drift = together(part, start, (np.zeros(3), np.zeros(3)), 0.1, 4e-3, 30)
