@@ -132,6 +132,7 @@ class Moved:
     system: Any = None
     start: State | None = None  # where it set out from in the coordinates of the new system
     work: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, float] = field(default_factory=dict)  # of the step, for the history of its report
 
 
 class Prepared(Protocol):
