@@ -16,8 +16,11 @@ _HOMES = {
     "pliant.bodies": ("Solid", "Membrane", "SpringNet", "Rayleigh", "Green"),
     "pliant.cloth.body": ("Cloth",),
     "pliant.cloth.material": ("ClothMaterial", "from_fabric"),
-    "pliant.cutting": ("CutScene", "PlaneCut", "ElementCut"),
-    "pliant.fitted": ("FittedScene",),
+    "pliant.events": ("PlaneCut", "ElementCut", "Release"),
+    "pliant.loads": ("Tug", "Wind"),
+    "pliant.attachments": ("Attachment",),
+    "pliant.fitting": ("Fitting",),
+    "pliant.articulated.body": ("Articulated", "Rigid", "from_urdf"),
     "pliant.maps.pins": ("Pin",),
     "pliant.maps.motions": ("Keyframes", "Shake"),
     "pliant.mesh": ("Mesh",),
@@ -48,6 +51,8 @@ _FOLDERS = (
 if TYPE_CHECKING:
     from pliant import mesh, scenes
     from pliant.advise import advise
+    from pliant.articulated.body import Articulated, Rigid, from_urdf
+    from pliant.attachments import Attachment
     from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
     from pliant.bundle import replay
     from pliant.certificate import Certificate
@@ -55,13 +60,14 @@ if TYPE_CHECKING:
     from pliant.cloth.body import Cloth
     from pliant.cloth.material import ClothMaterial, from_fabric
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
-    from pliant.cutting import CutScene, ElementCut, PlaneCut
     from pliant.errors import *
-    from pliant.fitted import FittedScene
+    from pliant.events import ElementCut, PlaneCut, Release
+    from pliant.fitting import Fitting
     from pliant.integrators import *
     from pliant.ledger import Row
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG
+    from pliant.loads import Tug, Wind
     from pliant.maps.motions import Keyframes, Shake
     from pliant.maps.pins import Pin
     from pliant.materials import *

@@ -22,7 +22,6 @@ from pliant.integrators.base import Special, Wrapping
 from pliant.linear.modes import highest, lowest
 from pliant.materials.base import Isotropic, lame, summands
 from pliant.mesh.measures import edge_lengths
-from pliant.scene_file.build import innermost
 from pliant.state import State
 from pliant.systems.base import Composed
 from pliant.systems.elastodynamics import Elastodynamics
@@ -153,7 +152,7 @@ def stability_limit(integrator: Any) -> float:
 def wave_time(scene: Any) -> float:
     """The shortest edge over the speed of pressure waves sqrt((lam + 2 mu)/density), over all elastic bodies [s]."""
     times = [inf]
-    for body in bodies_of(innermost(scene)):
+    for body in bodies_of(scene):
         for part in summands(body.material) if isinstance(body, OfMaterial) else ():
             if isinstance(part, Isotropic):
                 mu, lam = lame(part.E, part.nu)

@@ -36,11 +36,16 @@ class Placed:
     first: int
     mass: sp.csr_matrix  # (N, N) over all coordinates, zero outside the body
 
+    @property
+    def nodal_mass(self) -> Array:
+        """Lumped masses (n,) [kg] of all vertices, zero outside the body."""
+        return np.asarray(self.mass.sum(axis=1)).ravel()[:: self.X.shape[1]]
+
 
 class Damping(Protocol):
     """A choice of internal damping; ``force`` makes it for a body with all its energies: one force per body."""
 
-    def force(self, body: "Body", placed: Placed, energies: Sequence[Energy]) -> Force: ...
+    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force: ...
 
 
 @runtime_checkable
@@ -90,7 +95,7 @@ class Rayleigh:
             if not getattr(self, name) >= 0.0:
                 raise SceneError(f"{getattr(self, name)} is negative: that would add energy", where=f"Rayleigh.{name}")
 
-    def force(self, body: "Body", placed: Placed, energies: Sequence[Energy]) -> Force:
+    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force:
         return RayleighForce(placed.X, placed.mass, energies, self.alpha, self.beta, current=self.current)
 
 
@@ -106,15 +111,16 @@ class Green:
         if not self.c >= 0.0:
             raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
 
-    def force(self, body: "Body", placed: Placed, energies: Sequence[Energy]) -> Force:
+    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force:
         if not isinstance(body, OfMaterial):
             raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping")
         thickness = body.thickness if isinstance(body, Thin) else None
         return GreenDamping(placed.X, placed.T, self.c * body.material.young(), thickness=thickness)
 
 
-class Body(Protocol):
-    """What a scene needs of a body; positions and indices are the body's own, the scene shifts them."""
+@runtime_checkable
+class Deformable(Protocol):
+    """A body whose coordinates are the positions of its vertices; indices are the body's own, the scene shifts them."""
 
     @property
     def mesh(self) -> Mesh: ...
@@ -131,6 +137,11 @@ class Body(Protocol):
     def velocity(self) -> tuple[float, ...]: ...
 
     @property
+    def positions(self) -> Array | None:
+        """Where the vertices start (n, d) [m]; None: at rest."""
+        ...
+
+    @property
     def name(self) -> str:
         """What the body's energy is called in the ledger ("elastic" for a solid without a name of its own)."""
         ...
@@ -141,13 +152,26 @@ class Body(Protocol):
 
     def energies(self, placed: Placed) -> list[Energy]: ...
 
+    def young(self) -> float:
+        """Its mean Young's modulus [Pa], for the stiffness of contact; NaN where it has none."""
+        ...
+
+    def width(self) -> float:
+        """The thickness of a sheet [m]; NaN for others."""
+        ...
+
+    def alike(self) -> tuple[Any, ...]:
+        """What neighbours must share so that one energy can serve them all."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Solid:
     """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` "strain" or "stress").
 
     ``density`` [kg/m^3] (per area for planar solids), scalar or per element; ``lumped=False`` takes the consistent
-    mass matrix. ``velocity`` is the initial velocity of all vertices [m/s].
+    mass matrix. ``velocity`` is the initial velocity of all vertices [m/s], ``positions (n, d)`` [m] are where they
+    start (None: at rest). ``fit`` gives it the frequencies of a finer mesh (`Fitting`).
     """
 
     mesh: Mesh
@@ -158,6 +182,8 @@ class Solid:
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
     lumped: bool = True
     plane: str | None = None
+    positions: Array | None = None
+    fit: Any = None
     name: str = "solid"
 
     def __post_init__(self) -> None:
@@ -176,6 +202,15 @@ class Solid:
         name = "elastic" if self.name == "solid" else self.name
         return [Elastic(placed.X, placed.T, self.material, name=name, plane=self.plane)]
 
+    def young(self) -> float:
+        return float(np.mean(self.material.young()))
+
+    def width(self) -> float:
+        return float("nan")
+
+    def alike(self) -> tuple[Any, ...]:
+        return type(self), self.material, self.damping, self.plane, self.mesh.T.shape[1]
+
 
 @dataclass(frozen=True, eq=False)
 class Membrane:
@@ -188,6 +223,7 @@ class Membrane:
     pins: Sequence[Pin] | Pin = ()
     damping: Damping | None = None
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    positions: Array | None = None
     name: str = "membrane"
 
     def __post_init__(self) -> None:
@@ -203,6 +239,15 @@ class Membrane:
     def energies(self, placed: Placed) -> list[Energy]:
         return [Elastic(placed.X, placed.T, self.material, name=self.name, thickness=self.thickness)]
 
+    def young(self) -> float:
+        return float(np.mean(self.material.young()))
+
+    def width(self) -> float:
+        return float(self.thickness)
+
+    def alike(self) -> tuple[Any, ...]:
+        return type(self), self.material, self.damping, self.thickness
+
 
 @dataclass(frozen=True, eq=False)
 class SpringNet:
@@ -214,6 +259,7 @@ class SpringNet:
     pins: Sequence[Pin] | Pin = ()
     damping: Damping | None = None
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    positions: Array | None = None
     name: str = "springs"
 
     def __post_init__(self) -> None:
@@ -227,6 +273,15 @@ class SpringNet:
 
     def energies(self, placed: Placed) -> list[Energy]:
         return [Springs(placed.X, placed.T, self.k, name=self.name)]
+
+    def young(self) -> float:
+        return float("nan")
+
+    def width(self) -> float:
+        return float("nan")
+
+    def alike(self) -> tuple[Any, ...]:
+        return (id(self),)
 
 
 def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
@@ -249,6 +304,12 @@ def read_body(body: Any, **units: str) -> None:
         raise SceneError(f"pins are {body.pins!r}", where=where, remedy="give a Pin, or several in a list")
     object.__setattr__(body, "pins", tuple(pins))
     object.__setattr__(body, "velocity", components(body.velocity, "m/s", f"{body.name}.velocity"))
+    if body.positions is not None:
+        start = np.asarray(body.positions, dtype=np.float64)
+        if start.shape != body.mesh.X.shape or not np.isfinite(start).all():
+            remedy = f"give one finite row per vertex, shape {body.mesh.X.shape}"
+            raise SceneError(f"positions have shape {start.shape}", where=f"{body.name}.positions", remedy=remedy)
+        object.__setattr__(body, "positions", start)
     for name, unit in units.items():
         object.__setattr__(body, name, _positive(getattr(body, name), name, unit, f"{body.name}.{name}"))
 

@@ -19,7 +19,6 @@ from pliant.ledger import prescribed
 from pliant.origin import Origin
 from pliant.simulate import Failure, attempt, beginning, booked, gain_of
 from pliant.state import SolveReport, State
-from pliant.systems.base import Reshaping
 
 BUNDLE = "failure"  # its folder within a run
 SHOWN = 20  # vertices that are shown when none is plainly wrong
@@ -29,10 +28,7 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
     """Write the bundle of a failure; returns its folder."""
     folder = Path(folder)
     origin.write(folder)
-    before = failure.before
-    if before.topology is None and isinstance(failure.system, Reshaping):
-        before = checkpoint.Checkpoint(before.step, before.state, before.memory, failure.system.topology())
-    checkpoint.save(folder / "checkpoint.h5", before)
+    checkpoint.save(folder / "checkpoint.h5", failure.before)
     vertices, elements = offenders(failure)
     document = {
         "step": failure.step,
@@ -109,7 +105,7 @@ def offenders(failure: Failure) -> tuple[IntArray, dict[int, IntArray]]:
             vertices = np.sort(largest[:SHOWN])
         else:
             vertices = np.flatnonzero(wrong.reshape(n, -1).any(axis=1))
-        elements = {k: np.flatnonzero(~(energy.det(state.q) > 0.0)) for k, energy in deforming(system)}
+        elements = {k: np.flatnonzero(~(energy.det(state.q[own]) > 0.0)) for k, energy, own in deforming(system)}
     return vertices.astype(np.int64), elements
 
 
@@ -126,7 +122,7 @@ def _write_picture(path: Path, failure: Failure, vertices: IntArray, elements: d
 
     points = failure.system.positions(failure.before.state.q)
     cells: list[tuple[str, Any]] = [("vertex", vertices[:, None])] if len(vertices) else []
-    for k, energy in deforming(failure.system):
+    for k, energy, _ in deforming(failure.system):
         bad = elements.get(k, np.zeros(0, dtype=np.int64))
         if len(bad):
             nodes = energy.elements.nodes[bad]

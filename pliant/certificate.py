@@ -10,7 +10,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Deforming
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Composed, Measuring, Touching
+from pliant.systems.base import Composed, Measuring, Touching, parts_of
 
 
 @dataclass(frozen=True)
@@ -74,25 +74,31 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
     )
 
 
-def deforming(system: Any) -> list[tuple[int, Deforming]]:
-    """The energies of elements, with their places among all energies of the system."""
-    terms = system.energy_terms if isinstance(system, Composed) else ()
-    return [(i, energy) for i, energy in enumerate(terms) if isinstance(energy, Deforming)]
+def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
+    """The energies of elements with their places among all energies of their part, and its coordinates.
+
+    Only one part of a system has any: all deformable bodies together.
+    """
+    found: list[tuple[int, Deforming, slice]] = []
+    for part, own in parts_of(system):
+        terms = part.energy_terms if isinstance(part, Composed) else ()
+        found += [(i, energy, own) for i, energy in enumerate(terms) if isinstance(energy, Deforming)]
+    return found
 
 
 def smallest_det(system: Any, q: Array) -> float | None:
     """The smallest det F over the elements of all energies that have one; None when none has."""
     with np.errstate(all="ignore"):
-        dets = [energy.det(q) for _, energy in deforming(system)]
+        dets = [energy.det(q[own]) for _, energy, own in deforming(system)]
     return min((float(d.min()) for d in dets if len(d)), default=None)
 
 
 def forbidden_inversions(system: Any, q: Array) -> list[tuple[Any, IntArray]]:
     """Energies whose material forbids inversion with the elements (k,) that are inverted all the same."""
     found = []
-    for _, energy in deforming(system):
+    for _, energy, own in deforming(system):
         if not energy.material.allows_inversion:
-            bad = np.flatnonzero(energy.det(q) <= 0.0)
+            bad = np.flatnonzero(energy.det(q[own]) <= 0.0)
             if len(bad):
                 found.append((energy, bad))
     return found

@@ -27,17 +27,27 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, eq=False)
+class Topology:
+    """What has changed since a scene began: how many of its ``events`` have happened, and the ``mesh`` of parts that
+    change theirs by themselves (see `Reshaping`).
+    """
+
+    events: int = 0
+    mesh: Any = None
+
+
+@dataclass(frozen=True, eq=False)
 class Checkpoint:
     """Where a run stands after ``step`` steps.
 
-    ``topology`` is what `restore` of a scene needs to make a system whose topology has changed (None: it has not);
-    ``marks`` are the lengths of the recorded files, so that resuming can cut off what was written later, and totals.
+    ``topology`` is what has changed in the scene (None: nothing has);
+    ``marks are the lengths of the recorded files, so that resuming can cut off what was written later, and totals.
     """
 
     step: int
     state: State
     memory: Any = None
-    topology: Any = None
+    topology: Topology | None = None
     marks: dict[str, Any] = field(default_factory=dict)
 
 
@@ -111,7 +121,7 @@ class _Encoder:
         raise RunError(
             f"{path} is a {type(value).__module__}.{type(value).__qualname__}, which a checkpoint cannot hold",
             where="checkpoint",
-            remedy="memory must be arrays, numbers and frozen dataclasses of modules; mark the rest transient",
+            remedy="use arrays, numbers and frozen dataclasses of a module; mark objects that can be rebuilt transient",
         )
 
     def _nodes(self, parts: dict[str, Any], path: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.arrays import Array
 from pliant.energies.base import Energy
 from pliant.energies.dg import BZ, IP, explode
 from pliant.energies.elastic import Elastic
@@ -29,6 +30,7 @@ class DiscontinuousSolid:
     pins: Sequence[Pin] | Pin = ()
     damping: Any = None
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    positions: Array | None = None
     name: str = "discontinuous"
     mesh: Mesh = field(init=False, repr=False)
 
@@ -38,6 +40,15 @@ class DiscontinuousSolid:
         copies = [Pin(np.flatnonzero(np.isin(corners, p.vertices)), p.motion, p.axes) for p in pins]
         object.__setattr__(self, "mesh", explode(self.continuous))
         object.__setattr__(self, "pins", tuple(copies))
+
+    def young(self) -> float:
+        return float(np.mean(self.material.young()))
+
+    def width(self) -> float:
+        return float("nan")
+
+    def alike(self) -> tuple[Any, ...]:
+        return (id(self),)
 
     def masses(self) -> sp.csr_matrix:
         return sp.csr_matrix(sp.diags(lumped_mass(self.mesh, self.density)))

@@ -27,7 +27,7 @@ from pliant.arrays import Array, IntArray
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
 from pliant.state import State
-from pliant.systems.base import Composed, Exchanging, Pushing, Quadrature, Working, distinct
+from pliant.systems.base import Composed, Exchanging, Parted, Pushing, Quadrature, Working, distinct, parts_of
 
 Pair = tuple[str, str]
 Vector = tuple[float, float, float]
@@ -85,7 +85,7 @@ class Row:
 def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
     """The books before the first step: energies and momenta, nothing done yet; ``integrator`` if it books ``works``."""
     linear, angular = momenta(system, state)
-    names = [_force_name(f) for f in system.force_terms] if isinstance(system, Composed) else []
+    names = [_force_name(f) for f, _ in _forces(system)]
     names += system.works if isinstance(system, Working) else ()
     names += integrator.works if isinstance(integrator, Booking) else ()
     work = dict.fromkeys(["scripts", *names], 0.0)
@@ -128,8 +128,8 @@ def combined(rows: Sequence[Row]) -> Row:
 
 def _work(system: Any, before: State, after: State, dq: Array, weights: Quadrature) -> dict[str, float]:
     work = {"scripts": 0.0}
-    for force in system.force_terms if isinstance(system, Composed) else ():
-        done = sum(w * float(dq @ force.force(s.q, s.v, s.t)) for s, w in weights)
+    for force, own in _forces(system):
+        done = sum(w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t)) for s, w in weights)
         work[_force_name(force)] = work.get(_force_name(force), 0.0) + done
     held = prescribed(system, len(dq))
     moved = held[dq[held] != 0.0]
@@ -139,6 +139,12 @@ def _work(system: Any, before: State, after: State, dq: Array, weights: Quadratu
             push = push - w * system.force(s.q, s.v, s.t)
         work["scripts"] = float(dq[moved] @ push[moved])
     return work
+
+
+def _forces(system: Any) -> list[tuple[Force, slice]]:
+    """The forces without a potential, of the parts and between them, with the coordinates they act on."""
+    found = [(f, own) for part, own in parts_of(system) if isinstance(part, Composed) for f in part.force_terms]
+    return [*found, *((f, slice(None)) for f in system.between)] if isinstance(system, Parted) else found
 
 
 def _force_name(force: Force) -> str:
@@ -153,7 +159,9 @@ def _powers(system: Any, before: State, after: State, weights: Quadrature) -> di
     dt = after.t - before.t
     powers = [(w, system.power(s.q, s.v, s.t)) for s, w in weights]
     work = {name: dt * sum(w * power[name] for w, power in powers) for name in system.works}
-    work["drives"] += sum(w * system.switched(s.q, s.v, (before.t, after.t)) for s, w in weights)
+    work["drives"] = work.get("drives", 0.0) + sum(
+        w * system.switched(s.q, s.v, (before.t, after.t)) for s, w in weights
+    )
     return work
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from pliant import ledger
 from pliant.certificate import Certificate, certify, forbidden_inversions
-from pliant.checkpoint import Checkpoint
-from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, RunError, SceneError
+from pliant.checkpoint import Checkpoint, Topology
+from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
 from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 from pliant.systems.base import Reshaping
@@ -24,10 +24,7 @@ GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
 
 @runtime_checkable
 class SceneLike(Protocol):
-    """What can be run: `pliant.Scene`, or anything else that can say these things about itself.
-
-    A scene whose system changes its topology also has ``restore(topology) -> system``, and the system ``topology()``.
-    """
+    """What can be run: `pliant.Scene`, or anything else that can say these things about itself."""
 
     @property
     def name(self) -> str: ...
@@ -51,19 +48,16 @@ class SceneLike(Protocol):
 
     def initial(self, system: Any) -> State: ...
 
+    def after(self, happened: int) -> Any: ...
+
+    def due(self, t: float) -> int: ...
+
 
 @runtime_checkable
 class Around(Protocol):
     """Something with a scene in it, such as one that was loaded with its output and origin."""
 
     scene: Any
-
-
-@runtime_checkable
-class Restoring(Protocol):
-    """A scene that can make a system again whose mesh has changed, from what the system's ``topology()`` said."""
-
-    def restore(self, topology: Any) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +70,12 @@ class TimeStep:
     ledger: ledger.Row
     system: Any
     memory: Any
-    changed: bool = False  # the topology differs from that of the scene
+    scene: Any  # as it is after the events that have happened
+    topology: Topology | None = None  # where it differs from that of the scene at its start
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to go on from here."""
-        topology = topology_of(self.system) if self.changed else None
-        return Checkpoint(self.index, self.state, self.memory, topology, dict(marks or {}))
+        return Checkpoint(self.index, self.state, self.memory, self.topology, dict(marks or {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,18 +111,21 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
     """
     if system is None or start is None:
         system, start = beginning(scene, start)
-    point = start
+    point, now = start, scene.after(events_in(start))
     row = ledger.opening(point.step, system, point.state, scene.integrator)
-    changed = point.topology is not None
     warned = False
     for index in range(point.step + 1, scene.steps + 1):
         begun = perf_counter()
+        due = scene.due(point.state.t)
+        if due > events_in(point):
+            now, state = now.happen(events_in(point), due, point.state)
+            system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
         taken, trouble = _take(scene, system, point, index)
         seconds = perf_counter() - begun
         last = taken[-1]
         row = booked(row, system, point.state, taken, scene.integrator.order)
-        changed = changed or any(part.system is not None for part in taken)
         system = next((part.system for part in reversed(taken) if part.system is not None), system)
+        topology = _changed(point, taken, system)
         report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
@@ -137,9 +134,9 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         if gain:
             failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system)
             warned = _gained(scene, failure, warned)
-        step = TimeStep(index, last.state, report, row, system, last.memory, changed)
+        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology)
         yield step
-        point = Checkpoint(index, last.state, last.memory)
+        point = Checkpoint(index, last.state, last.memory, topology)
 
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
@@ -150,9 +147,20 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
         return system, Checkpoint(0, scene.initial(system))
     if start.topology is None:
         return scene.system(), start
-    if not isinstance(scene, Restoring):
-        raise RunError(f"scene {scene.name!r} cannot restore a changed topology", where="simulate")
-    return scene.restore(start.topology), start
+    now = scene.after(start.topology.events)
+    return now.system() if start.topology.mesh is None else now.restored(start.topology.mesh), start
+
+
+def events_in(point: Checkpoint) -> int:
+    """How many events have happened before a point of a run."""
+    return 0 if point.topology is None else point.topology.events
+
+
+def _changed(point: Checkpoint, taken: Sequence[Step], system: Any) -> Topology | None:
+    """What has changed after a step."""
+    if all(part.system is None for part in taken):
+        return point.topology
+    return Topology(events_in(point), system.topology() if isinstance(system, Reshaping) else None)
 
 
 def require_scene(thing: Any, where: str) -> None:
@@ -160,14 +168,6 @@ def require_scene(thing: Any, where: str) -> None:
     if not isinstance(thing, SceneLike):
         remedy = "give its .scene" if isinstance(thing, Around) else "give a pliant.Scene"
         raise SceneError(f"{type(thing).__name__} is no scene", where=where, remedy=remedy)
-
-
-def topology_of(system: Any) -> Any:
-    """What a scene's ``restore`` needs to make this system again."""
-    if not isinstance(system, Reshaping):
-        what = f"{type(system).__name__} changed its topology but does not say it by topology()"
-        raise RunError(what, where="checkpoint")
-    return system.topology()
 
 
 def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple[Step | None, str]:
@@ -245,7 +245,7 @@ def _substeps(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> lis
             continue
         pieces.append(step)
         system = system if step.system is None else step.system
-        here = Checkpoint(point.step, step.state, step.memory)
+        here = Checkpoint(point.step, step.state, step.memory, point.topology)
         done += size
         while size < 2 ** (MAX_HALVINGS - 1) and done % (2 * size) == 0:
             size *= 2

@@ -7,23 +7,29 @@ J maps the velocities that are really free to those of the material: the identit
 the condensation Jacobian for ConJac [ConJac2020, Eq. 10], joint rates for RedMax [Weidner2022, Eq. 3.6], Lagrangian and
 Eulerian cloth velocities for EOL [Weidner2022, Eq. 2.12]. A coupled scene stacks blocks of J.
 D v is subtracted because the damping force at the new velocity is already on the left.
+
+A part prepares its `Block`, `solve_block` finds the velocities, the part finishes with them. With friction the rows and
+the slip directions take turns on the same matrix (`pliant.linear.staggered`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.errors import NotPositiveDefinite
+from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.inverse import Inverse, Matrix, Solvable, dense_inverse
+from pliant.linear.kkt import Point
+from pliant.linear.lowrank import Corrected
+from pliant.linear.qp import QPSolver, solve_qp
+from pliant.linear.staggered import Slip, Staggered, dense
 from pliant.state import Counts, SolveReport, State
 
-Matrix = Any  # a dense Array or a scipy.sparse matrix
 Rows = tuple[Matrix, Array]
 
 
@@ -31,7 +37,7 @@ Rows = tuple[Matrix, Array]
 class VelocitySolution:
     """The new velocities ``u``; impulses [N s] of the equality rows (either sign) and inequality rows (>= 0).
 
-    The rows act on the velocities as A u = b + Aeq^T equality + C^T inequality.
+    The rows act on the velocities as A u = b + Aeq^T equality + C^T inequality + T^T friction.
     """
 
     u: Array
@@ -39,6 +45,22 @@ class VelocitySolution:
     inequality: Array
     report: SolveReport
     memory: Any = None
+    friction: Array = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Linearisation:
+    """How parts linearise a step: ``beta`` weighs K, ``psd`` projects it, ``ahead`` takes it at q + h v instead of q.
+
+    ``matrix`` says how parts that move on joints represent theirs (`Dense`, `Sparse` or `PCG` of `pliant.articulated`).
+    Without ``points`` a part may leave out its points and their Jacobian, which cost a long chain more than its step.
+    """
+
+    beta: float = 1.0
+    psd: bool = True
+    ahead: bool = False
+    matrix: Any = None
+    points: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +78,12 @@ class Live:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A part's share of a velocity step: 1/2 u^T A u - u^T b over its own velocities, its own rows, its points.
+    """A part's share of a velocity step: 1/2 y^T A y - y^T b over y = u - ``origin``, its own rows on u, its points.
 
-    ``x (p, 3)`` are its points where the step linearises, ``J (3 p, n)`` gives their velocities J u.
+    ``x (p, 3)`` are its points where the step linearises, ``J (3 p, n)`` and ``w (3 p,)`` give their velocities J u + w
+    (w: of prescribed points; None for 0). ``origin (n,)`` None is 0; from the old velocities a body at rest stays there
+    to the last bit. ``slip`` are the friction directions of its own inequality rows, as they are numbered here.
+    ``guess (n,)`` are the old velocities: contact is looked for where they lead, iterations start from them.
     """
 
     A: Matrix
@@ -68,6 +93,10 @@ class Block:
     equality: Rows | None = None
     inequality: Rows | None = None
     live: Live | None = None
+    origin: Array | None = None
+    w: Array | None = None
+    slip: Slip | None = None
+    guess: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,33 +125,75 @@ class Prepared(Protocol):
         ...
 
 
-def project(J: Matrix, A: Matrix, b: Array) -> tuple[Matrix, Array]:
-    """(J^T A J, J^T b): the same step in the coordinates that are free."""
-    return J.T @ (A @ J), J.T @ b
+@runtime_checkable
+class Carrying(Protocol):
+    """A prepared part with bodies that others push at: links."""
+
+    def carried(self, body: IntArray, x: Array) -> sp.csr_matrix:
+        """(3 k, n): the velocities of the material of bodies ``body (k,)`` at the points ``x (k, 3)``."""
+        ...
+
+
+def solve_block(
+    block: Block,
+    *,
+    linear: LinearSolver | None = None,
+    qp: QPSolver | None = None,
+    friction: Staggered = Staggered(),  # noqa: B008  (a frozen value)
+    memory: Any = None,
+) -> VelocitySolution:
+    """The velocities of a block and the impulses of its rows."""
+    u0 = block.origin
+    equality, inequality, slip = block.equality, block.inequality, block.slip
+    if u0 is not None:
+        equality, inequality = (None if r is None else (r[0], r[1] - r[0] @ u0) for r in (equality, inequality))
+        slip = None if slip is None else replace(slip, drift=slip.drift - slip.T @ u0)
+    found = velocity_step(
+        block.A,
+        block.b,
+        equality=equality,
+        inequality=inequality,
+        slip=slip,
+        linear=linear,
+        qp=qp,
+        friction=friction,
+        memory=memory,
+        guess=block.guess,
+    )
+    return found if u0 is None else replace(found, u=u0 + found.u)
 
 
 def velocity_step(
     A: Matrix,
     b: Array,
     *,
+    J: Matrix = None,
     equality: Rows | None = None,
     inequality: Rows | None = None,
-    linear: Any = None,
-    qp: Any = None,
+    slip: Slip | None = None,
+    linear: LinearSolver | None = None,
+    qp: QPSolver | None = None,
+    friction: Staggered = Staggered(),  # noqa: B008  (a frozen value)
     memory: Any = None,
+    guess: Array | None = None,
 ) -> VelocitySolution:
     """Solve the quadratic programme above. Without rows it is one Cholesky solve, dense or sparse as A is.
 
-    ``linear`` is a LinearSolver (default `Cholesky`), ``qp`` a QP solver of `pliant.linear.qp`; ``memory`` is the
-    analysis or warm start returned by the previous step.
+    With ``J (N, n)``, A and b are those of the material, and the programme is that of J^T A J and J^T b. ``linear`` is
+    a LinearSolver (default `Cholesky`), ``qp`` a QP solver of `pliant.linear.qp`; ``memory`` is the analysis or warm
+    start returned by the previous step. With friction along ``slip``, or a matrix that is never formed, impulses are
+    found first: `Staggered`. Such a matrix is solved with from ``guess (n,)``.
     """
+    if J is not None:
+        A, b = J.T @ (A @ J), J.T @ b
     if _empty(equality) and _empty(inequality):
-        return _unconstrained(A, b, linear or Cholesky(), memory)
-    from pliant.linear.qp import solve_qp
-
+        return _unconstrained(A, b, linear or Cholesky(), memory, guess)
+    if isinstance(A, Solvable | Corrected) or (slip is not None and len(slip)):
+        return _by_impulses(A, b, (equality, inequality, slip), linear or Cholesky(), friction, memory)
     start = perf_counter()
     options = {} if qp is None else {"solver": qp}
-    result = solve_qp(sp.csc_matrix(A), -b, equality=equality, inequality=inequality, warm=memory, **options)
+    warm = memory if isinstance(memory, Point) else None
+    result = solve_qp(sp.csc_matrix(A), -b, equality=equality, inequality=inequality, warm=warm, **options)
     report = SolveReport(
         converged=result.converged,
         iterations=result.iterations,
@@ -134,18 +205,52 @@ def velocity_step(
     return VelocitySolution(result.x, result.y_equality, result.z_inequality, report, result.warm)
 
 
+def _by_impulses(
+    A: Matrix,
+    b: Array,
+    rows: tuple[Rows | None, Rows | None, Slip | None],
+    linear: LinearSolver,
+    friction: Staggered,
+    memory: Any,
+) -> VelocitySolution:
+    """Impulses from the inverse of A on the rows, with friction where they slip; ``memory`` is (analysis, shares)."""
+    start = perf_counter()
+    equality, inequality, slip = rows
+    n = len(b)
+    (E, e), (C, d) = (r if r is not None else (np.zeros((0, n)), np.zeros(0)) for r in (equality, inequality))
+    analysis, share = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
+    inverse = Inverse(A, linear, analysis)
+    lower = np.concatenate([np.full(len(e), -np.inf), np.zeros(len(d))])
+    G = np.concatenate([dense(E), dense(C)])
+    found = friction.solve(inverse.columns, b, (G, np.concatenate([e, d]), lower), slip, share)
+    good = found.converged and inverse.converged
+    message = "" if good else f"impulses still change by {found.residual:.3g} after {found.iterations} turns"
+    report = SolveReport(
+        good,
+        found.iterations,
+        found.residual,
+        friction.tolerance,
+        inverse.counts,
+        {"solve": perf_counter() - start},
+        message=message,
+    )
+    y, z = found.y[: len(e)], found.y[len(e) :]
+    return VelocitySolution(found.u, y, z, report, (inverse.memory, found.share), found.z)
+
+
 def _empty(rows: Rows | None) -> bool:
     return rows is None or len(rows[1]) == 0
 
 
-def _unconstrained(A: Matrix, b: Array, linear: Any, memory: Any) -> VelocitySolution:
+def _unconstrained(A: Matrix, b: Array, linear: LinearSolver, memory: Any, guess: Array | None) -> VelocitySolution:
     none = np.zeros(0)
+    if isinstance(A, Solvable):
+        s = A.solve(b, np.zeros_like(b) if guess is None else guess)
+        report = SolveReport(s.converged, max(s.counts.inner, 1), s.residual, np.inf, s.counts)
+        return VelocitySolution(s.x, none, none, report)
     start = perf_counter()
     if not sp.issparse(A):
-        try:
-            u = scipy.linalg.cho_solve(scipy.linalg.cho_factor(A), b)
-        except scipy.linalg.LinAlgError as error:
-            raise NotPositiveDefinite(f"the velocity matrix is not positive definite: {error}") from error
+        u = dense_inverse(A)(b)
         seconds = {"solve": perf_counter() - start}
         return VelocitySolution(u, none, none, _linear_report(A @ u - b, b, Counts(0, 0, 0, 1, 1), seconds))
     factor = linear.factor(A if isinstance(A, sp.csr_matrix) else sp.csr_matrix(A), memory)

@@ -2,8 +2,7 @@
 
 from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
-from pliant.articulated.dynamics import LinearlyImplicitTree
-from pliant.articulated.friction import Friction
+from pliant.articulated.friction import Friction, frictionless
 from pliant.articulated.implicit import TreeBDF1, TreeBDF2
 from pliant.articulated.linear import PCG, Dense, Sparse
 from pliant.articulated.obstacles import moving_obstacles
@@ -24,7 +23,6 @@ __all__ = [
     "Body",
     "Dense",
     "Friction",
-    "LinearlyImplicitTree",
     "Link",
     "Sparse",
     "StaggeredProjections",
@@ -34,6 +32,7 @@ __all__ = [
     "composite",
     "cuboid",
     "cylinder",
+    "frictionless",
     "mesh_body",
     "moving_obstacles",
     "particle",

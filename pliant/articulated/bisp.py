@@ -1,9 +1,14 @@
 """Bilateral staggered projections: friction inside joints without a contact programme [Weidner2022, Alg. 3.2].
 
-Reduced coordinates satisfy the joints exactly; the joint reaction is the force that explains the difference between the
-constrained and the unconstrained maximal velocities (Eq. 3.5), the normal impulses are local solves (Eq. 3.7), and only
-the friction programme (Eq. 3.2) remains. As printed, the quadratic velocity force acts twice; here f~ = f - M Jdot v is
-used throughout, and ``published=True`` gives the printed algorithm.
+Reduced coordinates satisfy the joints exactly; the joint reaction is what is missing in the balance of the maximal
+equations at the reduced velocity,
+
+    h f_alpha = A J u - M J v - h (f~ + f_beta) - G^T y - h W tau,     so that J^T f_alpha = 0,
+
+with y the multipliers of the external rows G (closures, floors, motors) and W tau the wrenches of joint forces. The
+normal impulses are local solves (Eq. 3.7), and only the friction programme (Eq. 3.2) remains. As printed, the quadratic
+velocity force acts twice, here f~ = f - M Jdot v is used throughout; and the reaction contains G^T (y - y_m), with y_m
+the multipliers of free bodies (Eq. 3.8), which no joint exerts. ``published=True`` gives the printed algorithm.
 """
 
 from dataclasses import dataclass, field
@@ -12,13 +17,23 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
 from pliant.articulated.constraints.rows import RowSet
-from pliant.articulated.dual import Dual
 from pliant.articulated.dynamics import Impulses, active_rows
-from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, joint_wrenches, shares, warm_start
-from pliant.articulated.linear import Factored, dense_matrix
+from pliant.articulated.friction import (
+    UNSOLVED,
+    Contacts,
+    Friction,
+    MaximalFactor,
+    joint_force_wrenches,
+    joint_wrenches,
+    shares,
+    warm_start,
+)
+from pliant.articulated.linear import dense_matrix
 from pliant.articulated.system import ArticulatedSystem, Assembly
+from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+from pliant.linear.dual import Dual
+from pliant.linear.inverse import dense_inverse
 from pliant.state import Counts, SolveReport, State, Step
 
 CYCLING = 20  # iterations after which reactions and friction are taken to chase each other
@@ -32,7 +47,7 @@ class BISPMemory:
     share: Array | None  # friction impulses as parts of their limits
     beta: Array  # friction impulses [N s]
     limits: Array  # mu alpha [N s]
-    reaction: Array  # f_alpha (n, 6)
+    reaction: Array  # f_alpha (n, 6), summed on the bodies; `joint_wrenches` gives those of single joints
     impulses: Impulses  # of all constraint rows
 
 
@@ -105,17 +120,17 @@ class _Problem:
         self.kin, self.system = at.kin, system
         self.A = at.matrix(h)
         self.maximal = MaximalFactor(self.A)
-        self.reduced = Factored(dense_matrix(at, h))
         self.momentum = at.inertia * at.kin.twists
         self.equality, self.inequality = rows
         self.owners = tuple(int(p.owner) for r in rows for p in r.parts for _ in p.g)
         G_r, rhs = np.concatenate([r.matrix for r in rows]), np.concatenate([r.rhs for r in rows])
         lower = np.concatenate([np.full(len(rows[0]), -np.inf), np.zeros(len(rows[1]))])
-        self.reduced_dual = Dual(G_r, rhs, lower, lambda y: self.reduced.solve(y, y).x)
+        self.reduced_dual = Dual(G_r, rhs, lower, dense_inverse(dense_matrix(at, h)))
         G = np.concatenate([r.maximal for r in rows])
         self.maximal_rows = np.any(G != 0.0, axis=1)
         keep = self.maximal_rows
-        self.maximal_dual = Dual(G[keep], rhs[keep], lower[keep], self.maximal.solve)
+        if self.published:
+            self.maximal_dual = Dual(G[keep], rhs[keep], lower[keep], self.maximal.solve)
         self.G = G
         self.contacts = Contacts(system, at.kin, rows[1].parts, method.friction, method.regularisation)
         self.Y = self.maximal.solve(self.contacts.T.T)
@@ -130,12 +145,23 @@ class _Problem:
         return self.reduced_dual.solve(b, self.box)
 
     def react(self, f_beta: Array) -> tuple[Array, Array, Array]:
-        """(u, impulses, f_alpha): constrained reduced velocity, and the joint reactions from Eq. 3.5a / 3.8."""
+        """(u, impulses, f_alpha): constrained reduced velocity, and the joint reactions; as printed from Eq. 3.8."""
+        h, at = self.h, self.at
         u, impulses = self.reduced_solve(f_beta)
-        f = self.at.f if self.published else self.at.biased
-        v, _ = self.maximal_dual.solve((self.momentum + self.h * (f + f_beta)).ravel(), self.box)
-        difference = self.kin.apply(u) - v.reshape(-1, 6)
-        return u, impulses, self.A.multiply(difference) / self.h
+        if self.published:
+            v, _ = self.maximal_dual.solve((self.momentum + h * (at.f + f_beta)).ravel(), self.box)
+            return u, impulses, self.A.multiply(self.kin.apply(u) - v.reshape(-1, 6)) / h
+        external = (self.G.T @ impulses).reshape(-1, 6)
+        missing = self.A.multiply(self.kin.apply(u)) - self.momentum - h * (at.biased + f_beta) - external
+        return u, impulses, missing / h - joint_force_wrenches(self.kin, self.joint_forces(u, impulses))
+
+    def joint_forces(self, u: Array, impulses: Array) -> Array:
+        """tau (nr,): joint springs, dampers and torques, and the rows on joint coordinates (limits, gears, motors)."""
+        inner = ~self.maximal_rows
+        pull = self.reduced_dual.G[inner].T @ impulses[inner]
+        for index, block in self.at.loads.reduced_diagonals(-self.h * self.h, -self.h)[0]:
+            pull[index] -= block @ u[index]
+        return self.at.f_r + pull / self.h
 
     def reaction(self, f_alpha: Array, impulses: Array) -> Array:
         """What must stop changing (k, n, 6): reactions of joints and of external rows; as printed, of joints only."""

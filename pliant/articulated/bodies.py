@@ -11,14 +11,15 @@ from pliant.articulated.se3 import adjoint, frame, inverse
 from pliant.errors import MaterialError, MeshError, SceneError
 
 _NO_POINTS, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+_NO_TETS = np.zeros((0, 4), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Body:
     """``inertia (6,)`` [kg m^2, kg] in the body frame E_ji = ``frame`` (4, 4) as seen from its joint.
 
-    The body frame sits at the centre of mass along the principal axes. ``points``, ``faces`` draw it; ``radius`` > 0
-    marks a sphere that can touch floors.
+    The body frame sits at the centre of mass along the principal axes. ``points``, ``faces`` are its surface, ``tets``
+    fill it where they are known; ``radius`` > 0 marks a sphere that can touch floors.
     """
 
     inertia: Array
@@ -26,6 +27,7 @@ class Body:
     points: Array = field(default_factory=lambda: _NO_POINTS)
     faces: IntArray = field(default_factory=lambda: _NO_FACES)
     radius: float = 0.0
+    tets: IntArray = field(default_factory=lambda: _NO_TETS)
 
     def __post_init__(self) -> None:
         require_frame(self.frame, "Body.frame")

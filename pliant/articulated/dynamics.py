@@ -1,27 +1,28 @@
-"""The linearly implicit step of RedMax [Weidner2022, Eq. 3.6].
+"""The velocity step of joints, RedMax [Weidner2022, Eq. 3.6].
 
-    A u = J^T M J v + h (f_r + J^T (f_m - M Jdot v)),   A = J^T (M - hD - h^2 K) J - h D_r - h^2 K_r,   q += h u
-    s.t.  G u = e,  C u >= d
+    A u = J^T M J v + h (f_r + J^T (f_m - M Jdot v)),   A = J^T (M - hD - beta h^2 K) J - h D_r - beta h^2 K_r
+    s.t.  G u = e,  C u >= d,      q += h u
 
-Without rows it is one linear solve (`Dense`, `Sparse`, `PCG`); with rows a quadratic programme: the shared velocity
-step for explicit matrices, a small dual programme behind `PCG`.
+A is `Dense`, `Sparse` or never formed (`PCG`); contacts with a coefficient of their own rub.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Rows, RowSet, stacked
-from pliant.articulated.linear import Dense, Factored, MatrixChoice, Solved, VelocityMatrix
+from pliant.articulated.linear import Dense
+from pliant.articulated.se3 import gamma
 from pliant.articulated.system import ArticulatedSystem, Assembly
 from pliant.articulated.tree import Kinematics
-from pliant.errors import NotPositiveDefinite, SceneError
-from pliant.linear.qp import solve_qp
-from pliant.state import Counts, SolveReport, State, Step
-from pliant.velocity_step import velocity_step
+from pliant.errors import SceneError
+from pliant.linear.staggered import Slip
+from pliant.state import State
+from pliant.velocity_step import Block, Linearisation, Moved
 
 
 @dataclass(frozen=True)
@@ -48,40 +49,74 @@ class Impulses:
         return self.values[np.array(self.owners, dtype=int) == constraint] / self.h
 
 
-@dataclass(frozen=True)
-class LinearlyImplicitTree:
-    """One velocity step of an articulated system. Memory is the `Impulses` of the step before."""
+class TreeStep:
+    """Joint rates in the middle of a velocity step. What it keeps is the `Impulses` of its constraints."""
 
-    matrix: MatrixChoice = Dense()  # noqa: RUF009  (a frozen value)
-    qp: Any = None
-    order: ClassVar[int] = 1
-    made_for: ClassVar[type] = ArticulatedSystem
-    works: ClassVar[tuple[str, ...]] = ("motors",)
+    def __init__(self, system: ArticulatedSystem, state: State, h: float, how: Linearisation) -> None:
+        if how.ahead:
+            remedy = 'use variant "A"'
+            raise SceneError("joints are linearised where they are", where="LinearlyImplicit.variant", remedy=remedy)
+        self.q, v = system.tree.reparameterise(state.q, state.v)
+        self.system, self.h, self.t, self.how = system, h, state.t, how
+        self.kin = system.kinematics(self.q, v)
+        self.at = system.assemble(self.kin, state.t + h)
+        self.rows = active_rows(system, self.kin, state.t + h)
 
-    def step(self, system: ArticulatedSystem, state: State, h: float, memory: Any = None) -> Step:
-        _refuse_friction(system)
-        q, v = system.tree.reparameterise(state.q, state.v)
-        t = state.t + h
-        kin = system.kinematics(q, v)
-        at = system.assemble(kin, t)
-        equality, inequality = active_rows(system, kin, t)
-        b = right_hand_side(at, h)
-        try:
-            A = self.matrix.prepare(at, h)
-            u, impulses, report = solve_rows(A, b, equality, inequality, v, self.qp)
-        except NotPositiveDefinite as error:
-            return Step(state, memory, (SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), message=str(error)),))
-        if not np.isfinite(u).all():
-            return Step(state, memory, (SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), message="not finite"),))
-        acted = Impulses.of((*equality.parts, *inequality.parts), impulses, h)
-        return Step(State(q + h * u, u, t), acted, (report,), work={"motors": h * acted.power})
+    @cached_property
+    def block(self) -> Block:
+        equality, inequality = self.rows
+        matrix = Dense() if self.how.matrix is None else self.how.matrix
+        x, J = np.zeros((0, 3)), sp.csr_matrix((0, self.system.tree.dof))
+        if self.how.points:
+            counts = [max(len(link.body.points), 1) for link in self.system.tree.links]
+            x = self.system.positions(self.q)
+            J = self.carried(np.repeat(np.arange(len(counts)), counts), x)
+        return Block(
+            matrix.prepare(self.at, self.h, self.how.beta),
+            right_hand_side(self.at, self.h),
+            x,
+            J,
+            (equality.matrix, equality.rhs),
+            (inequality.matrix, inequality.rhs),
+            slip=_slip(self.kin, inequality),
+            guess=self.kin.v,
+        )
+
+    def reach(self, u: Array, h: float) -> float:
+        return h
+
+    def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
+        parts = (*self.rows[0].parts, *self.rows[1].parts)
+        acted = Impulses.of(parts, np.concatenate([equality, inequality]), self.h)
+        work = {"motors": self.h * acted.power}
+        return Moved(State(self.q + h * u, u, self.t + h), acted, work=work)
+
+    def carried(self, body: IntArray, x: Array) -> sp.csr_matrix:
+        """(3 k, nr): the velocities of the material of links ``body (k,)`` at the world points ``x (k, 3)``."""
+        return carried(self.kin, body, x)
 
 
-def _refuse_friction(system: ArticulatedSystem) -> None:
-    for c in system.constraints:
-        if getattr(c, "mu", None):
-            what, remedy = f"{type(c).__name__} has friction mu = {c.mu:g}", "use BISP, or give mu = 0"  # type: ignore[attr-defined]
-            raise SceneError(what, where="LinearlyImplicitTree", remedy=remedy)
+def carried(kin: Kinematics, body: IntArray, x: Array) -> sp.csr_matrix:
+    """(3 k, nr): R Gamma(x_local) J_body, the velocities of links ``body (k,)`` at world points ``x (k, 3)``."""
+    E = kin.frames[body]
+    local = np.einsum("kji,kj->ki", E[:, :3, :3], x - E[:, :3, 3])
+    J = kin.jacobian().reshape(-1, 6, kin.tree.dof)[body]
+    return sp.csr_matrix((E[:, :3, :3] @ gamma(local) @ J).reshape(-1, kin.tree.dof))
+
+
+def _slip(kin: Kinematics, rows: RowSet) -> Slip | None:
+    """The friction directions of contacts that have a coefficient; without one there is no friction here."""
+    T, number, mu, first = [], [], [], 0
+    for part in rows.parts:
+        if part.tangents is not None and part.tangents.mu:
+            T.append(kin.project_rows(part.tangents.T))
+            number.append(np.repeat(np.arange(first, first + len(part.g)), 2))
+            mu.append(np.full(2 * len(part.g), part.tangents.mu))
+        first += len(part.g)
+    if not T:
+        return None
+    rubbing = np.concatenate(T)
+    return Slip(rubbing, np.zeros(len(rubbing)), np.concatenate(number), np.concatenate(mu))
 
 
 def active_rows(system: ArticulatedSystem, kin: Kinematics, t: float) -> tuple[RowSet, RowSet]:
@@ -96,40 +131,3 @@ def active_rows(system: ArticulatedSystem, kin: Kinematics, t: float) -> tuple[R
 def right_hand_side(at: Assembly, h: float) -> Array:
     """J^T (M J v + h f~) + h f_r (nr,)."""
     return at.kin.apply_transpose(at.inertia * at.kin.twists + h * at.biased) + h * at.f_r
-
-
-def solve_rows(
-    A: VelocityMatrix, b: Array, equality: RowSet, inequality: RowSet, guess: Array, qp: Any
-) -> tuple[Array, Array, SolveReport]:
-    """(u, impulses of all rows, report)."""
-    if not len(equality) and not len(inequality):
-        s = A.solve(b, guess)
-        report = SolveReport(s.converged, max(s.counts.inner, 1), s.residual, np.inf, s.counts + Counts(1, 1))
-        return s.x, np.zeros(0), report
-    if isinstance(A, Factored):
-        solution = velocity_step(
-            A.A, b, equality=(equality.matrix, equality.rhs), inequality=(inequality.matrix, inequality.rhs), qp=qp
-        )
-        return solution.u, np.concatenate([solution.equality, solution.inequality]), solution.report
-    return _dual(A, b, equality, inequality, guess, qp)
-
-
-def _dual(
-    A: VelocityMatrix, b: Array, equality: RowSet, inequality: RowSet, guess: Array, qp: Any
-) -> tuple[Array, Array, SolveReport]:
-    """The programme in its multipliers: min 1/2 y^T (G A^-1 G^T) y + y^T (G A^-1 b - rhs), y >= 0 for inequalities."""
-    G = np.concatenate([equality.matrix, inequality.matrix])
-    rhs = np.concatenate([equality.rhs, inequality.rhs])
-    columns: list[Solved] = [A.solve(b, guess)] + [A.solve(g, np.zeros_like(b)) for g in G]
-    X = np.stack([s.x for s in columns[1:]], axis=1)
-    m, k = len(rhs), len(inequality)
-    bounds = (np.eye(m)[m - k :], np.zeros(k))
-    options = {} if qp is None else {"solver": qp}
-    W = G @ X
-    result = solve_qp(0.5 * (W + W.T), G @ columns[0].x - rhs, inequality=bounds, **options)
-    counts = Counts(1, 1)
-    for s in columns:
-        counts = counts + s.counts
-    good = result.converged and all(s.converged for s in columns)
-    report = SolveReport(good, result.iterations, result.residual, result.tolerance, counts, message=result.message)
-    return columns[0].x + X @ result.x, result.x, report

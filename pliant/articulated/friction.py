@@ -1,13 +1,16 @@
 """Friction inside joints and outside: tangents, limits, and the local contact solves [Weidner2022, sec. 3.3]."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix
+from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.joint_contacts import PatchGroup
@@ -28,6 +31,39 @@ class Friction:
     def __post_init__(self) -> None:
         if not (self.joints >= 0.0 and self.external >= 0.0):
             raise SceneError(f"mu = ({self.joints}, {self.external})", where="Friction", remedy="coefficients are >= 0")
+
+
+def refuse_friction(system: ArticulatedSystem, where: str) -> None:
+    """Refuse what would rub under BISP and be ignored by the method ``where``: contacts in joints, dry joints, floors.
+
+    A floor or box whose ``mu`` is None takes the method's coefficient, of which a method without friction has none.
+    """
+    remedy = "step it with BISP or StaggeredProjections, or take pliant.articulated.frictionless(system)"
+    name = lambda link: f"'{system.tree.names[int(link)]}'"
+    for dry in system.dry:
+        if dry.force > 0.0:
+            raise SceneError(
+                f"DryFriction of {dry.force:g} on {name(dry.link)} would not act", where=where, remedy=remedy
+            )
+    for group in system.patches:
+        for child, closure, mu in zip(group.child, group.closure, group.mu, strict=True):
+            if mu != 0.0:
+                what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
+                raise SceneError(f"the friction in the {what} would not act", where=where, remedy=remedy)
+    for c in system.constraints:
+        if isinstance(c, FloorContact | BoxContact) and c.mu:
+            what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would not act"
+            raise SceneError(what, where=where, remedy=remedy)
+
+
+def frictionless(system: ArticulatedSystem) -> ArticulatedSystem:
+    """The same system with no friction in joints and closures, and mu = 0 on floors and boxes."""
+    smooth = copy(system)
+    smooth.patches, smooth.dry = (), ()
+    smooth.constraints = tuple(
+        replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact) else c for c in system.constraints
+    )
+    return smooth
 
 
 class MaximalFactor:
@@ -125,6 +161,42 @@ def warm_start(share: Array | None, limits: Array) -> Array:
 def joint_wrenches(kin: Kinematics, f: Array, receiver: IntArray) -> Array:
     """Reaction wrench of each joint on its child (n, 6), from the sums on the bodies: leaf to root."""
     return kernels.accumulate(kin.tree.parent, receiver, kin.R, kin.p, f)
+
+
+def joint_force_wrenches(kin: Kinematics, tau: Array) -> Array:
+    """Sums on the bodies (n, 6) of the wrenches that the joint forces tau (nr,) are, so that J^T of them is tau.
+
+    W = A_ji^T S (S^T S)^-1 tau on the child, the opposite on its parent, joint by joint (as `wrench_map`).
+    """
+    t = kin.tree
+    return _joint_forces(t.parent, t.ptr, t.Eb, kin.R, kin.p, kin.B, tau)
+
+
+@njit(cache=True, error_model="numpy")
+def _joint_forces(parent: IntArray, ptr: IntArray, Eb: Array, R: Array, p: Array, B: Array, tau: Array) -> Array:
+    f, S, gram = np.zeros((len(parent), 6)), np.zeros((6, 6)), np.zeros((6, 6))
+    x, w, child = np.zeros(6), np.zeros(6), np.zeros(6)
+    for i in range(len(parent)):
+        a, k = ptr[i], ptr[i + 1] - ptr[i]
+        if not np.any(tau[a : a + k] != 0.0):
+            continue
+        turn, origin = np.ascontiguousarray(Eb[i, :3, :3]), np.ascontiguousarray(Eb[i, :3, 3])
+        for c in range(k):
+            kernels._to_child(turn, origin, B[a + c], S[c])
+            x[c] = tau[a + c]
+        for r in range(k):
+            for c in range(k):
+                gram[r, c] = np.dot(S[r], S[c])
+        kernels._cholesky(gram, k)
+        kernels._cholesky_solve(gram, k, x)
+        w[:], child[:] = 0.0, 0.0
+        for c in range(k):
+            w += x[c] * S[c]
+        kernels._to_parent(turn, origin, w, child)
+        f[i] += child
+        if parent[i] >= 0:
+            kernels._to_parent(R[i], p[i], -child, f[parent[i]])
+    return f
 
 
 def _to_parents(kin: Kinematics, children: IntArray, w: Array) -> Array:

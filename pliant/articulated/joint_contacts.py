@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.articulated.constraints.loops import LoopClosure
+from pliant.articulated.joints import Prismatic, Revolute
 from pliant.articulated.se3 import gamma, rotation
 from pliant.articulated.tree import Kinematics, Tree
 from pliant.errors import SceneError
@@ -88,10 +90,12 @@ def grouped(patches: Sequence[Patch]) -> tuple[PatchGroup, ...]:
 
 
 def _stacked(patches: list[Patch]) -> PatchGroup:
-    column = lambda name: np.array([getattr(p, name) for p in patches])
     mu = np.array([np.nan if p.mu is None else p.mu for p in patches])
-    child, parent, closure = column("child"), column("parent"), column("closure")
-    return PatchGroup(child, parent, closure, column("points"), column("normals"), column("tangents"), mu)
+    child, parent, closure = (np.array(x) for x in zip(*((p.child, p.parent, p.closure) for p in patches), strict=True))
+    points, normals, tangents = (
+        np.array(x) for x in zip(*((p.points, p.normals, p.tangents) for p in patches), strict=True)
+    )
+    return PatchGroup(child, parent, closure, points, normals, tangents, mu)
 
 
 @dataclass(frozen=True)
@@ -129,12 +133,11 @@ class CylinderContact:
 
     def patch(self, tree: Tree, constraints: Sequence[Any]) -> Patch:
         i = tree.body(self.link)
-        axis = getattr(tree.links[i].joint, "axis", None)
-        if axis is None:
-            raise SceneError(
-                "its joint has no axis", where=f"CylinderContact on '{self.link}'", remedy="use a Revolute joint"
-            )
-        return _cylinder(i, int(tree.parent[i]), tree.Eij[i], axis, self)
+        joint = tree.links[i].joint
+        if not isinstance(joint, Revolute):
+            what = f"its joint is {type(joint).__name__}, which has no axis to turn about"
+            raise SceneError(what, where=f"CylinderContact on '{self.link}'", remedy="use a Revolute joint")
+        return _cylinder(i, int(tree.parent[i]), tree.Eij[i], joint.axis, self)
 
 
 @dataclass(frozen=True)
@@ -148,13 +151,12 @@ class ClosureContact:
 
     def patch(self, tree: Tree, constraints: Sequence[Any]) -> Patch:
         c = constraints[self.closure]
-        if not hasattr(c, "axis"):
-            raise SceneError(
-                f"constraint {self.closure} has no axis", where="ClosureContact", remedy="name a LoopClosure"
-            )
+        if not isinstance(c, LoopClosure):
+            what = f"constraint {self.closure} is a {type(c).__name__}, which has no axis"
+            raise SceneError(what, where="ClosureContact", remedy="give the position of a LoopClosure")
         E = np.eye(4)
         E[:3, 3] = c.x1
-        return _cylinder(int(c.first), int(c.second), E, c.axis, self, closure=self.closure)
+        return _cylinder(tree.body(c.first), tree.body(c.second), E, c.axis, self, closure=self.closure)
 
 
 @dataclass(frozen=True)
@@ -167,12 +169,11 @@ class BoxJointContact:
 
     def patch(self, tree: Tree, constraints: Sequence[Any]) -> Patch:
         i = tree.body(self.link)
-        axis = getattr(tree.links[i].joint, "axis", None)
-        if axis is None:
-            raise SceneError(
-                "its joint has no axis", where=f"BoxJointContact on '{self.link}'", remedy="use a Prismatic joint"
-            )
-        A = np.diag(np.asarray(self.sides, dtype=float)) @ _turn(axis)
+        joint = tree.links[i].joint
+        if not isinstance(joint, Prismatic):
+            what = f"its joint is {type(joint).__name__}, which has no axis to slide along"
+            raise SceneError(what, where=f"BoxJointContact on '{self.link}'", remedy="use a Prismatic joint")
+        A = np.diag(np.asarray(self.sides, dtype=float)) @ _turn(joint.axis)
         E = tree.Eij[i]
         corners = np.array([[x, y, z] for z in (-0.5, 0.5) for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
         normals = np.zeros((8, 2, 3))

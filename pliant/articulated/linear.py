@@ -1,7 +1,7 @@
-"""Solving the velocity matrix J^T (M - hD - h^2 K) J - h D_r - h^2 K_r: dense, sparse, or matrix-free in O(n)."""
+"""The velocity matrix J^T (M - hD - beta h^2 K) J - h D_r - beta h^2 K_r: dense, sparse, or matrix-free in O(n)."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,78 +12,34 @@ from pliant.articulated.recursion import Recursion
 from pliant.articulated.system import Assembly
 from pliant.articulated.tree import Kinematics
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.inverse import Matrix, Solved
 from pliant.state import Counts
 
 
-class Solved(NamedTuple):
-    """x with A x = b, the relative residual, whether that is good enough, and the work."""
-
-    x: Array
-    residual: float
-    converged: bool
-    counts: Counts
-
-
-class VelocityMatrix(Protocol):
-    """The reduced velocity matrix of one step, ready to be solved with."""
-
-    def solve(self, b: Array, guess: Array) -> Solved: ...
-
-
 class MatrixChoice(Protocol):
-    """How to represent and solve the velocity matrix, as a frozen dataclass."""
+    """How to represent the velocity matrix, as a frozen dataclass: an array, a sparse matrix, or a `Solvable`."""
 
-    def prepare(self, at: Assembly, h: float) -> VelocityMatrix: ...
+    def prepare(self, at: Assembly, h: float, beta: float = 1.0) -> Matrix: ...
 
 
 @dataclass(frozen=True)
 class Dense:
     """J and the matrix as dense arrays, Cholesky: best for a few dozen links."""
 
-    def prepare(self, at: Assembly, h: float) -> "Factored":
-        return Factored(dense_matrix(at, h))
+    def prepare(self, at: Assembly, h: float, beta: float = 1.0) -> Array:
+        return dense_matrix(at, h, beta)
 
 
 @dataclass(frozen=True)
 class Sparse:
     """J and the matrix sparse, direct factorization: for wide trees, whose J has few entries."""
 
-    def prepare(self, at: Assembly, h: float) -> "Factored":
+    def prepare(self, at: Assembly, h: float, beta: float = 1.0) -> sp.csr_matrix:
         J = sp.csr_matrix(at.kin.jacobian())
-        A = J.T @ at.matrix(h).sparse() @ J + sp.csr_matrix(at.reduced_matrix(h))
-        return Factored(sp.csr_matrix(0.5 * (A + A.T)))  # products round differently in the two triangles
-
-
-class Factored:
-    """A factored matrix, dense or sparse as given."""
-
-    def __init__(self, A: Any) -> None:
-        self.A = A
-        if sp.issparse(A):
-            from pliant.linear.cholesky import Cholesky
-
-            self._factor = Cholesky().factor(A)
-            self._solve = self._factor.solve
-            return
-        try:
-            self._L = np.linalg.cholesky(A)
-        except np.linalg.LinAlgError as error:
-            raise NotPositiveDefinite(
-                "the velocity matrix is not positive definite",
-                where="articulated step",
-                remedy="reduce h, or make destabilising forces explicit",
-            ) from error
-        self._solve = self._solve_dense
-
-    def _solve_dense(self, b: Array) -> Array:
-        from scipy.linalg import cho_solve
-
-        return cho_solve((self._L, True), b, check_finite=False)
-
-    def solve(self, b: Array, guess: Array) -> Solved:
-        x = self._solve(b)
-        residual = float(np.linalg.norm(self.A @ x - b) / max(float(np.linalg.norm(b)), 1e-300))
-        return Solved(x, residual, bool(np.isfinite(residual)), Counts(factorizations=1, solves=1))
+        A = J.T @ at.matrix(h, beta).sparse() @ J + sp.csr_matrix(at.reduced_matrix(h, beta))
+        A = sp.csr_matrix(0.5 * (A + A.T))  # products round differently in the two triangles
+        A.sort_indices()
+        return A
 
 
 @dataclass(frozen=True)
@@ -98,17 +54,17 @@ class PCG:
     iterations: int = 1000
     stiffness: bool = True
 
-    def prepare(self, at: Assembly, h: float) -> "Iterated":
-        return Iterated(self, at, h)
+    def prepare(self, at: Assembly, h: float, beta: float = 1.0) -> "Iterated":
+        return Iterated(self, at, h, beta)
 
 
 class Iterated:
     """The operator p -> J^T (A (J p)) + a p and its preconditioner for one step."""
 
-    def __init__(self, choice: PCG, at: Assembly, h: float) -> None:
+    def __init__(self, choice: PCG, at: Assembly, h: float, beta: float = 1.0) -> None:
         self.choice, self.kin = choice, at.kin
-        self.A: BlockMatrix = at.matrix(h)
-        self.reduced, _ = at.loads.reduced_diagonals(-h * h, -h)
+        self.A: BlockMatrix = at.matrix(h, beta)
+        self.reduced, _ = at.loads.reduced_diagonals(-beta * h * h, -h)
         plain = not choice.stiffness
         diagonal = _inertia(at) if plain else self.A.diagonal
         self.preconditioner = Recursion(at.kin, diagonal, [] if plain else self.reduced)
@@ -149,12 +105,12 @@ class Iterated:
         return Solved(x, residual, residual <= self.choice.tolerance, Counts(solves=1, inner=k))
 
 
-def dense_matrix(at: Assembly, h: float) -> Array:
-    """J^T (M - hD - h^2 K) J - h D_r - h^2 K_r as a dense array (nr, nr)."""
+def dense_matrix(at: Assembly, h: float, beta: float = 1.0) -> Array:
+    """J^T (M - hD - beta h^2 K) J - h D_r - beta h^2 K_r as a dense array (nr, nr)."""
     J = at.kin.jacobian()
-    A = at.matrix(h)
+    A = at.matrix(h, beta)
     AJ = A.dense() @ J if A.coupled() else (A.diagonal @ J.reshape(len(A.diagonal), 6, -1)).reshape(J.shape)
-    return J.T @ AJ + at.reduced_matrix(h)
+    return J.T @ AJ + at.reduced_matrix(h, beta)
 
 
 def _inertia(at: Assembly) -> Array:

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from pliant.articulated.bisp import BISP
-from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.implicit import TreeBDF1, TreeBDF2
 from pliant.articulated.rk45 import RK45
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.articulated.system import ArticulatedSystem
 from pliant.integrators.base import require_fit
+from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.policy import read_policy, steps_of
 from pliant.state import State
 
-TREE_INTEGRATORS = (LinearlyImplicitTree, TreeBDF1, TreeBDF2, RK45, BISP, StaggeredProjections)
+TREE_INTEGRATORS = (LinearlyImplicit, TreeBDF1, TreeBDF2, RK45, BISP, StaggeredProjections)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ArticulatedScene:
     start: State = None  # type: ignore[assignment]  # set below
     h: float = 1e-2
     duration: float = 2.0
-    integrator: Any = field(default_factory=LinearlyImplicitTree)
+    integrator: Any = field(default_factory=LinearlyImplicit)
     name: str = "articulated"
     on_failure: str = "raise"
     on_energy_gain: str = "ignore"
@@ -50,6 +50,12 @@ class ArticulatedScene:
 
     def initial(self, system: ArticulatedSystem) -> State:
         return self.start
+
+    def after(self, happened: int) -> "ArticulatedScene":
+        return self
+
+    def due(self, t: float) -> int:
+        return 0
 
     def run(self, folder: str | Path, **options: Any) -> Any:
         """Simulate and record into ``folder``; returns the run."""

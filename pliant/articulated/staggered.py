@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array
-from pliant.articulated.box_qp import BoxSolver, ProjectedNewton
-from pliant.articulated.dual import Dual
+from pliant.arrays import Array, IntArray
 from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, shares, warm_start
 from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved, released
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
+from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+from pliant.linear.dual import Dual
 from pliant.state import Counts, SolveReport, State, Step
 
 
@@ -34,8 +34,10 @@ class SPMemory:
 class StaggeredProjections:
     """``unilateral=True``: joints are contacts that push (all normals in one programme), as in the original method.
 
-    Otherwise joints are bilateral rows and the normal impulses follow from their reactions as in BISP. The State that
-    comes out is the fit of joint coordinates to the bodies; `SPMemory.bodies` is what is integrated.
+    Otherwise joints are bilateral rows and the normal impulses follow from their reactions as in BISP. So they do for
+    loop closures in both cases: a closure's rows and a set of contacts for the same hinge would contradict each other
+    by whatever the joints have drifted, and opposite contacts then squeeze the hinge the harder the smaller h is. The
+    State that comes out is the fit of joint coordinates to the bodies; `SPMemory.bodies` is what is integrated.
     """
 
     friction: Friction = field(default_factory=Friction)
@@ -116,17 +118,19 @@ class _Problem:
         G, g, owner = joint_rows(kin, errors)
         keep = np.array([o not in covered for o in owner], dtype=bool)
         self._joint = owner[keep]
-        rows, rhs = [G[keep]], [-b * g[keep]]
+        rows, rhs, closing = [G[keep]], [-b * g[keep]], [np.full(int(keep.sum()), -1)]
         for r in equal:
             rows.append(r.G)
             rhs.append(r.rate - system.baumgarte * r.g)
-        self._equalities = sum(len(x) for x in rhs)
+            closing.append(np.full(len(r.g), r.owner))
+        self._closing = np.concatenate(closing)
+        self._equalities = len(self._closing)
+        self._joints = [np.flatnonzero(p.closure < 0) for p in system.patches]  # that push as contacts
         if method.unilateral:
-            for p in system.patches:
+            for p, mine in zip(system.patches, self._joints, strict=True):
                 N = p.rows(kin, p.normals)
-                gap = np.where((p.closure < 0)[:, None], np.einsum("prc,pc->pr", N[..., :6], errors[p.child]), 0.0)
-                rows.append(p.spread(N, len(kin.tree)))
-                rhs.append(-b * gap.ravel())
+                rows.append(p.spread(N, len(kin.tree)).reshape(*N.shape[:2], -1)[mine].reshape(-1, 6 * len(kin.tree)))
+                rhs.append(-b * np.einsum("prc,pc->pr", N[mine][..., :6], errors[p.child[mine]]).ravel())
         for r in unequal:
             rows.append(r.G)
             rhs.append(r.rate - system.baumgarte * r.g)
@@ -152,16 +156,20 @@ class _Problem:
 
     def limits(self, impulses: Array) -> Array:
         """mu alpha per tangent row."""
+        closing = {int(c) for p in self._patches for c in p.closure if c >= 0}
+        closures = {c: self._wrenches(np.flatnonzero(self._closing == c), impulses) for c in closing}
+        wrenches = np.zeros((len(self.kin.tree), 6))
+        for i in np.unique(self._joint):
+            wrenches[i] = self._wrenches(np.flatnonzero(self._joint == i), impulses)[i]
+        alphas = self.contacts.normals(wrenches, closures, self.h)
         first = self._equalities
         if self.method.unilateral:
-            alphas = []
-            for p in self._patches:
-                count = int(np.prod(p.normals.shape[:3]))
-                alphas.append(impulses[first : first + count].reshape(p.normals.shape[:3]))
+            for mine, alpha in zip(self._joints, alphas, strict=True):
+                count = len(mine) * alpha[0].size
+                alpha[mine] = impulses[first : first + count].reshape(-1, *alpha.shape[1:])
                 first += count
-            return self.contacts.limits(alphas, impulses[first:], self.h)
-        wrenches = np.zeros((len(self.kin.tree), 6))
-        for i in range(len(wrenches)):
-            mine = np.flatnonzero(self._joint == i)
-            wrenches[i] = (self.G[mine].T @ impulses[mine]).reshape(-1, 6)[i] / self.h
-        return self.contacts.limits(self.contacts.normals(wrenches, {}, self.h), impulses[first:], self.h)
+        return self.contacts.limits(alphas, impulses[first:], self.h)
+
+    def _wrenches(self, rows: IntArray, impulses: Array) -> Array:
+        """Wrenches (n, 6) of some rows."""
+        return (self.G[rows].T @ impulses[rows]).reshape(-1, 6) / self.h

@@ -8,7 +8,7 @@ Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity a
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,9 @@ from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
+from pliant.state import State
 from pliant.systems.base import Weights
+from pliant.velocity_step import Linearisation, Prepared
 
 _COMPLEX_STEP = 1e-30
 
@@ -47,16 +49,16 @@ class Assembly:
         """f~ = f_m - M Jdot v (n, 6): the wrench with the quadratic velocity term."""
         return self.f - self.inertia * self.kin.bias
 
-    def matrix(self, h: float) -> BlockMatrix:
-        """M - h D - h^2 K over the maximal coordinates."""
+    def matrix(self, h: float, beta: float = 1.0) -> BlockMatrix:
+        """M - h D - beta h^2 K over the maximal coordinates."""
         total = BlockSum(len(self.inertia))
         self.loads.D.scaled_into(total, -h)
-        self.loads.K.scaled_into(total, -h * h)
+        self.loads.K.scaled_into(total, -beta * h * h)
         return total.total(_diagonals(self.inertia))
 
-    def reduced_matrix(self, h: float) -> Array:
-        """-h D_r - h^2 K_r (nr, nr)."""
-        return -h * self.loads.D_r() - h * h * self.loads.K_r()
+    def reduced_matrix(self, h: float, beta: float = 1.0) -> Array:
+        """-h D_r - beta h^2 K_r (nr, nr)."""
+        return -h * self.loads.D_r() - beta * h * h * self.loads.K_r()
 
 
 @dataclass(frozen=True)
@@ -178,8 +180,12 @@ class ArticulatedSystem:
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         """M^-1 f without constraints, by the recursion in O(n)."""
-        kin = self.kinematics(q, v)
-        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(self.force(q, v, t))
+        return self.accelerated(q, self.force(q, v, t))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M(q)^-1 f (nr,)."""
+        kin = self.kinematics(q, np.zeros_like(q))
+        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(f)
 
     def tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
@@ -272,12 +278,18 @@ class ArticulatedSystem:
         spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
         return linear.sum(axis=0), (spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0)
 
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The velocity step of the joint rates."""
+        from pliant.articulated.dynamics import TreeStep
+
+        return TreeStep(self, state, h, how)
+
 
 def refuse_inequalities(system: ArticulatedSystem, where: str) -> None:
     """Refuse limits and contacts where a method would not see them."""
     for c in system.constraints:
         if c.inequality:
-            remedy = "use LinearlyImplicitTree or BISP, or replace it by a stiff spring"
+            remedy = "use LinearlyImplicit or BISP, or replace it by a stiff spring"
             raise SceneError(f"{type(c).__name__} acts one way only", where=where, remedy=remedy)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from pliant.arrays import Array
 from pliant.bodies import read_body
 from pliant.cloth.material import ClothMaterial
 from pliant.energies.base import Energy
@@ -26,6 +27,7 @@ class Cloth:
     pins: Sequence[Pin] | Pin = ()
     damping: Any = None
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    positions: Array | None = None
     name: str = "cloth"
 
     def __post_init__(self) -> None:
@@ -36,6 +38,16 @@ class Cloth:
         if self.mesh.kind != "triangles" or self.mesh.dim != 3:
             what = f"a cloth of {self.mesh.kind} in {self.mesh.dim}-d"
             raise SceneError(what, where=f"{self.name}.mesh", remedy="give triangles in space")
+
+    def young(self) -> float:
+        """Per thickness: the fabric's own modulus is per length of its cut [N/m]."""
+        return float(self.fabric.E) / float(self.thickness)
+
+    def width(self) -> float:
+        return float(self.thickness)
+
+    def alike(self) -> tuple[Any, ...]:
+        return (id(self),)
 
     def masses(self) -> sp.csr_matrix:
         """A third of the mass of its faces at each vertex (n, n) [kg]."""

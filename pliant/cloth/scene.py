@@ -82,7 +82,13 @@ class ClothScene:
     def initial(self, system: EolCloth) -> State:
         return system.pack(self.sheet, 0.0)
 
-    def restore(self, topology: Sheet) -> EolCloth:
+    def after(self, happened: int) -> "ClothScene":
+        return self
+
+    def due(self, t: float) -> int:
+        return 0
+
+    def restored(self, topology: Sheet) -> EolCloth:
         """The system of a mesh that `EolCloth.topology` described."""
         return EolCloth(topology, self.material, self.world, eulerian=self.eulerian)
 

@@ -100,7 +100,7 @@ def _with_obstacles(setting: Setting, x: Array, gap: float) -> list[Overlap]:
 
 
 def _between_bodies(setting: Setting, x: Array, gap: float, detector: PairDetector | None) -> list[Overlap]:
-    finder = detector or PairDetector(setting.meshes, setting.offsets, self_contact=False)
+    finder = detector or PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=False)
     pairs = finder.detect(x)
     contacts = pairs.contacts(x)
     body = setting.body[pairs.nodes[:, 0]]
@@ -125,6 +125,8 @@ def _pierced(setting: Setting, x: Array) -> list[Overlap]:
     found = []
     hits = intersections(x, E, F)
     pairs = np.column_stack([setting.body[E[hits[:, 0], 0]], setting.body[F[hits[:, 1], 0]]])
+    kin = (setting.group[pairs[:, 0]] >= 0) & (setting.group[pairs[:, 0]] == setting.group[pairs[:, 1]])
+    hits, pairs = hits[~kin], pairs[~kin]
     for a, b in np.unique(np.sort(pairs, axis=1), axis=0):
         chosen = hits[(np.sort(pairs, axis=1) == (a, b)).all(axis=1), 1]
         apart = x[setting.body == a].mean(axis=0) - x[setting.body == b].mean(axis=0)
@@ -148,7 +150,7 @@ def swallowed(setting: Setting, x: Array) -> tuple[str, str] | None:
 
 def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray) -> Array:
     """Positions with whole bodies moved until none overlap; bodies with prescribed vertices ``fixed`` stay."""
-    finder = PairDetector(setting.meshes, setting.offsets, self_contact=False)
+    finder = PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=False)
     x = x.copy()
     edge = float(setting.edge_length.min())
     held = np.isin(np.arange(len(setting.meshes)), setting.body[fixed])

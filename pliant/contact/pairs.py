@@ -58,7 +58,9 @@ class Pairs:
 class PairDetector:
     """Finds the pairs of bodies ``meshes`` whose vertices start at ``offsets`` of the scene's numbering."""
 
-    def __init__(self, meshes: Sequence[Mesh], offsets: IntArray, *, self_contact: bool = True) -> None:
+    def __init__(
+        self, meshes: Sequence[Mesh], offsets: IntArray, *, group: IntArray | None = None, self_contact: bool = True
+    ) -> None:
         self.X = np.concatenate([m.X for m in meshes])
         self.body = np.repeat(np.arange(len(meshes)), np.diff(offsets))
         solid = [(b, m) for b, m in enumerate(meshes) if m.kind == "tetrahedra"]
@@ -69,7 +71,10 @@ class PairDetector:
         self._solids = sum(len(F) for F in surfaces)
         self.F = _stacked([*surfaces, *(m.T + offsets[b] for b, m in sheets)], 3)  # outward sides first, then sheets
         self.face_body = self.body[self.F[:, 0]]
-        self._shunned = tuple(np.full_like(b, NOBODY) if self_contact else b for b in (self.tet_body, self.face_body))
+        group = -1 - np.arange(len(meshes)) if group is None else group
+        self._kin = np.where(group >= 0, len(meshes) + group, np.arange(len(meshes)))  # who never touches whom
+        alone = group >= 0 if self_contact else np.ones(len(meshes), dtype=bool)
+        self._shunned = tuple(np.where(alone[b], self._kin[b], NOBODY) for b in (self.tet_body, self.face_body))
         self._lists = _joined_lists([m for _, m in solid], [len(F) for F in surfaces])
         self.vertices = np.concatenate([touchable_vertices(m) + o for m, o in zip(meshes, offsets, strict=False)])
         edge = self.X[self.F[:, 1]] - self.X[self.F[:, 0]]
@@ -87,7 +92,7 @@ class PairDetector:
 
     def _grid(self, x: Array) -> Grid:
         """The touchable vertices at positions x."""
-        own = self.body[self.vertices]
+        own = self._kin[self.body[self.vertices]]
         return Grid(*hash_points(x[self.vertices], self.vertices, own, self._scale, self._mask))
 
     def _firsts(self, vertex: IntArray, body: IntArray) -> IntArray:

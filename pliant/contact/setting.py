@@ -18,21 +18,56 @@ G = 9.81  # m/s^2
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """Bodies in the scene's numbering: ``meshes``, ``offsets (b + 1,)``, nodal ``mass (n,)`` [kg], ``names``.
+class Shape:
+    """What contact knows of a body: its ``mesh`` where it starts, nodal ``mass (n,)`` [kg], ``name``.
 
-    ``modulus`` [N/m^2] (b,) is Young's modulus of every body (NaN where it has none), ``thickness`` [m] that of sheets.
+    ``young`` [Pa] is its modulus (NaN where it has none), ``width`` [m] its thickness if it is a sheet (else NaN).
+    Shapes of one ``group`` never touch each other, nor themselves: the links of one articulated body; None: no group.
+    ``first`` is the row of its first vertex among the points of its part.
+    """
+
+    mesh: Mesh
+    mass: Array
+    name: str
+    young: float = float("nan")
+    width: float = float("nan")
+    group: int | None = None
+    first: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """All shapes of a scene with the numbering of their vertices, and the obstacles.
+
     ``gravity`` [m/s^2] is how strong it is.
     """
 
-    meshes: Sequence[Mesh]
-    offsets: IntArray
-    mass: Array
-    modulus: Array
-    thickness: Array
-    names: Sequence[str]
+    shapes: Sequence[Shape]
     obstacles: Sequence[Obstacle]
     gravity: float = G
+
+    @cached_property
+    def meshes(self) -> list[Mesh]:
+        return [s.mesh for s in self.shapes]
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [s.name for s in self.shapes]
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """First vertex of every shape, and the total (b + 1,)."""
+        return np.concatenate([[0], np.cumsum([len(m.X) for m in self.meshes])]).astype(np.int64)
+
+    @cached_property
+    def mass(self) -> Array:
+        """Nodal masses (n,) [kg]."""
+        return np.concatenate([s.mass for s in self.shapes])
+
+    @cached_property
+    def group(self) -> IntArray:
+        """A number for every shape (b,): equal and not negative for those that never touch, -1 - k for the others."""
+        return np.array([-1 - k if s.group is None else s.group for k, s in enumerate(self.shapes)], dtype=np.int64)
 
     @property
     def n(self) -> int:
@@ -55,9 +90,13 @@ class Setting:
 
     @cached_property
     def stiffness(self) -> Array:
-        """10 E times mean edge length (thickness for sheets) for every vertex (n,) [N/m]; NaN without a modulus."""
-        width = np.where(np.isnan(self.thickness), self.edge_length, self.thickness)
-        return (10.0 * self.modulus * width)[self.body]
+        """10 E times mean edge length (thickness for sheets) for every vertex (n,) [N/m].
+
+        Without a modulus (rigid bodies, springs): what lets a resting body sink in by a thousandth of an edge.
+        """
+        modulus, width = (np.array([getattr(s, name) for s in self.shapes]) for name in ("young", "width"))
+        elastic = (10.0 * modulus * np.where(np.isnan(width), self.edge_length, width))[self.body]
+        return np.where(np.isnan(elastic), self.share / (1e-3 * self.edge_length[self.body]), elastic)
 
     @cached_property
     def share(self) -> Array:

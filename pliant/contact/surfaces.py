@@ -54,11 +54,21 @@ class Surfaces:
         E = np.concatenate([edges(F) if len(F) else np.zeros((0, 2), np.int64), *wires])
         rest = self._stacked(np.concatenate([m.X for m in setting.meshes]), [X for _, X in self._shapes])
         self.mesh = self._ipc.CollisionMesh(rest, E.astype(np.int32, order="F"), F.astype(np.int32, order="F"))
-        self.mesh.can_collide = self._ipc.make_static_obstacle_filter(len(self.skin))
+        self.mesh.can_collide = self._filter(count)
         self.faces, self.edges = F, E
         self._broad = self._ipc.LBVH()
         self._narrow = self._ipc.AdditiveCCD()  # six times as fast as tight inclusion on piles, and as cautious
         self._found: list[tuple[Array, float, Any]] = []  # the last answers: energies, friction, books ask again
+
+    def _filter(self, count: int) -> Any:
+        """Which vertices may meet: obstacles not each other, nor the shapes of one group."""
+        group = self.setting.group[self.setting.body[self.skin]]
+        if not (group >= 0).any():
+            return self._ipc.make_static_obstacle_filter(len(self.skin))
+        single = group.max() + 1 + np.arange(len(self.skin))  # a patch of its own for every vertex that may touch all
+        own = np.where(group >= 0, group, single)
+        still = np.full(count - len(self.skin), own.max() + 1)
+        return self._ipc.make_vertex_patches_filter(np.concatenate([own, still]).astype(np.int32))
 
     def _stacked(self, x: Array, shapes: list[Array]) -> Array:
         return np.asfortranarray(np.concatenate([x.reshape(-1, 3)[self.skin], *shapes]))
@@ -81,10 +91,10 @@ class Surfaces:
         self._found = [(V, dhat, found), *self._found[:2]]
         return found
 
-    def safe_step(self, V0: Array, V1: Array) -> float:
-        """The part of the straight way from V0 to V1 that touches nothing; 1 when all of it."""
+    def safe_step(self, V0: Array, V1: Array, apart: float = 0.0) -> float:
+        """The part of the straight way from V0 to V1 on which all stay ``apart`` [m]; 1 when all of it."""
         step = self._ipc.compute_collision_free_stepsize
-        return float(step(self.mesh, V0, V1, broad_phase=self._broad, narrow_phase_ccd=self._narrow))
+        return float(step(self.mesh, V0, V1, apart, self._broad, self._narrow))
 
     def contacts(self, collisions: Any, V: Array, passages: list[Passage]) -> tuple[Contacts, Array]:
         """Collisions as contacts between the bodies' own vertices, and the multiplicity of each (c,)."""

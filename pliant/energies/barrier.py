@@ -76,13 +76,20 @@ class GapBarrier:
             B = B + self._kappa * db[:, None, None] * contacts.curvature
         return contacts.assemble(B, self._n)
 
-    def limit(self, x: Array, dx: Array) -> float:
-        """The distance to a convex free side's border is concave along a line: its chord crosses zero first."""
-        g0, g1 = self._gaps(x), self._gaps(x + dx)
+    def limit(self, x: Array, dx: Array, apart: float = 0.0) -> float:
+        """The distance to a convex free side's border is concave along a line: its chord crosses zero first.
+
+        All stay ``apart`` [m].
+        """
+        g0, g1 = self._gaps(x) - apart, self._gaps(x + dx) - apart
         crossing = g1 <= 0.0
         if not crossing.any():
             return float("inf")
         return CAUTION * float((g0[crossing] / (g0[crossing] - g1[crossing])).min())
+
+    def nearest(self, x: Array) -> float:
+        """The least gap [m], dhat if none is smaller."""
+        return min(self._dhat, float(self._gaps(x).min(initial=np.inf)))
 
     def begin(self, x: Array, guess: Array, free: IntArray) -> Array:
         still = guess.copy()
@@ -168,9 +175,16 @@ class SurfaceBarrier:
         stiff = self._kappa * factor * barrier(contacts.gaps, self._dhat)[2]
         return contacts.assemble(stiff[:, None, None] * n[:, :, None] * n[:, None, :], len(x) // 3, coupled=False)
 
-    def limit(self, x: Array, dx: Array) -> float:
-        safe = self._surfaces.safe_step(self._vertices(x), self._vertices(x + dx))
+    def limit(self, x: Array, dx: Array, apart: float = 0.0) -> float:
+        safe = self._surfaces.safe_step(self._vertices(x), self._vertices(x + dx), apart)
         return float("inf") if safe >= 1.0 else CAUTION * safe
+
+    def nearest(self, x: Array) -> float:
+        """The least distance [m], dhat if none is smaller."""
+        collisions, V = self._collisions(x)
+        if not len(collisions):
+            return self._dhat
+        return float(np.sqrt(collisions.compute_minimum_distance(self._surfaces.mesh, V)))
 
     def begin(self, x: Array, guess: Array, free: IntArray) -> Array:
         """The guess if nothing is in its way and it gains no barrier energy; else the bodies stay.

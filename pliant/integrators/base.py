@@ -52,7 +52,7 @@ def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -
     require_part(integrator, "step", "scene.integrator", "give an object, such as BDF2()")
     solver = getattr(integrator, "solver", default_solver)
     require_part(solver, "solve", "scene.integrator.solver", "give an object, such as BDF2(solver=QLB())")
-    if getattr(integrator, "made_for", None) is kind:
+    if getattr(integrator, "made_for", None) is kind or isinstance(integrator, choices):
         return
     names = [c.__name__ for c in choices]
     raise SceneError(

@@ -4,9 +4,10 @@
 
 beta = 1 is exactly one Newton step of backward Euler from q_n; beta = 1/2 is the least value that is stable for linear
 forces at any h, and larger ones are pure damping. [Weidner2022, Eq. C.1; ConJac2020, Eq. 10; Chen2019, Eq. 2.10]
+What moves on joints, slides through cloth or is coupled to others prepares its own block of the same equation.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,9 +16,22 @@ from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.qp import QPSolver
+from pliant.linear.staggered import Staggered
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import System
-from pliant.velocity_step import velocity_step
+from pliant.systems.base import Stepping
+from pliant.velocity_step import Block, Linearisation, VelocitySolution, solve_block
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The memory of a velocity step: what the system keeps (joints: the impulses of their constraints), and the solver.
+
+    A solver's memory is rebuilt or only a better start, so nothing is lost when the number of rows changes.
+    """
+
+    part: Any = None
+    solver: Any = None
 
 
 @dataclass(frozen=True)
@@ -25,51 +39,72 @@ class LinearlyImplicit:
     """``variant="A"`` linearises at q_n [Chen2019, Eq. 2.10]; "B" at q_n + h v_n, one Newton step on the velocities.
 
     Nothing is iterated, so there is no residual to drive to zero: the result depends on the matrix, and frozen or
-    extrapolated factors must not be used here.
+    extrapolated factors must not be used here. ``matrix`` is how joints represent theirs: `Dense`, `Sparse` or `PCG` of
+    `pliant.articulated`. With contacts, limits and closures it is a quadratic programme, solved by ``qp`` (None:
+    Clarabel); with ``friction`` where they slip.
     """
 
     beta: float = 1.0
     variant: Literal["A", "B"] = "A"
     psd: bool = True
     linear: LinearSolver = field(default_factory=Cholesky)
+    matrix: Any = None
+    qp: QPSolver | None = None
+    friction: Staggered = field(default_factory=Staggered)
     order: ClassVar[int] = 1
+    works: ClassVar[tuple[str, ...]] = ("friction", "motors")
 
     def __post_init__(self) -> None:
         if not self.beta >= 0.0:
             remedy = "use 1, or 1/2 for the least damping that is stable for every h"
             raise SceneError(f"beta is {self.beta}", where="LinearlyImplicit.beta", remedy=remedy)
 
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: Kept | None = None) -> Step:
+        if not isinstance(system, Stepping):
+            remedy = "give it prepare(state, h, memory, how), or use BDF1"
+            raise SceneError(f"{type(system).__name__} prepares no step", where="LinearlyImplicit", remedy=remedy)
         clock = Clock()
-        q, v, t = state.q, state.v, state.t
-        at = q if self.variant == "A" else system.prescribe(q + h * v, t + h)
-        with clock("force"):
-            f = system.force(at, v, t + h)
-        with clock("fill"):
-            A = system.tangent(at, v, t + h, (1.0, h, self.beta * h * h), psd=self.psd)
-            rhs = h * f
-            if self.variant == "A":  # + beta h^2 K v: the positions move with the old velocity too
-                rhs += system.mass(q) @ v - h * (system.damping(at, v, t + h) @ v) - A @ v
-            dv = (system.prescribe(q + h * v, t + h) - q) / h - v  # prescribed part known, free part unknown
-            dv[system.free] = 0.0
-            rhs -= A @ dv
+        kept = memory or Kept()
+        how = Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
         try:
+            with clock("fill"):
+                prepared = system.prepare(state, h, kept.part, how)
+                block = prepared.block
             with clock("solve"):
-                solution = velocity_step(system.restrict(A), rhs[system.free], linear=self.linear, memory=memory)
+                options: Any = {"linear": self.linear, "qp": self.qp, "friction": self.friction}
+                solution = solve_block(block, **options, memory=kept.solver)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
             return Step(state, memory, (report,))
-        dv[system.free] = solution.u
-        v = v + dv
-        q = system.prescribe(q + h * v, t + h)
-        finite = bool(np.isfinite(v).all())
-        report = SolveReport(
-            finite,
-            1,
-            solution.report.residual,
-            0.0,
-            solution.report.counts + Counts(1, 1),
-            clock.totals(),
-            message="" if finite else "velocities are not finite",
-        )
-        return Step(State(q, v, t + h), solution.memory, (report,))
+        report = _reported(solution, clock)
+        if not np.isfinite(solution.u).all():
+            return Step(state, memory, (report,))
+        dt = prepared.reach(solution.u, h)
+        moved = prepared.finish(solution.u, solution.equality, solution.inequality, dt)
+        work = {**moved.work, **_rubbed(block, solution)}
+        after = Kept(moved.memory, solution.memory)
+        first = Step(moved.state, after, (report,), moved.system, moved.start, work)
+        return first if dt == h else self._rest(first, system, h - dt)
+
+    def _rest(self, first: Step, system: Any, h: float) -> Step:
+        """The remainder of a step that was cut short because a mesh would have broken."""
+        second = self.step(first.system or system, first.state, h, first.memory)
+        changed = second.system or first.system
+        names = {**first.work, **second.work}
+        work = {name: first.work.get(name, 0.0) + second.work.get(name, 0.0) for name in names}
+        return replace(second, reports=first.reports + second.reports, system=changed, start=None, work=work)
+
+
+def _rubbed(block: Block, solution: VelocitySolution) -> dict[str, float]:
+    """The work [J] of friction: impulses times slips."""
+    if block.slip is None:
+        return {}
+    return {"friction": float(solution.friction @ (block.slip.T @ solution.u - block.slip.drift))}
+
+
+def _reported(solution: VelocitySolution, clock: Clock) -> SolveReport:
+    finite = bool(np.isfinite(solution.u).all())
+    message = solution.report.message if finite else "velocities are not finite"
+    counts = solution.report.counts + Counts(1, 1)
+    found = replace(solution.report, counts=counts, seconds=clock.totals(), message=message)
+    return replace(found, converged=found.converged and finite)

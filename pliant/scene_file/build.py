@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant import mesh as meshes
-from pliant.bodies import Body, Membrane, Solid, SpringNet
-from pliant.cutting import CutScene
+from pliant.bodies import Membrane, Solid, SpringNet
 from pliant.errors import PliantError, SceneError
 from pliant.maps.motions import rotation
 from pliant.maps.pins import Pin
@@ -20,7 +19,7 @@ from pliant.mesh import Mesh
 from pliant.mesh.lengths import LENGTHS
 from pliant.scene import Scene
 from pliant.scene_file.choices import construct, make, nearest
-from pliant.scene_file.cuts import cut_scene
+from pliant.scene_file.cuts import cut
 from pliant.scene_file.document import BodyTable, PinTable, RunTable, SceneTable, Transform
 from pliant.scene_file.where import select
 from pliant.units import quantity
@@ -33,7 +32,7 @@ GENERATORS: tuple[Callable[..., Mesh], ...] = (
 LARGEST = 2e7  # cells of a generated mesh
 
 
-def build(table: SceneTable, folder: Path, where: str) -> Scene | CutScene:
+def build(table: SceneTable, folder: Path, where: str) -> Scene:
     """The scene a document describes; files are looked up beside it."""
     bodies = [body(b, folder, f"{where}: bodies.{i}") for i, b in enumerate(table.bodies)]
     values: dict[str, Any] = {"bodies": bodies, **run_values(table, where)}
@@ -42,8 +41,8 @@ def build(table: SceneTable, folder: Path, where: str) -> Scene | CutScene:
     if table.contact is not None:
         values["contact"] = make("contact", table.contact, f"{where}: contact")
     values["obstacles"] = [make("obstacle", o, f"{where}: obstacles.{i}") for i, o in enumerate(table.obstacles)]
-    scene = located(where, Scene, **values)
-    return located(where, cut_scene, scene, table.cuts, where) if table.cuts else scene
+    values["events"] = [cut(c, bodies, f"{where}: cuts.{i}") for i, c in enumerate(table.cuts)]
+    return located(where, Scene, **values)
 
 
 def run_values(table: RunTable, where: str) -> dict[str, Any]:
@@ -65,21 +64,13 @@ def adjusted(scene: Any, values: dict[str, Any], where: str) -> Any:
     if not is_dataclass(scene) or isinstance(scene, type):
         raise SceneError(f"{type(scene).__name__} has no fields to set", where=where, remedy="set its parameters")
     known = [f.name for f in fields(scene)]
-    if "scene" in known:  # made around a scene, whose fields these are
-        around: Any = scene
-        return located(where, replace, around, scene=adjusted(around.scene, values, where))
     for name in values:
         if name not in known:
             raise SceneError(f"this scene has no {name!r}", where=where, remedy=nearest(name, known))
     return located(where, replace, scene, **values)
 
 
-def innermost(scene: Any) -> Any:
-    """The scene itself, or the one it is made around (by cuts, by tugs)."""
-    return innermost(scene.scene) if hasattr(scene, "scene") else scene
-
-
-def body(table: BodyTable, folder: Path, where: str) -> Body:
+def body(table: BodyTable, folder: Path, where: str) -> Any:
     shape = placed(mesh(table.mesh, folder, f"{where}.mesh"), table.transform, where)
     common: dict[str, Any] = {
         "pins": [pin(p, shape, f"{where}.pins.{i}") for i, p in enumerate(table.pins)],

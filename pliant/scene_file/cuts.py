@@ -1,32 +1,27 @@
-"""Cuts in scene files: ``[[cuts]]`` tables to the cuts of a `CutScene`, and back."""
+"""Cuts in scene files: ``[[cuts]]`` tables to the events of a scene, and back."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from pliant.cutting import Cut, CutScene, ElementCut, PlaneCut
 from pliant.errors import SceneError
-from pliant.scene import Scene
+from pliant.events import ElementCut, Event, PlaneCut
 from pliant.scene_file.choices import NotDescribable
 from pliant.scene_file.document import CutTable
 from pliant.scene_file.where import select
 from pliant.units import quantity
 
 
-def cut_scene(scene: Scene, tables: list[CutTable], where: str) -> CutScene:
-    """The scene with the cuts of a document."""
-    return CutScene(scene, [cut(table, scene, f"{where}: cuts.{i}") for i, table in enumerate(tables)])
-
-
-def cut(table: CutTable, scene: Scene, where: str) -> Cut:
+def cut(table: CutTable, bodies: Sequence[Any], where: str) -> Event:
     """One cut: along a plane (``point`` and ``normal``), or around elements (listed, or by their centres)."""
     time = float(quantity(table.time, "s", f"{where}.time"))
     plane = table.point is not None or table.normal is not None
     if plane + (table.elements is not None) + (table.where is not None) != 1:
         raise SceneError("a cut needs a plane, or elements, or where", where=where, remedy="give one of them")
-    if not 0 <= table.body < len(scene.bodies):
-        raise SceneError(f"body {table.body} of {len(scene.bodies)}", where=where, remedy="count bodies from 0")
-    mesh = scene.bodies[table.body].mesh
+    if not 0 <= table.body < len(bodies):
+        raise SceneError(f"body {table.body} of {len(bodies)}", where=where, remedy="count bodies from 0")
+    mesh = bodies[table.body].mesh
     if plane:
         if table.point is None or table.normal is None:
             raise SceneError("a plane needs point and normal", where=where, remedy="like normal = [1, 0, 0]")
@@ -42,14 +37,14 @@ def cut(table: CutTable, scene: Scene, where: str) -> Cut:
     return ElementCut(time, elements, table.body)
 
 
-def describe_cut(c: Cut) -> dict[str, Any]:
+def describe_cut(c: Event) -> dict[str, Any]:
     """The table from which `cut` makes an equal cut."""
-    table: dict[str, Any] = {"time": float(c.time), "body": int(c.body)}
+    if not isinstance(c, PlaneCut | ElementCut):
+        raise NotDescribable(f"{type(c).__name__} has no word in scene files")
+    table: dict[str, Any] = {"time": float(c.time), "body": c.body}
     if isinstance(c, PlaneCut):
         return table | {"point": [float(x) for x in c.point], "normal": [float(x) for x in c.normal]}
-    if isinstance(c, ElementCut):
-        return table | {"elements": np.asarray(c.elements).tolist()}
-    raise NotDescribable(f"{type(c).__name__} has no word in scene files")
+    return table | {"elements": np.asarray(c.elements).tolist()}
 
 
 def _vector(values: Any, dim: int, where: str) -> tuple[float, ...]:

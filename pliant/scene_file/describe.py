@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies import Membrane, Solid, SpringNet
-from pliant.cutting import CutScene
 from pliant.materials.base import summands
 from pliant.mesh import Mesh
 from pliant.scene import Scene
@@ -17,9 +16,6 @@ from pliant.scene_file.cuts import describe_cut
 
 def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The document of a scene and the files (meshes) that lie beside it; raises `NotDescribable`."""
-    if type(scene) is CutScene:
-        whole, files = describe(scene.scene)
-        return whole | {"cuts": [describe_cut(c) for c in scene.cuts]}, files
     if type(scene) is not Scene:
         raise NotDescribable(f"{type(scene).__name__} is made in Python")
     document: dict[str, Any] = {"name": scene.name, "h": scene.h, "duration": scene.duration}
@@ -30,7 +26,9 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         document["contact"] = describe_choice(scene.contact)
     if scene.obstacles:
         document["obstacles"] = [describe_choice(obstacle) for obstacle in scene.obstacles]
-    _nothing_else(scene, {*document, "contact", "obstacles", "bodies"})
+    if scene.events:
+        document["cuts"] = [describe_cut(event) for event in scene.events]
+    _nothing_else(scene, {*document, "contact", "obstacles", "bodies", "events"})
     files = {}
     document["bodies"] = []
     for i, body in enumerate(scene.bodies):

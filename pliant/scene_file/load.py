@@ -12,7 +12,7 @@ from typing import Any
 from pliant.errors import PliantError, SceneError
 from pliant.origin import Origin
 from pliant.record.output import Output
-from pliant.scene_file.build import adjusted, build, innermost, located, run_values
+from pliant.scene_file.build import adjusted, build, located, run_values
 from pliant.scene_file.choices import NotDescribable, describe_choice, nearest
 from pliant.scene_file.describe import describe
 from pliant.scene_file.document import OutputTable, ReferenceTable, parse
@@ -45,7 +45,7 @@ def load_scene(source: str | Path, settings: Sequence[str] = ()) -> Loaded:
     else:
         document, folder = {"builtin": str(source)}, Path()
     if any(setting.startswith("integrator.") for setting in settings):  # parts of a choice that is not written yet
-        given = innermost(from_document(document, folder, str(source)).scene)
+        given = from_document(document, folder, str(source)).scene
         document["integrator"] = describe_choice(given.integrator)
     if all(run_level(setting) for setting in settings):
         return from_document(apply(document, settings), folder, str(source))

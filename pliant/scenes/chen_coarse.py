@@ -15,7 +15,6 @@ from pliant.maps.pins import Pin
 from pliant.mesh import Mesh
 from pliant.scene import Scene
 from pliant.scenes.chen_meshes import thesis_mesh
-from pliant.state import State
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
 
@@ -73,18 +72,18 @@ class Pair:
         found = fit(coarse, self.truth(), self.B, s, on_mismatch="ignore")
         return EigenFit(coarse, found, beta=self.beta, **options)
 
-    def twisted(self, system: Any, turns: float) -> State:
-        """At rest, but turned about the middle line along x: ``turns`` at the far end, none at the near one.
+    def twisted(self, X: Array, turns: float) -> Array:
+        """X (n, 3) turned about the middle line along x: ``turns`` at the far end, none at the near one.
 
         Both meshes get the same displacement field.
         """
         low, high = self.fine.bounds
-        x: Array = system.X.copy()
+        x = X.copy()
         angle = 2.0 * np.pi * turns * (x[:, 0] - low[0]) / (high[0] - low[0])
         y, z = (x[:, 1:] - 0.5 * (low + high)[1:]).T
         x[:, 1] += (np.cos(angle) - 1.0) * y - np.sin(angle) * z
         x[:, 2] += np.sin(angle) * y + (np.cos(angle) - 1.0) * z
-        return State(system.prescribe(x.ravel(), 0.0), np.zeros(x.size))
+        return x
 
     def released(self) -> "Pair":
         """The same bodies held on one side only; fits must be made anew."""

@@ -4,57 +4,17 @@ The source does not state its wind. Here it is a sideways acceleration of all ma
 equally thick; it does not depend on the velocity, so that it damps nothing.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
-import scipy.sparse as sp
 
-from pliant.arrays import Array
-from pliant.bodies import Body, Placed, Solid
-from pliant.energies.base import Energy
+from pliant.bodies import Solid
 from pliant.integrators import SIERE
+from pliant.loads import Wind
 from pliant.maps.pins import Pin
 from pliant.materials import ARAP, NeoHookean
 from pliant.scene import Scene
 from pliant.scenes.chen_meshes import thesis_mesh
 
 G = 9.81
-
-
-@dataclass(frozen=True)
-class Wind:
-    """The acceleration mean + swing sin(2 pi t / period) [m/s^2, m/s^2, s]; stands where a body's damping stands."""
-
-    mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    swing: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    period: float = 1.0
-
-    def force(self, body: Body, placed: Placed, energies: Sequence[Energy]) -> "WindForce":
-        return WindForce(placed.mass, self)
-
-    def acceleration(self, t: float) -> Array:
-        return np.asarray(self.mean) + np.asarray(self.swing) * np.sin(2 * np.pi * t / self.period)
-
-
-class WindForce:
-    """f = M a(t) with ``mass (N, N)`` [kg]; independent of positions and velocities."""
-
-    name = "wind"
-
-    def __init__(self, mass: sp.csr_matrix, wind: Wind) -> None:
-        self._wind = wind
-        self._weight = np.asarray(mass.sum(axis=1)).ravel().reshape(-1, 3)
-        self._zero = sp.csr_matrix(mass.shape)
-
-    def force(self, x: Array, v: Array, t: float) -> Array:
-        return (self._weight * self._wind.acceleration(t)).ravel()
-
-    def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        return self._zero
-
-    def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        return self._zero
 
 
 def bridge(E: float = 1e10, wind: float = 0.2) -> Scene:
@@ -75,8 +35,8 @@ def bridge(E: float = 1e10, wind: float = 0.2) -> Scene:
     bottom = mesh.X[:, 2].min()
     pins = Pin(mesh.where(lambda X: X[:, 2] < bottom + 0.02))
     air = Wind(mean=tuple(wind * np.eye(3)[1 - along if along < 2 else 0]))
-    body = Solid(mesh, ARAP(E=modulus), density=1000.0, pins=pins, damping=air)
-    return Scene([body], SIERE(), h=0.1, gravity=(0, 0, 0), duration=20.0)
+    body = Solid(mesh, ARAP(E=modulus), density=1000.0, pins=pins)
+    return Scene([body], SIERE(), h=0.1, gravity=(0, 0, 0), duration=20.0, forces=[air])
 
 
 def tree(E: float = 5e7, wind: float = 20.0, period: float = 0.8) -> Scene:
@@ -85,5 +45,5 @@ def tree(E: float = 5e7, wind: float = 20.0, period: float = 0.8) -> Scene:
     bottom = mesh.X[:, 2].min()
     pins = Pin(mesh.where(lambda X: X[:, 2] < bottom + 0.03))
     air = Wind(mean=(0.5 * wind, 0.0, 0.0), swing=(0.5 * wind, 0.3 * wind, 0.0), period=period)
-    body = Solid(mesh, NeoHookean(E=E, nu=0.45), density=1000.0, pins=pins, damping=air)
-    return Scene([body], SIERE(), h=0.01, gravity=(0, 0, -G), duration=2.0)
+    body = Solid(mesh, NeoHookean(E=E, nu=0.45), density=1000.0, pins=pins)
+    return Scene([body], SIERE(), h=0.01, gravity=(0, 0, -G), duration=2.0, forces=[air])

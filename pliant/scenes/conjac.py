@@ -5,92 +5,28 @@ and ARMADILLO are our own bodies of about the published sizes; grips that let go
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.bodies import Solid, read_out
+from pliant.bodies import Solid
 from pliant.contact.obstacles import Plane
-from pliant.cutting import CutScene, PlaneCut
+from pliant.events import PlaneCut
 from pliant.integrators import AdaptiveConJac, ConJac
 from pliant.integrators.placement import spread
+from pliant.loads import Tug
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
 from pliant.materials import AnisotropicStVK, StableNeoHookean
 from pliant.mesh import Mesh, figure, long_eared, paper_bar, serpent
 from pliant.scene import Scene
-from pliant.state import State
-from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.penalty_contact import PenaltyContact
 
 LENGTH = 0.15  # of the bars [m]
 DRAGON, BUNNY = 0.3, 0.1  # length and height [m]
 NONE = np.zeros(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Tug:
-    """A force [N] on ``vertices``, shared by mass: rising linearly from ``start`` to ``full``, gone at ``end`` [s]."""
-
-    vertices: IntArray
-    force: tuple[float, float, float]
-    start: float
-    full: float
-    end: float
-
-    def at(self, t: float) -> Array:
-        """The total force (3,) [N] at time t."""
-        part = np.clip((t - self.start) / max(self.full - self.start, 1e-300), 0.0, 1.0) if t < self.end else 0.0
-        return float(part) * np.asarray(self.force)
-
-
-class Tugs:
-    """Tugs as a force of a system with nodal masses m (n,)."""
-
-    name = "tugs"
-
-    def __init__(self, tugs: Sequence[Tug], m: Array) -> None:
-        self._tugs, self._m = tuple(tugs), m
-        self._zero = sp.csr_matrix((3 * len(m), 3 * len(m)))
-
-    def force(self, x: Array, v: Array, t: float) -> Array:
-        f = np.zeros((len(self._m), 3))
-        for tug in self._tugs:
-            share = self._m[tug.vertices] / self._m[tug.vertices].sum()
-            f[tug.vertices] += share[:, None] * tug.at(t)
-        return f.ravel()
-
-    def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        return self._zero
-
-    def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        return self._zero
-
-
-@dataclass(frozen=True, eq=False)
-class TuggedScene:
-    """A scene of one solid on which tugs act."""
-
-    scene: Scene
-    tugs: tuple[Tug, ...]
-
-    name, h, steps = read_out("scene.name"), read_out("scene.h"), read_out("scene.steps")
-    bodies, integrator = read_out("scene.bodies"), read_out("scene.integrator")
-    on_failure, on_energy_gain = read_out("scene.on_failure"), read_out("scene.on_energy_gain")
-
-    def offsets(self) -> IntArray:
-        return self.scene.offsets()
-
-    def system(self) -> Elastodynamics:
-        s, body = self.scene.system(), self.scene.bodies[0]
-        m = s.nodal_mass[::3]
-        return Elastodynamics(s.X, m, s.energy_terms, (*s.force_terms, Tugs(self.tugs, m)), body.pins)
-
-    def initial(self, system: Elastodynamics) -> State:
-        return self.scene.initial(system)
 
 
 def nearest(mesh: Mesh, points: Sequence[Sequence[float]]) -> IntArray:
@@ -103,7 +39,7 @@ def nearest_of(X: Array, point: Array) -> int:
     return int(np.argmin(((X - point) ** 2).sum(axis=1)))
 
 
-def dragon(integrator: Any = None, *, h: float = 5e-3, mesh: Mesh | None = None, pull: float = 1.0) -> TuggedScene:
+def dragon(integrator: Any = None, *, h: float = 5e-3, mesh: Mesh | None = None, pull: float = 1.0) -> Scene:
     """DRAGON: a winding body on held legs; jaws pulled apart and tail pulled sideways for 0.25 s, then let go; 1 s.
 
     ``pull`` scales the tugs. Without weight: our body is more slender than the paper's, and would hang, not swing.
@@ -120,18 +56,18 @@ def dragon(integrator: Any = None, *, h: float = 5e-3, mesh: Mesh | None = None,
         Tug(mesh.where(lambda X: X[:, 0] < tail + 0.05 * size), (-0.02 * F, 0.01 * F, 0.0), 0.0, 0.2, 0.25),
     )
     body = Solid(mesh, StableNeoHookean(3e4, 0.49), pins=Pin(mesh.where(lambda X: X[:, 2] < 0.07 * size)))
-    still = Scene([body], h=h, duration=1.0, gravity=(0.0, 0.0, 0.0), name="dragon")
-    scene = TuggedScene(still, tugs)
+    scene = Scene([body], h=h, duration=1.0, gravity=(0.0, 0.0, 0.0), forces=tugs, name="dragon")
     chosen = integrator if integrator is not None else ConJac(dragon_nodes(scene, 6), gamma=0.2)
-    return replace(scene, scene=replace(still, integrator=chosen))
+    return replace(scene, integrator=chosen)
 
 
-def dragon_nodes(scene: TuggedScene, count: int) -> IntArray:
+def dragon_nodes(scene: Scene, count: int) -> IntArray:
     """Dynamic nodes for DRAGON: first the middle of each jaw and of the tail where they are pulled, as the authors
     placed theirs by hand, then spread over the body. [ConJac2020, sec. 5.1]
     """
     X = scene.bodies[0].mesh.X
-    grips = [int(t.vertices[nearest_of(X[t.vertices], X[t.vertices].mean(axis=0))]) for t in scene.tugs]
+    pulled = [t.vertices for t in scene.forces if isinstance(t, Tug)]
+    grips = [int(v[nearest_of(X[v], X[v].mean(axis=0))]) for v in pulled]
     return spread(scene.system(), count, by_hand=grips[:count])
 
 
@@ -199,7 +135,7 @@ def aniso(fibres: str = "helical", integrator: Any = None, *, E: float = 4e4, me
     return Scene([body], integrator=chosen, h=5e-3, duration=2.0, name=f"aniso-{fibres}")
 
 
-def barcut(integrator: Any = None, *, mesh: Mesh | None = None) -> CutScene:
+def barcut(integrator: Any = None, *, mesh: Mesh | None = None) -> Scene:
     """BARCUT: a bar stretched by 20 %, cut at a third after 0.5 s and at two thirds after 1 s.
 
     One dynamic node on either side of the first cut: the right piece has none, the middle one falls with one.
@@ -212,9 +148,8 @@ def barcut(integrator: Any = None, *, mesh: Mesh | None = None) -> CutScene:
     body = Solid(mesh, StableNeoHookean(1e4, 0.40), pins=pins)
     nodes = nearest(mesh, [(x * LENGTH, *centre) for x in (0.3, 0.37)])
     chosen = integrator if integrator is not None else ConJac(nodes)
-    scene = Scene([body], integrator=chosen, h=5e-3, duration=1.5, name="barcut")
     cuts = [PlaneCut(t, (x * LENGTH, *centre), (1, 0, 0)) for t, x in ((0.5, 1 / 3), (1.0, 2 / 3))]
-    return CutScene(scene, cuts)
+    return Scene([body], integrator=chosen, h=5e-3, duration=1.5, events=cuts, name="barcut")
 
 
 def bunny(integrator: Any = None, *, angle: float = 0.0, anisotropy: float = 0.1, mesh: Mesh | None = None) -> Scene:
@@ -245,7 +180,7 @@ def limbs(mesh: Mesh) -> IntArray:
 
 def armadillo(
     threshold: float = 0.10, *, integrator: Any = None, mesh: Mesh | None = None, conjac: ConJac | None = None
-) -> TuggedScene:
+) -> Scene:
     """ARMADILLO: a figure held at its centre sags, then each limb is pulled for 0.2 s; nodes wake and fall asleep."""
     mesh = mesh if mesh is not None else figure()
     height = float(np.ptp(mesh.X[:, 2]))
@@ -260,4 +195,4 @@ def armadillo(
         tugs.append(Tug(near, force, start, start + 0.1, start + 0.2))
     body = Solid(mesh, StableNeoHookean(6e4, 0.49), pins=Pin(held))
     chosen = integrator or AdaptiveConJac(conjac or ConJac(nodes), threshold)
-    return TuggedScene(Scene([body], integrator=chosen, h=5e-3, duration=7.0, name="armadillo"), tuple(tugs))
+    return Scene([body], integrator=chosen, h=5e-3, duration=7.0, forces=tugs, name="armadillo")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bodies import Body, Placed, Solid, SpringNet, read_out
+from pliant.bodies import Deformable, Placed, Solid, SpringNet, read_out
 from pliant.energies.base import Energy
 from pliant.energies.projective import PlaneCollision
 from pliant.integrators import BDF1
@@ -23,12 +23,16 @@ FRAME = 1 / 60  # s
 class AboveFloor:
     """A body whose vertices are kept above the plane z = ``height`` [m] by springs of ``k`` [N/m] per vertex."""
 
-    body: Body
+    body: Deformable
     k: float
     height: float = 0.0
 
     mesh, pins, damping = read_out("body.mesh"), read_out("body.pins"), read_out("body.damping")
     velocity, name, masses = read_out("body.velocity"), read_out("body.name"), read_out("body.masses")
+    positions, young, width = read_out("body.positions"), read_out("body.young"), read_out("body.width")
+
+    def alike(self) -> tuple[object, ...]:
+        return (id(self),)
 
     def energies(self, placed: Placed) -> list[Energy]:
         vertices = placed.first + np.arange(len(self.mesh.X))

@@ -53,6 +53,12 @@ class MuscleScene:
     def system(self) -> FleshAndBones:
         return self.arm
 
+    def after(self, happened: int) -> "MuscleScene":
+        return self
+
+    def due(self, t: float) -> int:
+        return 0
+
     def initial(self, system: FleshAndBones) -> State:
         return system.initial()
 

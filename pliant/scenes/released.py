@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bodies import Body, Placed, read_out
+from pliant.bodies import Deformable, Placed, read_out
 from pliant.energies.base import Energy
 from pliant.mesh import Mesh
 
@@ -17,8 +17,9 @@ class Released:
     Damping "at rest" is then that of the shape it is let go from.
     """
 
-    body: Body
+    body: Deformable
     x: Array
+    positions: None = None
 
     @property
     def mesh(self) -> Mesh:
@@ -26,7 +27,10 @@ class Released:
 
     pins, damping = read_out("body.pins"), read_out("body.damping")
     velocity, name = read_out("body.velocity"), read_out("body.name")
-    masses = read_out("body.masses")
+    masses, young, width = read_out("body.masses"), read_out("body.young"), read_out("body.width")
+
+    def alike(self) -> tuple[object, ...]:
+        return (id(self),)
 
     def energies(self, placed: Placed) -> list[Energy]:
         X = placed.X.copy()

@@ -82,13 +82,7 @@ class BarrierModel:
         if self.choice.stiffness != "adaptive":
             return float(self.choice.stiffness)
         k = self.setting.stiffness[self.setting.skin]
-        if np.isnan(k).all():
-            raise SceneError(
-                "no body has a Young's modulus to derive the stiffness from",
-                where="BarrierContact.stiffness",
-                remedy="give it [N/m^3]",
-            )
-        return float(np.nanmean(k) / barrier(np.array([0.5 * self.dhat]), self.dhat)[2][0])
+        return float(k.mean() / barrier(np.array([0.5 * self.dhat]), self.dhat)[2][0])
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps and touching are refused, or resolved."""

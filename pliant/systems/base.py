@@ -5,7 +5,7 @@ needs one asks with ``isinstance``, and nothing is looked up by name.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,6 +16,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
 from pliant.state import State
+from pliant.velocity_step import Linearisation, Prepared
 
 Weights = tuple[float, float, float]
 Quadrature = Sequence[tuple[State, float]]  # the states at which forces of a step are taken, with their weights
@@ -236,6 +237,27 @@ class Exchanging(Protocol):
 
 
 @runtime_checkable
+class Parted(Protocol):
+    """A system made of ``parts`` whose coordinates are ``slices`` of its own, and whose points follow each other.
+
+    ``between`` are the forces without a potential that act between them, over all coordinates.
+    """
+
+    parts: Sequence[Any]
+    slices: Sequence[slice]
+
+    @property
+    def between(self) -> Sequence[Force]: ...
+
+
+def parts_of(system: Any) -> list[tuple[Any, slice]]:
+    """The parts of a system with their coordinates; a system without parts is its own."""
+    if not isinstance(system, Parted):
+        return [(system, slice(None))]
+    return list(zip(system.parts, system.slices, strict=True))
+
+
+@runtime_checkable
 class Moving(Protocol):
     """A system that knows how its points follow its coordinates."""
 
@@ -245,8 +267,17 @@ class Moving(Protocol):
 class Part(System, Protocol):
     """One body, or all bodies of one kind, as a part of a coupled system: its points and how they follow q."""
 
+    @property
+    def rest(self) -> Array:
+        """Coordinates where it was built (N,)."""
+        ...
+
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
         """J (3 p, N): the velocities of the points are J v."""
+        ...
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M(q)^-1 f on the free coordinates, zero on the prescribed ones."""
         ...
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
@@ -268,12 +299,40 @@ class Closures:
     positional: NDArray[np.bool_]
     owners: IntArray
 
+    def placed(self, first: int, size: int) -> "Closures":
+        """The same over ``size`` coordinates, of which these start at ``first``."""
+        k, n = self.G.shape
+        blank = [sp.csr_matrix((k, first)), self.G, sp.csr_matrix((k, size - first - n))]
+        return replace(self, G=sp.csr_matrix(sp.hstack(blank)))
+
+    @staticmethod
+    def tying(gap: Array, G: sp.csr_matrix) -> "Closures":
+        """Rows whose gaps are errors of positions, of nobody's constraint in particular."""
+        k = len(gap)
+        return Closures(gap, sp.csr_matrix(G), np.zeros(k), np.ones(k, dtype=bool), np.full(k, -1))
+
+    @staticmethod
+    def joined(parts: Sequence["Closures"]) -> "Closures":
+        """Several sets of rows as one."""
+        stack = lambda name: np.concatenate([getattr(p, name) for p in parts])
+        G = sp.csr_matrix(sp.vstack([p.G for p in parts]))
+        return Closures(stack("gap"), G, stack("rate"), stack("positional"), stack("owners"))
+
 
 @runtime_checkable
 class Constrained(Protocol):
     """A system with loops that are closed, motors that prescribe rates, or points that are tied to each other."""
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None: ...
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """A system that the velocity step can advance; ``memory`` is what its `Moved` of the step before kept."""
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """Its block for the step of h [s] that sets out from ``state``."""
+        ...
 
 
 @runtime_checkable

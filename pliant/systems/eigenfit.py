@@ -31,6 +31,8 @@ from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.free_step import FreeStep
+from pliant.velocity_step import Linearisation, Prepared
 
 __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 
@@ -208,9 +210,17 @@ class EigenFit:
         return -(self.alpha * (self._M @ v) + self.beta * Kv)
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        return self.accelerated(q, self.force(q, v, t))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M^-1 f on the free coordinates, zero on the prescribed ones."""
         a = np.zeros_like(q)
-        a[self.free] = Cholesky().factor(self._M_free).solve(self.force(q, v, t)[self.free])
+        a[self.free] = Cholesky().factor(self._M_free).solve(f[self.free])
         return a
+
+    @property
+    def rest(self) -> Array:
+        return self.inner.rest
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         """K of f# with the modes as they are; exact where they belong to q, or the material is linear."""
@@ -294,6 +304,16 @@ class EigenFit:
 
     def cells(self) -> list[IntArray]:
         return self.inner.cells()
+
+    def point_jacobian(self, q: Array) -> sp.csr_matrix:
+        return self.inner.point_jacobian(q)
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
+        return self.inner.curvature(q, g)
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The velocity step of the coarse vertices that are not pinned."""
+        return FreeStep(self, state, h, how)
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         return self.inner.momenta(q, v)

@@ -25,6 +25,10 @@ from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
+from pliant.systems.coupled_step import CoupledStep, prepared_parts
+from pliant.systems.free_step import FreeStep
+from pliant.systems.row_contact import RowModel
+from pliant.velocity_step import Linearisation, Prepared
 
 
 class Elastodynamics:
@@ -140,8 +144,11 @@ class Elastodynamics:
         return f
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
-        f = self.force(q, v, t)[self.free]
-        a = np.zeros_like(q)
+        return self.accelerated(q, self.force(q, v, t))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M^-1 f on the free coordinates, zero on the prescribed ones."""
+        f, a = f[self.free], np.zeros_like(q)
         a[self.free] = f / self.nodal_mass[self.free] if self._lumped else self._mass_factor.solve(f)
         return a
 
@@ -287,15 +294,38 @@ class Elastodynamics:
         x = q.reshape(len(self.X), -1)
         return x if x.shape[1] == 3 else np.column_stack([x, np.zeros(len(x))])
 
+    @property
+    def rest(self) -> Array:
+        return self.X.ravel()
+
     def cells(self) -> list[IntArray]:
         return list(self._cells)
 
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
-        """The identity: coordinates are positions (in space)."""
-        return sp.identity(len(q), format="csr")
+        """The identity: coordinates are positions; planar ones have no z."""
+        return self._point_jacobian
+
+    @cached_property
+    def _point_jacobian(self) -> sp.csr_matrix:
+        n, d = self.X.shape
+        return sp.csr_matrix(sp.kron(sp.identity(n), sp.eye(3, d)))
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
         return self._empty
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        """The velocity step of the vertices that are not pinned, with the rows of their contacts where it has rows."""
+        if not isinstance(self.contact, RowModel):
+            return FreeStep(self, state, h, how)
+        touches = self.contact.touches(self.positions(state.q), state.v.reshape(-1, 3), state.t, h)
+        (alone,) = prepared_parts([self.without_contact()], [state], h, memory, how)
+        return CoupledStep([alone], [state], h, touches=touches)
+
+    def without_contact(self) -> "Elastodynamics":
+        """The same system whose vertices meet nothing."""
+        bare = copy(self)
+        bare.contact, bare.force_terms = None, self._forces
+        return bare
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         x, n = self.positions(q), len(self.X)

@@ -82,13 +82,6 @@ class PenaltyModel:
     def __init__(self, choice: PenaltyContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
         self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
-        bad = setting.skin[np.isnan(self._k[setting.skin])]
-        if len(bad):
-            raise SceneError(
-                f"body {setting.names[setting.body[bad[0]]]!r} has no Young's modulus to derive the stiffness from",
-                where="PenaltyContact.k",
-                remedy="give k [N/m]",
-            )
         _require_thin(setting, choice.thickness, "PenaltyContact.thickness")
         self._law = StickSlip(np.maximum(choice.mu, choice.mu_bodies) * setting.share / choice.creep)
         given = choice.smoothing
@@ -98,7 +91,9 @@ class PenaltyModel:
         self._margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         self._detector = (
-            PairDetector(setting.meshes, setting.offsets, self_contact=choice.self_contact) if pairs else None
+            PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=choice.self_contact)
+            if pairs
+            else None
         )
         self.force_names = ("friction",) * bool(choice.mu or choice.mu_bodies)
         self.force_names += ("contact damping",) * bool(choice.damping)

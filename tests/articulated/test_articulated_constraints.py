@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from articulated_samples import pendulum, zoo
 
-from pliant.articulated import BISP, ArticulatedSystem, Friction, LinearlyImplicitTree, Link, at, cuboid, sphere
+from pliant.articulated import BISP, ArticulatedSystem, Friction, Link, at, cuboid, sphere
 from pliant.articulated.constraints import (
     BallClosure,
     BoxContact,
@@ -17,6 +17,7 @@ from pliant.articulated.constraints import (
 from pliant.articulated.joints import Free3D
 from pliant.articulated.quirks import Quirks
 from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
 from pliant.scenes.redmax import NUMBERED, run
 from pliant.state import State
 
@@ -58,7 +59,7 @@ def test_joint_limits_hold():
     system = pendulum(2, constraints=[JointLimit(1, -0.5, 0.5)])
     state, h = State(np.array([0.0, 0.0]), np.array([0.0, 0.0])), 1e-2
     for _ in range(300):
-        step = LinearlyImplicitTree().step(system, state, h)
+        step = LinearlyImplicit().step(system, state, h)
         assert step.reports[0].converged
         state = step.state
         assert -0.5 - 0.15 < state.q[1] < 0.5 + 0.15  # one step at the largest rate
@@ -71,11 +72,11 @@ def test_a_motor_reports_the_torque_that_inverse_dynamics_asks_for():
     state, h, memory = State(np.array([0.3]), np.array([2.0])), 1e-3, None
     for _ in range(50):
         before = state
-        step = LinearlyImplicitTree().step(system, state, h, memory)
+        step = LinearlyImplicit().step(system, state, h, memory)
         state, memory = step.state, step.memory
     assert np.isclose(state.v[0], 2.0)
     needed = system.inverse_dynamics(before.q, before.v, np.zeros(1), before.t)
-    assert np.isclose(memory.force(0)[0], needed[0], rtol=1e-6)
+    assert np.isclose(memory.part.force(0)[0], needed[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("maximal", [False, True])
@@ -84,7 +85,7 @@ def test_prescribed_motion_follows_its_script(maximal):
     system = pendulum(2, constraints=[drive], baumgarte=50.0)
     state = State(np.zeros(2), np.array([0.0, 1.0]))
     for _ in range(200):
-        state = LinearlyImplicitTree().step(system, state, 5e-3).state
+        state = LinearlyImplicit().step(system, state, 5e-3).state
     assert abs(state.q[1] - np.sin(state.t)) < 5e-3  # lags by a part of a step
 
 
@@ -97,7 +98,7 @@ def ball(contact, height, velocity=(0, 0, 0)):
 def test_a_ball_rests_on_what_it_falls_on(contact):
     system, state = ball(contact, 0.15)
     for _ in range(400):
-        state = LinearlyImplicitTree().step(system, state, 5e-3).state
+        state = LinearlyImplicit().step(system, state, 5e-3).state
     assert abs(state.q[2] - 0.1) < 1e-3 and abs(state.v[2]) < 1e-2  # penetration below a hundredth of the radius
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from articulated_samples import pendulum, zoo
 
-from pliant.articulated import LinearlyImplicitTree
+from pliant.articulated import RK45, ArticulatedSystem, Link, at, cuboid
 from pliant.articulated.forces import (
     BodyDamping,
     Cable,
@@ -16,7 +16,10 @@ from pliant.articulated.forces import (
     SpringDamper,
     WorldForce,
 )
+from pliant.articulated.joints import Spherical
+from pliant.articulated.se3 import exp3, exp3_jacobian, frame, log6
 from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
 from pliant.state import State
 
 A, B, C = np.array([0.3, 0.1, -0.2]), np.array([-0.4, 0.5, 0.2]), np.array([0.1, 0.0, 0.4])
@@ -27,10 +30,19 @@ CONSERVATIVE = [
     Cable(((2, A), (5, B)), 4.0, rest=0.9, activation=lambda t: 0.3),
     JointSpring(5, 2.0, rest=0.1),
     JointSpring(9, 2.0, maximal=True),
+    JointSpring(6, 2.0, rest=np.array([0.4, -0.9, 0.3])),
+    JointSpring(8, 2.0, rest=0.2),
+    JointSpring(11, 2.0, rest=0.2, maximal=True),
     Explicit(JointSpring(5, 2.0)),
     Reduced(PointSprings((2,), A, (7,), B, 3.0)),
 ]
 ids = lambda f: type(f).__name__
+
+
+def ball(turned=None, **options):
+    """A bar of one metre that hangs on a ball joint."""
+    link = Link(Spherical(), cuboid((0.1, 0.1, 1.0), 100.0, at(0, 0, -0.5)), None, frame(turned))
+    return ArticulatedSystem([link], **options)
 
 
 @pytest.mark.parametrize("force", CONSERVATIVE, ids=ids)
@@ -89,7 +101,7 @@ def test_stiffness_and_damping_are_derivatives():
 )
 def test_reduced_and_maximal_forms_give_the_same_step(pair):
     q, v = np.array([0.3, 0.8]), np.array([1.0, -2.0])
-    steps = [LinearlyImplicitTree().step(pendulum(2, forces=[f], q=q), State(q, v), 0.05).state.v for f in pair]
+    steps = [LinearlyImplicit().step(pendulum(2, forces=[f], q=q), State(q, v), 0.05).state.v for f in pair]
     assert np.allclose(*steps, atol=1e-10)
 
 
@@ -99,11 +111,49 @@ def test_implicit_and_explicit_forms_converge_to_each_other():
     difference = []
     for h in (1e-3, 5e-4):
         u = [
-            LinearlyImplicitTree().step(pendulum(2, forces=[f], q=q), State(q, v), h).state.v
+            LinearlyImplicit().step(pendulum(2, forces=[f], q=q), State(q, v), h).state.v
             for f in (force, Explicit(force))
         ]
         difference.append(np.abs(u[0] - u[1]).max())
     assert difference[0] > 0 and 3.5 < difference[0] / difference[1] < 4.5
+
+
+@pytest.mark.parametrize("rest", [np.zeros(3), np.array([0.4, -0.9, 0.3])])
+def test_the_slope_of_a_ball_spring_is_that_of_its_force(rest):
+    system = ball(forces=[JointSpring(0, 2.0, rest=rest)], q=np.array([0.5, -0.3, 0.8]))
+    q, zero, e = system.rest, np.zeros(3), 1e-6
+    loads = lambda q: system.assemble(system.kinematics(q, zero), 0.0)
+    slope = np.stack([(loads(q + e * d).f_r - loads(q - e * d).f_r) / (2 * e) for d in np.eye(3)], axis=1)
+    assert np.allclose(loads(q).loads.K_r(), slope, atol=1e-8)
+
+
+def test_a_ball_spring_keeps_its_energy_where_the_chart_changes():
+    system = ball(forces=[JointSpring(0, 3.0, 0.7, rest=np.array([0.2, 0.1, 0.0]))])
+    for angle in np.pi * np.array([0.999, 1.001, 1.49, 1.51, 1.9]):
+        q, v = angle * np.array([0.6, 0.0, 0.8]), np.array([1.0, 2.0, -1.0])
+        other = (1.0 - 2.0 * np.pi / angle) * q
+        same = np.linalg.solve(exp3_jacobian(other), exp3_jacobian(q) @ v)
+        before, after = system.energies(q, v, 0.0), system.energies(other, same, 0.0)
+        assert before["elastic"] > 0.1 and after["elastic"] == pytest.approx(before["elastic"], rel=1e-12)
+        power = [system.assemble(system.kinematics(x, w), 0.0).f_r @ w for x, w in ((q, v), (other, same))]
+        assert power[0] == pytest.approx(power[1], rel=1e-9)
+        lost = [system.power(x, w, 0.0)["damping"] for x, w in ((q, v), (other, same))]
+        assert lost[0] < -0.01 and lost[0] == pytest.approx(lost[1], rel=1e-9)
+
+
+def test_a_ball_spring_and_its_damper_do_not_know_the_zero_of_the_joint():
+    """The same pendulum with its joint frame turned, and the opposite turn in its coordinates and its rest."""
+    tips = []
+    start, rest = np.array([0.9, 0.4, -0.3]), np.array([0.3, 0.0, 0.2])
+    for turn in (np.zeros(3), np.array([0.7, -1.1, 0.5])):
+        seen = lambda r, turn=turn: log6(frame(exp3(-turn) @ exp3(r)))[:3]
+        spring = JointSpring(0, 0.5, 0.3, rest=seen(rest))
+        system = ball(exp3(turn), forces=[spring], q=seen(start))
+        v = np.linalg.solve(exp3_jacobian(system.rest), np.array([3.0, 1.0, -2.0]))
+        step = RK45(rtol=1e-9, atol=1e-11).step(system, State(system.rest, v), 0.5)
+        tips.append(system.kinematics(step.state.q, step.state.v).frames[0, :3, 3])
+    assert np.linalg.norm(tips[0]) > 0.4
+    assert np.abs(tips[0] - tips[1]).max() < 1e-7
 
 
 def test_slack_cables_do_not_pull_and_muscles_do():

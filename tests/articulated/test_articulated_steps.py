@@ -11,7 +11,6 @@ from pliant.articulated import (
     RK45,
     ArticulatedSystem,
     Dense,
-    LinearlyImplicitTree,
     Link,
     Sparse,
     TreeBDF1,
@@ -22,6 +21,7 @@ from pliant.articulated import (
 from pliant.articulated.forces import SpringDamper
 from pliant.articulated.joints import Free3D, Spherical
 from pliant.articulated.reduced_stage import ReducedStage
+from pliant.integrators import LinearlyImplicit
 from pliant.scenes.redmax import NUMBERED, bridge, energy_change, run, tree
 from pliant.simulate import simulate
 from pliant.state import State
@@ -37,7 +37,7 @@ def end(method, h, duration=0.2):
     return np.concatenate([state.q, state.v])
 
 
-@pytest.mark.parametrize("method", [LinearlyImplicitTree(), TreeBDF1(), TreeBDF2()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("method", [LinearlyImplicit(), TreeBDF1(), TreeBDF2()], ids=lambda m: type(m).__name__)
 def test_observed_order_is_the_declared_one(method):
     exact = end(RK45(1e-11, 1e-12), 0.2)
     errors = [np.abs(end(method, h) - exact).max() for h in (4e-3, 2e-3, 1e-3)]
@@ -55,7 +55,7 @@ def test_error_control_conserves_energy():
         )
 
 
-@pytest.mark.parametrize("method", [LinearlyImplicitTree(), LinearlyImplicitTree(PCG(1e-14))], ids=["dense", "pcg"])
+@pytest.mark.parametrize("method", [LinearlyImplicit(), LinearlyImplicit(matrix=PCG(1e-14))], ids=["dense", "pcg"])
 def test_internal_springs_conserve_linear_momentum(method):
     ends = (np.array([0.5, 0.2, 0.0]), np.array([-0.3, 0.1, 0.2]))
     links = [Link(Free3D(), cuboid((1, 1, 2), 1.0), name=n, frame=at(x, 0, 0)) for n, x in (("a", 0.0), ("b", 3.0))]
@@ -72,7 +72,7 @@ def test_internal_springs_conserve_linear_momentum(method):
 @pytest.mark.parametrize("scene", [bridge(12), tree(5), NUMBERED[23]()], ids=["bridge", "tree", "chain"])
 def test_all_matrix_choices_agree(scene):
     u = [
-        LinearlyImplicitTree(m).step(scene.model, scene.start, scene.h).state.v
+        LinearlyImplicit(matrix=m).step(scene.model, scene.start, scene.h).state.v
         for m in (Dense(), Sparse(), PCG(1e-12), PCG(1e-12, stiffness=False))
     ]
     for other in u[1:]:
@@ -83,16 +83,16 @@ def test_iterations_hardly_grow():
     counts = []
     for levels in (4, 7):
         scene = tree(levels)
-        counts.append(LinearlyImplicitTree(PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner)
+        counts.append(LinearlyImplicit(matrix=PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner)
     assert counts[1] < 2.5 * max(counts[0], 1)
     scene = bridge(60)
-    assert LinearlyImplicitTree(PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner <= 1
+    assert LinearlyImplicit(matrix=PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner <= 1
 
 
 @pytest.mark.parametrize("number", [4, 6, 8])
 def test_constraints_behind_pcg_equal_the_direct_ones(number):
     scene = NUMBERED[number]()
-    ends = [run(scene, integrator=LinearlyImplicitTree(m), steps=60)[-1].state for m in (Dense(), PCG(1e-13))]
+    ends = [run(scene, integrator=LinearlyImplicit(matrix=m), steps=60)[-1].state for m in (Dense(), PCG(1e-13))]
     assert np.allclose(ends[0].v, ends[1].v, atol=1e-6 * np.abs(ends[0].v).max())
 
 
@@ -112,12 +112,12 @@ def test_newton_on_the_reduced_stage_is_quadratic():
 def test_steps_are_pure_and_fail_honestly():
     system = pendulum(2)
     q, v = START.q.copy(), START.v.copy()
-    for method in (LinearlyImplicitTree(), TreeBDF2(), RK45()):
+    for method in (LinearlyImplicit(), TreeBDF2(), RK45()):
         one, two = method.step(system, START, 0.01), method.step(system, START, 0.01)
         assert np.array_equal(one.state.q, two.state.q)
     assert np.array_equal(START.q, q) and np.array_equal(START.v, v)
     wild = State(START.q, np.array([np.nan, 0.0]))
-    step = LinearlyImplicitTree().step(system, wild, 0.01)
+    step = LinearlyImplicit().step(system, wild, 0.01)
     assert not step.reports[0].converged
 
 

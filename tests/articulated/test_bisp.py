@@ -10,17 +10,19 @@ from pliant.articulated import (
     BISP,
     ArticulatedSystem,
     Friction,
-    LinearlyImplicitTree,
     Link,
     StaggeredProjections,
     cuboid,
+    frictionless,
 )
-from pliant.articulated.box_qp import General, ProjectedNewton
+from pliant.articulated.friction import refuse_friction
 from pliant.articulated.joint_contacts import BoxJointContact, CylinderContact, DryFriction
 from pliant.articulated.joints import Prismatic
 from pliant.articulated.maximal import energies
 from pliant.articulated.se3 import frame, rotation
 from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
+from pliant.linear.box_qp import General, ProjectedNewton
 from pliant.linear.qp import Clarabel
 from pliant.scenes.redmax import NUMBERED, chain_with_friction, energy_change, run
 from pliant.state import State
@@ -42,7 +44,8 @@ def test_box_programmes_agree_with_a_general_solver(seed):
 
 def test_without_friction_bisp_is_the_plain_step_and_the_printed_algorithm_is_not():
     scene = NUMBERED[27]()
-    plain = run(scene, integrator=LinearlyImplicitTree(), steps=50)[-1].state
+    smooth = replace(scene, model=frictionless(scene.model))
+    plain = run(smooth, integrator=LinearlyImplicit(), steps=50)[-1].state
     corrected = run(scene, integrator=BISP(Friction(0.0)), steps=50)[-1].state
     printed = run(scene, integrator=BISP(Friction(0.0), published=True), steps=50)[-1].state
     assert np.allclose(corrected.v, plain.v, atol=1e-9 * np.abs(plain.v).max())
@@ -119,11 +122,31 @@ def test_a_larger_joint_stops_earlier():
 def test_bad_friction_is_named():
     with pytest.raises(SceneError, match="mu"):
         Friction(-0.1)
-    with pytest.raises(SceneError, match="its joint has no axis"):
+    with pytest.raises(SceneError, match="its joint is Spherical"):
         scene = NUMBERED[28]()
         ArticulatedSystem(scene.model.tree.links, contacts=[CylinderContact(0, 1.0, 1.0)])
     with pytest.raises(SceneError, match="DryFriction on '0'"):
         pendulum(1, dry_friction=[DryFriction(0, -1.0)])
+
+
+def test_friction_that_a_method_would_ignore_is_refused_by_name():
+    hinges, ground = NUMBERED[30]().model, NUMBERED[31]().model
+    floor = replace(ground.constraints[0], mu=0.4)
+    links = ground.tree.links
+    for system, named in (
+        (hinges, "joint of 'link1'"),
+        (ArticulatedSystem(links, contacts=[CylinderContact(1, 1.0, 1.0, mu=0.2)]), "joint of 'link1'"),
+        (ArticulatedSystem(links, constraints=[floor]), "FloorContact of 'link2' has friction mu = 0.4"),
+        (pendulum(1, dry_friction=[DryFriction(0, 3.0)]), "DryFriction of 3 on 'link0'"),
+    ):
+        with pytest.raises(SceneError, match=named) as error:
+            refuse_friction(system, "BDF1")
+        assert "BDF1" in str(error.value) and "BISP" in str(error.value)
+        refuse_friction(frictionless(system), "BDF1")
+    refuse_friction(ArticulatedSystem(links, contacts=[CylinderContact(1, 1.0, 1.0, mu=0.0)]), "BDF1")
+    smooth = replace(NUMBERED[30](), model=frictionless(hinges))
+    lost = sum(s.work["friction"] for s in run(smooth, integrator=BISP(), steps=20)[1:])
+    assert lost == 0.0
 
 
 def test_strong_friction_on_a_floor_does_not_cycle():

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from pliant.articulated import ArticulatedSystem, LinearlyImplicitTree, Link, at, cuboid, sphere
+from pliant.articulated import ArticulatedSystem, Link, at, cuboid, sphere
 from pliant.articulated.joints import Revolute
 from pliant.articulated.obstacles import Travel, moving_obstacles
 from pliant.articulated.se3 import exp6
 from pliant.contact.obstacles import Sphere
 from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
 from pliant.scenes.redmax import gripper
 from pliant.simulate import simulate
 from pliant.state import State
@@ -32,7 +33,7 @@ def test_surfaces_follow_the_bodies():
     system = ArticulatedSystem([Link(Revolute(Y), rod), Link(Revolute(Y), ball, 0)])
     states = [State(np.array([0.5, 0.2]), np.zeros(2))]
     for _ in range(5):
-        states.append(LinearlyImplicitTree().step(system, states[-1], 0.01).state)
+        states.append(LinearlyImplicit().step(system, states[-1], 0.01).state)
     bar, round_one = moving_obstacles(system, states)
     assert isinstance(round_one, Sphere)
     for state in states:

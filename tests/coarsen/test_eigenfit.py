@@ -101,8 +101,10 @@ def test_any_integrator_steps_the_corrected_linear_system(integrator):
 class DenseLinear:
     """The same linear physics with explicit (dense, stored sparse) matrices."""
 
+    symmetric = True
+
     def __init__(self, system):
-        self.inner, self.free, self.scale = system, system.free, system.scale
+        self.inner, self.free, self.scale, self.free_mass = system, system.free, system.scale, system.free_mass
         q = system.X.ravel()
         N = len(q)
         self.X = system.X
@@ -114,6 +116,12 @@ class DenseLinear:
     def mass(self, q):
         return self.M
 
+    def inertia(self, q, a):
+        return self.M @ a
+
+    def weights(self, q):
+        return self.inner.weights(q)
+
     def force(self, q, v, t):
         return self.f0 + self.K @ (q - self.X.ravel()) + self.D @ v
 
@@ -123,7 +131,7 @@ class DenseLinear:
     def damping(self, q, v, t):
         return self.D
 
-    def tangent(self, q, v, t, weights, *, psd=True):
+    def tangent(self, q, v, t, weights, *, psd=True, a=None):
         A = (weights[0] * self.M - weights[1] * self.D - weights[2] * self.K).tocsr()
         A.sort_indices()
         return A

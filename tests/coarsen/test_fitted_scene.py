@@ -1,5 +1,7 @@
 """A user's own coarse scene with fine frequencies: it rings like the fine one, and runs like any other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,11 @@ import pliant as pl
 from pliant.linear.modes import lowest
 from pliant.record import record, resume
 from pliant.simulate import simulate
+
+
+def fitted_to(fine, s, cells=(4, 1, 1), **options):
+    coarse = held(cells, **options)
+    return replace(coarse, bodies=[replace(coarse.bodies[0], fit=pl.Fitting(fine.bodies[0], s))])
 
 
 def held(cells, **options):
@@ -24,10 +31,9 @@ def rest_frequencies(system, s):
 
 def test_it_has_the_frequencies_of_the_fine_scene():
     coarse, fine = held((4, 1, 1)), held((8, 2, 2))
-    fitted = pl.FittedScene(coarse, fine, s=4)
-    system = fitted.system()
+    system = fitted_to(fine, 4).system()
     q = system.X.ravel()
-    modes = fitted.fit.modes[:, :4]
+    modes = system.fit.modes[:, :4]
     K = -system.restrict(system.stiffness(q, 0.0 * q, 0.0)) @ modes
     corrected = np.sort((modes * K).sum(axis=0))
     assert corrected == pytest.approx(rest_frequencies(fine.system(), 4), rel=1e-3)
@@ -35,20 +41,20 @@ def test_it_has_the_frequencies_of_the_fine_scene():
 
 
 def test_it_sags_more_than_the_coarse_scene_and_is_recorded_and_resumed(tmp_path):
-    fitted = pl.FittedScene(held((4, 1, 1), integrator=pl.BDF1()), held((8, 2, 2)), s=5)
-    tip = {
-        name: list(simulate(scene))[-1].state.q.reshape(-1, 3)[:, 2].min()
-        for name, scene in {"coarse": fitted.scene, "fitted": fitted, "fine": fitted.fine}.items()
-    }
+    scenes = {"coarse": held((4, 1, 1), integrator=pl.BDF1()), "fine": held((8, 2, 2))}
+    fitted = scenes["fitted"] = fitted_to(scenes["fine"], 5, integrator=pl.BDF1())
+    tip = {name: list(simulate(scene))[-1].state.q.reshape(-1, 3)[:, 2].min() for name, scene in scenes.items()}
     assert tip["fitted"] < tip["coarse"] and abs(tip["fitted"] - tip["fine"]) < 0.3 * abs(tip["coarse"] - tip["fine"])
     whole = record(fitted, tmp_path / "whole")
-    short = pl.FittedScene(held((4, 1, 1), integrator=pl.BDF1(), duration=0.05), fitted.fine, s=5)
-    record(short, tmp_path / "half")
+    record(replace(fitted, duration=0.05), tmp_path / "half")
     half = resume(tmp_path / "half", fitted)
     assert np.array_equal(whole.frames[-1].points, half.frames[-1].points)
 
 
-def test_scenes_of_different_bodies_are_refused():
-    two = pl.Scene([held((4, 1, 1)).bodies[0]] * 2)
-    with pytest.raises(pl.SceneError, match="1 coarse bodies and 2 fine ones"):
-        pl.FittedScene(held((4, 1, 1)), two)
+def test_bodies_beside_a_fitted_one_keep_their_own_frequencies():
+    one, fine = fitted_to(held((8, 2, 2)), 3), held((8, 2, 2))
+    other = pl.Solid(pl.mesh.bar(size=(0.1, 0.1, 0.1), cells=(1, 1, 1)).transformed(translate=(0, 1, 0)),
+                     pl.StableNeoHookean("200 kPa", 0.45), pins=pl.Pin([0, 1, 2, 3]), lumped=False)  # fmt: skip
+    both = replace(one, bodies=[one.bodies[0], other]).system()
+    assert len(both.fit.ratios) == 3 and both.fit.ratios.min() < 0.9
+    assert rest_frequencies(fine.system(), 3) == pytest.approx(both.fit.ratios * both.fit.coarse, rel=1e-2)

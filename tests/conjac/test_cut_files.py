@@ -1,14 +1,13 @@
 """Cuts in scene files and in the books: documents make them, runs record and resume them, the ledger balances."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pliant.bodies import Solid
-from pliant.cutting import CutScene, ElementCut, PlaneCut
 from pliant.errors import SceneError
+from pliant.events import ElementCut, PlaneCut
 from pliant.integrators import BDF1, ConJac, LinearlyImplicit
 from pliant.ledger import backward_euler_dissipation
 from pliant.maps.motions import Keyframes
@@ -52,10 +51,9 @@ def written(folder: Path, text: str = DOCUMENT) -> Path:
 
 def test_a_scene_file_cuts(tmp_path):
     scene = load_scene(written(tmp_path)).scene
-    assert isinstance(scene, CutScene)
-    first, second = scene.cuts
+    first, second = scene.events
     assert first == PlaneCut(0.02, (0.05, 0.0, 0.0), (1.0, 0.0, 0.0))
-    mesh = scene.scene.bodies[0].mesh
+    mesh = scene.bodies[0].mesh
     centre = mesh.X[mesh.T].mean(axis=1)
     assert np.array_equal(second.elements, np.flatnonzero((centre[:, 0] > 0.1) & (centre[:, 2] > 0.015)))
     counts = [len(s.system.X) for s in simulate(scene)]
@@ -68,7 +66,7 @@ def test_a_cut_scene_describes_itself(tmp_path):
     assert document["cuts"][0] == {"time": 0.02, "body": 0, "point": [0.05, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}
     first = scene.run(tmp_path / "first")
     again = load_scene(tmp_path / "first" / "scene.toml").scene
-    assert np.array_equal(again.cuts[1].elements, scene.cuts[1].elements)
+    assert np.array_equal(again.events[1].elements, scene.events[1].elements)
     second = again.run(tmp_path / "second")
     assert np.array_equal(first.frames[-1].points, second.frames[-1].points)
 
@@ -76,9 +74,9 @@ def test_a_cut_scene_describes_itself(tmp_path):
 def test_fields_of_the_inner_scene_are_set_from_outside(tmp_path):
     settings = ["h=10 ms", "integrator.beta=0.7", "cuts.0.time=0.03"]
     scene = load_scene(written(tmp_path), settings).scene
-    assert scene.h == 0.01 and scene.scene.integrator.beta == 0.7 and scene.cuts[0].time == 0.03
+    assert scene.h == 0.01 and scene.integrator.beta == 0.7 and scene.events[0].time == 0.03
     built_in = load_scene("conjac/barcut", ["duration=0.01", "integrator.beta=0.9"]).scene
-    assert built_in.steps == 2 and built_in.scene.integrator.beta == 0.9 and len(built_in.cuts) == 2
+    assert built_in.steps == 2 and built_in.integrator.beta == 0.9 and len(built_in.events) == 2
 
 
 def test_an_interrupted_run_goes_on_after_the_cut(tmp_path):
@@ -132,8 +130,9 @@ def pulled(integrator):
     mesh = bar(size=(0.15, 0.05, 0.05), cells=(6, 2, 2))
     pull = Keyframes((0.0, 0.1), ((0, 0, 0), (0.05, 0, 0)))
     pins = (Pin(mesh.where(lambda X: X[:, 0] < 1e-9)), Pin(mesh.where(lambda X: X[:, 0] > 0.15 - 1e-9), pull))
-    scene = Scene([Solid(mesh, StableNeoHookean(1e4, 0.4), pins=pins)], integrator=integrator, h=5e-3, duration=0.06)
-    return CutScene(scene, [PlaneCut(0.03, (0.075, 0, 0), (1, 0, 0))])
+    body = Solid(mesh, StableNeoHookean(1e4, 0.4), pins=pins)
+    cuts = [PlaneCut(0.03, (0.075, 0, 0), (1, 0, 0))]
+    return Scene([body], integrator=integrator, h=5e-3, duration=0.06, events=cuts)
 
 
 def test_the_ledger_balances_across_a_cut():
@@ -144,9 +143,7 @@ def test_the_ledger_balances_across_a_cut():
     rows = list(simulate(scene))
     for step in rows:
         if len(step.state.q) != len(previous.q):
-            origin = scene.cuts[0].apply(scene.scene.bodies[0].mesh).origin
-            q, v = (x.reshape(-1, 3)[origin].ravel() for x in (previous.q, previous.v))
-            previous = replace(previous, q=q, v=v)
+            previous = scene.happen(0, 1, previous)[1]
         closed = backward_euler_dissipation(step.system, previous, step.state)
         assert step.ledger.numerical == pytest.approx(closed, abs=1e-9 * step.ledger.scale)
         assert step.ledger.work["scripts"] != 0.0  # the script moves on in the step of the cut
@@ -161,7 +158,7 @@ def test_momentum_in_the_ledger_of_a_falling_body_that_is_cut(integrator):
     mesh = bar(size=(0.15, 0.05, 0.05), cells=(6, 2, 2))
     body = Solid(mesh, StableNeoHookean(1e4, 0.4), velocity=(0.3, 0.0, 0.1))
     block = np.flatnonzero(mesh.X[mesh.T].mean(axis=1)[:, 0] > 0.1)
-    scene = CutScene(Scene([body], integrator=integrator, h=5e-3, duration=0.04), [ElementCut(0.02, block)])
+    scene = Scene([body], integrator=integrator, h=5e-3, duration=0.04, events=[ElementCut(0.02, block)])
     linear = np.array([step.ledger.linear for step in simulate(scene)])
     m = 1000.0 * 0.15 * 0.05**2
     expected = m * np.array([0.3, 0.0, 0.1]) + m * np.outer(5e-3 * np.arange(1, 9), [0, 0, -9.81])

@@ -5,8 +5,8 @@ import pytest
 
 from pliant import checkpoint
 from pliant.bodies import Solid, SpringNet
-from pliant.cutting import CutScene, ElementCut, PlaneCut, severed
 from pliant.errors import SceneError
+from pliant.events import ElementCut, PlaneCut, Release
 from pliant.integrators import (
     BDF1,
     BDF2,
@@ -36,9 +36,10 @@ def stretched(integrator, *, h=2e-3, steps=8, E=1e4, cuts=None):
     mesh = bar(size=(LENGTH, 0.05, 0.05), cells=(6, 2, 2))
     pull = Keyframes((0.0, 8e-3), ((0, 0, 0), (0.01, 0, 0)))
     pins = (Pin(mesh.where(lambda X: X[:, 0] < 1e-9)), Pin(mesh.where(lambda X: X[:, 0] > LENGTH - 1e-9), pull))
-    scene = Scene([Solid(mesh, StableNeoHookean(E, 0.4), pins=pins)], integrator=integrator, h=h, duration=h * steps)
+    body = Solid(mesh, StableNeoHookean(E, 0.4), pins=pins)
     chosen = [PlaneCut(3 * h, (0.05, 0, 0), (1, 0, 0)), PlaneCut(5 * h, (0.1, 0, 0), (1, 0, 0))]
-    return CutScene(scene, chosen if cuts is None else cuts)
+    events = chosen if cuts is None else cuts
+    return Scene([body], integrator=integrator, h=h, duration=h * steps, events=events)
 
 
 def test_mass_momentum_and_energy_balance_across_a_cut():
@@ -47,7 +48,8 @@ def test_mass_momentum_and_energy_balance_across_a_cut():
     rng = np.random.default_rng(0)
     q = system.X.ravel() + 2e-3 * rng.normal(size=system.X.size)
     state = State(q, rng.normal(size=q.size), 0.3)
-    after, carried = severed(system, state, scene.cuts)
+    later, carried = scene.happen(0, 2, state)
+    after = later.system()
     assert len(after.X) == len(system.X) + 2 * 9
 
     def books(s, x):
@@ -84,7 +86,7 @@ def test_any_integrator_goes_on(integrator):
     steps = list(simulate(scene))
     assert len(steps) == 8 and all(s.report.converged for s in steps)
     assert [len(s.system.X) for s in steps] == [63] * 3 + [72] * 2 + [81] * 3
-    assert [s.changed for s in steps] == [False] * 3 + [True] * 5
+    assert [s.topology is not None and s.topology.events for s in steps] == [False] * 3 + [1] * 2 + [2] * 3
     assert all(s.system.nodal_mass.sum() == pytest.approx(3 * 0.375, rel=1e-12) for s in steps)
     x = steps[-1].system.X
     inner = (x[:, 0] > 0.05 + 1e-9) & (x[:, 0] < 0.1 - 1e-9)
@@ -98,7 +100,7 @@ def test_free_middle_piece_falls_with_g():
     last = list(simulate(scene))[-4:]
 
     def momentum(s):
-        x = s.system.scene.bodies[0].mesh
+        x = s.scene.bodies[0].mesh
         piece = x.components()[1]
         middle = np.unique(x.T[piece == piece[len(piece) // 2]])
         m = s.system.nodal_mass.reshape(-1, 3)[middle]
@@ -123,21 +125,32 @@ def test_elements_cut_out_fall_out():
     mesh = bar(size=(0.1, 0.1, 0.1), cells=(4, 4, 4))
     block = np.flatnonzero((mesh.X[mesh.T].mean(axis=1)[:, [0, 2]] < 0.05).all(axis=1))
     body = Solid(mesh, StableNeoHookean(1e5, 0.4), pins=Pin(mesh.where(lambda X: X[:, 2] > 0.1 - 1e-9)))
-    scene = CutScene(Scene([body], integrator=BDF1(), h=5e-3, duration=0.03), [ElementCut(0.0, block)])
+    scene = Scene([body], integrator=BDF1(), h=5e-3, duration=0.03, events=[ElementCut(0.0, block)])
     last = list(simulate(scene))[-1]
-    assert last.system.scene.bodies[0].mesh.components()[0] == 2
-    fallen = np.unique(last.system.scene.bodies[0].mesh.T[block])
+    assert last.scene.bodies[0].mesh.components()[0] == 2
+    fallen = np.unique(last.scene.bodies[0].mesh.T[block])
     v = last.state.v.reshape(-1, 3)[fallen, 2]
     assert np.allclose(v, -9.81 * 0.03, rtol=1e-6)
 
 
 def test_impossible_cuts_are_refused():
-    scene = Scene([Solid(bar(cells=(2, 1, 1)), StableNeoHookean(1e5, 0.4))])
+    solid = Solid(bar(cells=(2, 1, 1)), StableNeoHookean(1e5, 0.4))
     with pytest.raises(SceneError, match="body 1 of 1"):
-        CutScene(scene, [PlaneCut(0.0, (0, 0, 0), (1, 0, 0), body=1)])
-    net = Scene([SpringNet(spring_net(2, 2), k=1.0, mass=1.0)])
+        Scene([solid], events=[PlaneCut(0.0, (0, 0, 0), (1, 0, 0), body=1)])
+    with pytest.raises(SceneError, match="no body is called 'leg'"):
+        Scene([solid], events=[PlaneCut(0.0, (0, 0, 0), (1, 0, 0), body="leg")])
     with pytest.raises(SceneError, match="springs"):
-        CutScene(net, [PlaneCut(0.0, (0, 0, 0), (1, 0, 0))])
+        Scene([SpringNet(spring_net(2, 2), k=1.0, mass=1.0)], events=[PlaneCut(0.0, (0, 0, 0), (1, 0, 0))])
+    with pytest.raises(SceneError, match="pin 0 of 0"):
+        Scene([solid], events=[Release(0.0, pins=[0])])
+
+
+def test_a_body_falls_when_its_pins_let_go():
+    mesh = bar(size=(0.1, 0.1, 0.1), cells=(2, 2, 2))
+    body = Solid(mesh, StableNeoHookean(1e5, 0.4), pins=Pin(np.arange(len(mesh.X))))
+    scene = Scene([body], integrator=BDF1(), h=5e-3, duration=0.05, events=[Release("20 ms")])
+    v = [s.state.v.reshape(-1, 3)[:, 2] for s in simulate(scene)]
+    assert not v[3].any() and np.allclose(v[-1], -9.81 * 0.03, rtol=1e-9)
 
 
 def test_a_cut_run_is_recorded(tmp_path):

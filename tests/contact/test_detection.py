@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.bodies import Solid, SpringNet
+from pliant.bodies import Solid
 from pliant.contact.initial import OverlapError
 from pliant.contact.intersect import intersections
 from pliant.contact.obstacles import Plane, Sphere
@@ -11,7 +11,7 @@ from pliant.contact.pairs import PairDetector
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, ImplicitMidpoint, LinearlyImplicit
 from pliant.materials import StableNeoHookean
-from pliant.mesh import ball, bar, box, chain, duck, sheet
+from pliant.mesh import ball, bar, box, duck, sheet
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.simulate import simulate
@@ -231,7 +231,6 @@ def test_bad_contact_input_is_refused_by_name():
         (lambda: Scene([above], contact=BarrierContact(), integrator=ImplicitMidpoint()), "ImplicitMidpoint"),
         (lambda: Scene([above], contact=PenaltyContact(thickness=0.2)).system(), "larger than the mean edge.*'ball'"),
         (lambda: Scene([above], contact=BarrierContact(dhat=0.2)).system(), "larger than the mean edge.*'ball'"),
-        (lambda: Scene([SpringNet(chain(3), k=1.0, mass=1.0)], contact=PenaltyContact()).system(), "k"),
     ]:
         with pytest.raises(SceneError, match=match):
             make()

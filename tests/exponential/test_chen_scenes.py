@@ -106,7 +106,7 @@ def test_stand_ins_of_large_structures_are_sound_and_sway(name, monkeypatch):
 def test_wind_is_the_same_acceleration_everywhere_and_swells():
     mesh = bar((0.2, 0.1, 0.1), (2, 1, 1))
     air = wind.Wind(mean=(1.0, 0.0, 0.0), swing=(0.0, 2.0, 0.0), period=4.0)
-    system = Scene([Solid(mesh, NeoHookean(E=1e4, nu=0.3), damping=air)], gravity=(0, 0, 0)).system()
+    system = Scene([Solid(mesh, NeoHookean(E=1e4, nu=0.3))], gravity=(0, 0, 0), forces=[air]).system()
     q, v = system.X.ravel(), np.zeros(system.X.size)
     for t, expected in ((0.0, (1.0, 0.0, 0.0)), (1.0, (1.0, 2.0, 0.0))):
         assert np.allclose(system.acceleration(q, v, t).reshape(-1, 3), expected, atol=1e-9)

@@ -134,6 +134,12 @@ def test_anything_that_can_say_what_a_scene_says_can_run():
         def initial(self, system: Elastodynamics) -> State:
             return State(system.X.ravel().copy(), np.zeros(system.X.size))
 
+        def after(self, happened: int) -> "Own":
+            return self
+
+        def due(self, t: float) -> int:
+            return 0
+
     assert len(list(simulate(Own()))) == 3
 
 

@@ -40,7 +40,7 @@ def moved(motion):
         (lambda: pl.Solid(BAR, SOFT, damping=0.1), "solid.damping: damping is 0.1; "),
         (lambda: pl.Solid(BAR, SOFT, plane="strain"), "solid.plane: plane is 'strain' in 3-d; "),
         (lambda: pl.Solid(BAR, SOFT, density=True), "density is True"),
-        (lambda: pl.Scene([3]), "scene.bodies.0.: bodies.0. is 3; give a list of bodies"),
+        (lambda: pl.Scene([3]), "scene.bodies.0.: bodies.0. is 3; give a list of Solid"),
         (lambda: scene(contact="penalty"), "scene.contact: contact is 'penalty'; give PenaltyContact"),
         (lambda: scene(contact=pl.PenaltyContact), "scene.contact: contact is the class PenaltyContact; "),
         (lambda: scene(contact=pl.PenaltyContact(), obstacles=["floor"]), "scene.obstacles.0.: .*'floor'; "),

@@ -14,7 +14,7 @@ from pliant.articulated.tree import Kinematics, Tree
 
 @dataclass(frozen=True)
 class LoopClosure:
-    """A hinge between point x1 of one link and x2 of another: two rows B^T [R1 Gamma1, -R2 Gamma2].
+    """A hinge between point x1 of one link and x2 of another (None is the world): two rows B^T [R1 Gamma1, -R2 Gamma2].
 
     B are two world directions orthogonal to ``axis`` (3,), the hinge axis in the body frame of the first link. The
     other directions are redundant in a planar mechanism; use `BallClosure` for all three.
@@ -22,7 +22,7 @@ class LoopClosure:
 
     first: int | str
     x1: Array
-    second: int | str
+    second: int | str | None
     x2: Array
     axis: Array
     inequality: ClassVar[bool] = False

@@ -9,14 +9,19 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
-from pliant.articulated.se3 import adjoint, frame
+from pliant.articulated.se3 import adjoint, coefficients, exp3_jacobian, exp3_jacobian_rate, frame
 from pliant.articulated.tree import Kinematics, Tree
 from pliant.errors import SceneError
 
 
 @dataclass(frozen=True)
 class JointSpring:
-    """tau = -k (q - rest) - d qdot at one joint; K_r = -k, D_r = -d. ``maximal`` applies it as wrenches instead."""
+    """tau = -k e - d w at one joint; ``maximal`` applies it as wrenches on child and parent instead.
+
+    e = q - rest and w = qdot for the coordinates of hinges and sliders. The rotation of a ball (or free) joint is not a
+    vector: there e = log(R_rest^T R), the shortest way back, and w is the angular velocity, so that neither depends on
+    the zero of the joint nor on the chart of its exponential coordinates; ``rest`` is the rotation vector of R_rest.
+    """
 
     link: int | str
     stiffness: float = 0.0
@@ -31,30 +36,60 @@ class JointSpring:
                 where=f"JointSpring on '{self.link}'",
                 remedy="negative values add energy: give numbers >= 0",
             )
-        return replace(self, link=tree.body(self.link))
+        link = tree.body(self.link)
+        dof = tree.links[link].joint.dof
+        rest = np.asarray(self.rest, dtype=float)
+        if rest.shape not in ((), (dof,)):
+            raise SceneError(
+                f"rest has {rest.size} entries for {dof} coordinates",
+                where=f"JointSpring on '{self.link}'",
+                remedy="give one number, or one per coordinate",
+            )
+        return replace(self, link=link, rest=np.broadcast_to(rest, (dof,)))
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         index = _coordinates(kin, self.link)
-        tau = -self.stiffness * (kin.q[index] - self.rest)
-        I = np.eye(len(index))
+        e, P = self._stretch(kin), rates(kin, int(self.link))
+        tau = -self.stiffness * (P.T @ e)
+        K, D = -self.stiffness * self._slope(kin), -self.damping * (P.T @ P)
         if not self.maximal:
             loads.f_r[index] += tau
-            loads.reduced_stiffness(index, -self.stiffness * I)
-            loads.reduced_damping(index, -self.damping * I)
+            loads.reduced_stiffness(index, K)
+            loads.reduced_damping(index, D)
             return
         bodies, W = wrench_map(kin, int(self.link))
         loads.wrench(bodies, (W @ tau).reshape(-1, 6))
-        loads.K.add_coupling(bodies, -self.stiffness * (W @ W.T))
-        loads.D.add_coupling(bodies, -self.damping * (W @ W.T))
+        loads.K.add_coupling(bodies, W @ K @ W.T)
+        loads.D.add_coupling(bodies, W @ D @ W.T)
+
+    def _stretch(self, kin: Kinematics) -> Array:
+        """e (dof,)."""
+        q, rest = kin.q[_coordinates(kin, self.link)], np.asarray(self.rest)
+        e = q - rest
+        for c in _turns(kin, int(self.link)):
+            e[c] = relative_rotation(rest[c], q[c])
+        return e
+
+    def _slope(self, kin: Kinematics) -> Array:
+        """d(P^T e)/dq (dof, dof), with the negative curvature of a stretch beyond half a turn left out."""
+        q, rest = kin.q[_coordinates(kin, self.link)].real, np.asarray(self.rest)
+        H = np.eye(len(q))
+        for c in _turns(kin, int(self.link)):
+            e, S = relative_rotation(rest[c], q[c]), exp3_jacobian(q[c])
+            exact = S.T @ np.linalg.solve(exp3_jacobian(e), S)
+            exact += np.stack([exp3_jacobian_rate(q[c], d).T @ e for d in np.eye(3)], axis=1)
+            w, V = np.linalg.eigh(0.5 * (exact + exact.T))
+            H[c, c] = (V * np.maximum(w, 0.0)) @ V.T
+        return H
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
-        e = kin.q[_coordinates(kin, self.link)] - self.rest
+        e = self._stretch(kin)
         return 0.5 * self.stiffness * float(e @ e)
 
 
 @dataclass(frozen=True)
 class JointTorque:
-    """tau(t) on the coordinates of one joint [N m or N]."""
+    """tau(t) on the coordinates of one joint [N m or N]; on the rotation of a ball a torque in the joint frame."""
 
     link: int | str
     torque: Callable[[float], float | Array]
@@ -66,7 +101,7 @@ class JointTorque:
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         index = _coordinates(kin, self.link)
-        tau = np.broadcast_to(np.asarray(self.torque(t), dtype=float), index.shape)
+        tau = rates(kin, int(self.link)).T @ np.broadcast_to(np.asarray(self.torque(t), dtype=float), index.shape)
         if not self.maximal:
             loads.f_r[index] += tau
             return
@@ -75,6 +110,41 @@ class JointTorque:
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return 0.0
+
+
+def rates(kin: Kinematics, link: int) -> Array:
+    """P (dof, dof) with P qdot = the rates forces act on: qdot, but the angular velocity S(r) rdot of rotations."""
+    q = kin.q[_coordinates(kin, link)]
+    P = np.eye(len(q), dtype=q.dtype)
+    for c in _turns(kin, link):
+        P[c, c] = exp3_jacobian(q[c])
+    return P
+
+
+def relative_rotation(rest: Array, r: Array) -> Array:
+    """log(exp[rest]^T exp[r]) (3,), |.| <= pi, by quaternions; complex steps in r pass through."""
+    a, b = _quaternion(-rest), _quaternion(r)
+    w = a[0] * b[0] - a[1:] @ b[1:]
+    v = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+    if w.real < 0.0:  # the other quaternion of this rotation, less than half a turn away
+        w, v = -w, -v
+    x2 = (v @ v) / (1.0 + w) ** 2  # tan^2 of a quarter of the angle, at most 1
+    if abs(x2) < 1e-4:
+        ratio = 1.0 - x2 / 3.0 + x2**2 / 5.0 - x2**3 / 7.0
+    else:
+        ratio = np.arctan(np.sqrt(x2)) / np.sqrt(x2)
+    return np.asarray(4.0 * ratio / (1.0 + w) * v)
+
+
+def _quaternion(r: Array) -> Array:
+    """(cos(t/2), sin(t/2)/t r) of the rotation vector r."""
+    s, a, _ = coefficients(0.5 * r)
+    return np.concatenate([[1.0 - a * (0.25 * (r @ r))], 0.5 * s * r])
+
+
+def _turns(kin: Kinematics, link: int) -> list[slice]:
+    """Where the rotation vectors are among the coordinates of a joint."""
+    return [slice(k, k + 3) for k in kin.tree.links[link].joint.exponential]
 
 
 def _coordinates(kin: Kinematics, link: int | str) -> IntArray:

@@ -39,7 +39,8 @@ def simulate(
     """Every system from rest, or from a twist about the x axis, for ``frames`` steps of 0.01 s; modes are followed."""
     out = {}
     for name, system in built.items():
-        start = pair.twisted(system, turns) if turns else rest(system)
+        x = system.prescribe(pair.twisted(system.X, turns).ravel(), 0.0)
+        start = State(x, np.zeros_like(x)) if turns else rest(system)
         chosen = Following(integrator) if name == "EigenFit" else integrator
         out[name] = play(name, system, start, chosen, H, frames, watch=both)
     return out

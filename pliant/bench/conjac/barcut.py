@@ -19,7 +19,7 @@ AFTER = 1.0  # the second cut [s]
 
 def piece(moment: Moment, x: float) -> IntArray:
     """The elements of the piece that has the rest position x in it."""
-    mesh = moment.system.scene.bodies[0].mesh
+    mesh = moment.scene.bodies[0].mesh
     label = mesh.components()[1]
     centre = mesh.X[mesh.T].mean(axis=1)[:, 0]
     return np.flatnonzero(label == label[int(np.argmin(abs(centre - x)))])
@@ -36,7 +36,7 @@ def books(system: Any, state: State) -> tuple[Array, Array]:
 
 def right_piece_alone(moment: Moment) -> tuple[IntArray, Any]:
     """Vertices of the right piece and its equilibrium, computed on a mesh of that piece only."""
-    body = moment.system.scene.bodies[0]
+    body = moment.scene.bodies[0]
     elements = piece(moment, 0.95 * LENGTH)
     vertices = np.unique(body.mesh.T[elements])
     part = body.mesh.submesh(elements)
@@ -53,16 +53,16 @@ def run(*, quick: bool = False) -> Table:
     jump = 0.0
     for k, moment in enumerate(march(scene, scene.steps + 200)):  # 1 s more, for the right piece to settle
         analyses.append(sum(r.counts.analyses for r in moment.step.reports))
-        if moment.step.start is not None and before is not None:
+        if moment.start is not None and before is not None:
             kept, sizes = books(before.system, before.state)
-            jump = max(jump, float((abs(books(moment.system, moment.step.start)[0] - kept) / sizes).max()))
+            jump = max(jump, float((abs(books(moment.system, moment.start)[0] - kept) / sizes).max()))
         before = moment
-        if moment.state.t > AFTER + scene.h:
-            vertices = np.unique(moment.system.scene.bodies[0].mesh.T[piece(moment, 0.5 * LENGTH)])
+        if moment.state.t > AFTER + float(scene.h):
+            vertices = np.unique(moment.scene.bodies[0].mesh.T[piece(moment, 0.5 * LENGTH)])
             m = moment.system.nodal_mass.reshape(-1, 3)[vertices]
             falls.append((m * moment.state.v.reshape(-1, 3)[vertices]).sum(axis=0) / m[:, 0].sum())
-        if k % 20 == 0 or moment.step.system is not None:
-            count = moment.system.scene.bodies[0].mesh.components()[0]
+        if k % 20 == 0 or moment.start is not None:
+            count = moment.scene.bodies[0].mesh.components()[0]
             nodes = len(moment.step.memory[0].nodes)
             rows.append({"t": moment.state.t, "pieces": count, "nodes": nodes, "energy J": moment.energy})
     assert before is not None

@@ -11,12 +11,13 @@ from pliant.bench.conjac.play import Stopwatch, cpu_clocks
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac, LinearlyImplicit
 from pliant.mesh import serpent
-from pliant.scenes.conjac import DRAGON, TuggedScene, dragon, dragon_nodes
+from pliant.scene import Scene
+from pliant.scenes.conjac import DRAGON, dragon, dragon_nodes
 
 COUNTS = (0, 2, 4, 6, 8, 10)
 
 
-def contestants(scene: TuggedScene) -> dict[str, tuple[Any, Stopwatch]]:
+def contestants(scene: Scene) -> dict[str, tuple[Any, Stopwatch]]:
     """VANILLA and ConJac with each number of nodes, each with a stopwatch on its linear algebra."""
     watches = [Stopwatch() for _ in range(len(COUNTS) + 1)]
     out: dict[str, tuple[Any, Stopwatch]] = {"VANILLA": (LinearlyImplicit(beta=0.5, linear=watches[0]), watches[0])}

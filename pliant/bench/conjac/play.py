@@ -24,6 +24,8 @@ class Moment:
     system: Any
     state: State
     step: Step
+    scene: Any  # after the events so far
+    start: State | None = None  # of a step that began with an event, in the coordinates after it
 
     @property
     def energies(self) -> dict[str, float]:
@@ -44,11 +46,16 @@ def march(scene: Any, steps: int | None = None, start: State | None = None) -> I
     """Step without certificates and books, from ``start`` if given; stops at the first step that is not sound."""
     system = scene.system()
     state, memory = start or scene.initial(system), None
+    now, happened = scene, 0
     with np.errstate(all="ignore"):
         for _ in range(scene.steps if steps is None else steps):
+            due, begun = scene.due(state.t), None
+            if due > happened:
+                now, begun = now.happen(happened, due, state)
+                system, state, memory, happened = now.system(), begun, None, due
             step = scene.integrator.step(system, state, float(scene.h), memory)
             system, state, memory = step.system or system, step.state, step.memory
-            moment = Moment(system, state, step)
+            moment = Moment(system, state, step, now, begun)
             yield moment
             if not moment.sound:
                 return

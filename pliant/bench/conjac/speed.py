@@ -67,7 +67,9 @@ def potential(moment: Moment, q: Array) -> float:
 def race(methods: dict[str, tuple[Any, float]], mesh: Any, duration: float, pull: float = 1.0) -> list[dict[str, Any]]:
     """All methods in turns, so that a busy machine slows them alike; a row for each."""
     scenes = {name: dragon(integrator, h=h, mesh=mesh, pull=pull) for name, (integrator, h) in methods.items()}
-    runners = [Runner(name, s.h, march(s, round(duration / s.h)), mesh.X.ravel()) for name, s in scenes.items()]
+    runners = [
+        Runner(name, float(s.h), march(s, round(duration / float(s.h))), mesh.X.ravel()) for name, s in scenes.items()
+    ]
     for k in range(round(duration / SLOT)):
         for runner in runners:
             runner.advance((k + 1) * SLOT)

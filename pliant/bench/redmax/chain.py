@@ -7,10 +7,10 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.bisp import BISP
-from pliant.articulated.box_qp import BoxSolution, BoxSolver, General, ProjectedNewton
 from pliant.articulated.friction import Friction
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.bench.table import Claim, Table
+from pliant.linear.box_qp import BoxSolution, BoxSolver, General, ProjectedNewton
 from pliant.linear.qp import Clarabel
 from pliant.linear.threads import one_thread
 from pliant.scenes.redmax import chain_with_friction

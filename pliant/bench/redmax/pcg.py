@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.linear import PCG, Dense, MatrixChoice
 from pliant.bench.table import Claim, Table
+from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.linear.threads import one_thread
 from pliant.scenes.redmax import ArticulatedScene, bridge, long_chain, tree, umbrella
 
@@ -15,7 +15,7 @@ from pliant.scenes.redmax import ArticulatedScene, bridge, long_chain, tree, umb
 @one_thread()
 def measure(scene: ArticulatedScene, matrix: MatrixChoice, repeats: int) -> tuple[float, float]:
     """Least CPU seconds per step, and the mean number of iterations."""
-    method, state = LinearlyImplicitTree(matrix), scene.start
+    method, state = LinearlyImplicit(matrix=matrix), scene.start
     best, iterations = np.inf, []
     for k in range(repeats + 1):
         start = process_time()
@@ -30,7 +30,7 @@ def measure(scene: ArticulatedScene, matrix: MatrixChoice, repeats: int) -> tupl
 
 def difference(scene: ArticulatedScene) -> float:
     """PCG against dense direct after one step, relative."""
-    u = [LinearlyImplicitTree(m).step(scene.model, scene.start, scene.h).state.v for m in (PCG(), Dense())]
+    u = [LinearlyImplicit(matrix=m).step(scene.model, scene.start, scene.h).state.v for m in (PCG(), Dense())]
     return float(np.linalg.norm(u[0] - u[1]) / np.linalg.norm(u[1]))
 
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from pliant.articulated.bodies import at, cuboid
 from pliant.articulated.constraints import PrescribedJoint
-from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.joints import Prismatic
 from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.system import ArticulatedSystem
@@ -12,6 +11,7 @@ from pliant.articulated.tree import Link
 from pliant.bodies import Rayleigh, Solid
 from pliant.contact.obstacles import Plane
 from pliant.integrators import BDF1
+from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.materials import StableNeoHookean
 from pliant.mesh import box
 from pliant.scene import Scene
@@ -49,7 +49,7 @@ def gripper(squeeze: float = 0.012, lift: float = 0.08, *, cells: int = 5, h: fl
     robot = hand(squeeze, lift)
     states = [State(robot.rest, np.zeros(robot.tree.dof))]
     for _ in range(round(duration / h)):
-        states.append(LinearlyImplicitTree().step(robot, states[-1], h).state)
+        states.append(LinearlyImplicit().step(robot, states[-1], h).state)
     block = box((SIDE, SIDE, SIDE), (cells,) * 3).transformed(translate=(-0.5 * SIDE, -0.5 * SIDE, 1e-4))
     body = Solid(block, StableNeoHookean(5e4, 0.4), density=500.0, damping=Rayleigh(2.0, 2e-3), name="block")
     return Scene(

@@ -7,11 +7,11 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.bodies import Body, at, cuboid
-from pliant.articulated.dynamics import LinearlyImplicitTree
 from pliant.articulated.joints import Fixed, Joint, Revolute
 from pliant.articulated.scene import ArticulatedScene
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
+from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.state import State, Step
 
 GRAVITY = (0.0, 0.0, -980.0)  # cm/s^2
@@ -33,7 +33,7 @@ def scene(
     q0 = np.zeros(dof) if q is None else np.array(q, dtype=float)
     v0 = np.zeros(dof) if v is None else np.array(v, dtype=float)
     made = ArticulatedSystem(links, q=q0, **{"gravity": GRAVITY, **system})
-    return ArticulatedScene(made, State(q0, v0), h, duration, integrator or LinearlyImplicitTree())
+    return ArticulatedScene(made, State(q0, v0), h, duration, integrator or LinearlyImplicit())
 
 
 def run(scene: ArticulatedScene, *, integrator: Any = None, steps: int | None = None) -> list[Step]:

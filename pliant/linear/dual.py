@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.box_qp import BoxSolver
+from pliant.linear.box_qp import BoxSolver
 
 
 class Dual:

@@ -1,0 +1,186 @@
+"""Articulated and rigid bodies as bodies of a scene."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.articulated.bodies import Body, mesh_body
+from pliant.articulated.constraints import Constraint
+from pliant.articulated.forces import ArticulatedForce
+from pliant.articulated.joint_contacts import DryFriction, JointContact
+from pliant.articulated.joints import Free3D
+from pliant.articulated.quirks import Quirks
+from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.tree import Link
+from pliant.articulated.urdf import read_urdf
+from pliant.contact.setting import Shape
+from pliant.errors import MeshError, SceneError
+from pliant.mesh import Mesh
+from pliant.mesh.topology import boundary_facets
+from pliant.parts import Made, Place
+from pliant.state import State
+from pliant.units import components, read_fields
+
+
+@dataclass(frozen=True, eq=False)
+class Articulated:
+    """Links on joints, with what acts on them and restricts them; gravity is the scene's.
+
+    ``q`` and ``v`` are joint coordinates and rates at the start (None: zero, at rest). ``contacts`` are the implicit
+    contacts of frictional joints, ``baumgarte`` [1/s] pulls constraint errors back in velocity steps. The links do not
+    touch each other; they touch everything else if the scene has contact.
+    """
+
+    links: Sequence[Link]
+    forces: Sequence[ArticulatedForce] = ()
+    constraints: Sequence[Constraint] = ()
+    contacts: Sequence[JointContact] = ()
+    dry_friction: Sequence[DryFriction] = ()
+    q: Array | None = None
+    v: Array | None = None
+    baumgarte: float = 5.0
+    quirks: Quirks = Quirks()  # noqa: RUF009  (a frozen value)
+    name: str = "articulated"
+    separate: ClassVar[bool] = True
+
+    def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
+        """The equations of motion of this body alone."""
+        return ArticulatedSystem(
+            self.links,
+            self.forces,
+            self.constraints,
+            gravity=gravity,
+            contacts=self.contacts,
+            dry_friction=self.dry_friction,
+            baumgarte=self.baumgarte,
+            q=self.q,
+            quirks=self.quirks,
+        )
+
+    @classmethod
+    def gathered(cls, bodies: Sequence["Articulated"], scene: Any) -> list[Made]:
+        """One part for each body."""
+        return [body._made(scene) for body in bodies]
+
+    def _made(self, scene: Any) -> Made:
+        part = self.system(in_space(scene.gravity))
+        v = np.zeros(part.tree.dof) if self.v is None else np.array(self.v, dtype=np.float64)
+        if v.shape != part.rest.shape:
+            raise SceneError(f"v has {v.size} entries", where=f"{self.name}.v", remedy=f"give {part.tree.dof} rates")
+        shapes = [replace(s, name=f"{self.name}/{s.name}", group=0) for s in shapes_of(part)]
+        place = Place(self.name, 0, part.positions(part.rest), part.surface, ranges(part))
+        return Made(part, State(part.rest, v), shapes, [(self, place)])
+
+
+def from_urdf(source: str | Path, *, floating: bool = False, name: str | None = None, **options: Any) -> Articulated:
+    """The robot in a URDF file (or a string that starts with '<') as a body; ``floating`` frees its root link.
+
+    ``options`` are fields of `Articulated`; forces and constraints are added to those of the file.
+    """
+    robot = read_urdf(source, floating=floating)
+    forces = [*robot.forces, *options.pop("forces", ())]
+    constraints = [*robot.constraints, *options.pop("constraints", ())]
+    called = robot.name if name is None else name
+    return Articulated(robot.links, forces, constraints, dry_friction=robot.friction, name=called, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class Rigid:
+    """A free rigid body: the solid within a closed surface (triangles, or the boundary of tetrahedra).
+
+    ``density`` [kg/m^3]; ``velocity`` [m/s] of its centre of mass and ``spin`` [rad/s] at the start.
+    """
+
+    mesh: Mesh
+    density: float | str = 1000.0
+    velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    spin: tuple[float, ...] = (0.0, 0.0, 0.0)
+    name: str = "rigid"
+    separate: ClassVar[bool] = True
+    units: ClassVar[dict[str, str]] = {"density": "kg/m^3"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        if not isinstance(self.mesh, Mesh) or self.mesh.kind == "springs" or self.mesh.dim != 3:
+            remedy = "give tetrahedra, or triangles that enclose a volume"
+            raise SceneError(f"mesh is {self.mesh!r}", where=f"{self.name}.mesh", remedy=remedy)
+        if not float(self.density) > 0.0:
+            what = f"density is {self.density}"
+            raise SceneError(what, where=f"{self.name}.density", remedy="it must be positive [kg/m^3]")
+        object.__setattr__(self, "velocity", components(self.velocity, "m/s", f"{self.name}.velocity"))
+        object.__setattr__(self, "spin", components(self.spin, "rad/s", f"{self.name}.spin"))
+        self.body()
+
+    def body(self) -> Body:
+        """Its inertia and surface; refuses surfaces that are open or inside out."""
+        F = self.mesh.surface()
+        open_edges = boundary_facets(F)
+        if len(open_edges):
+            what, remedy = f"the surface is open at {len(open_edges)} edges", "close it; pliant doctor shows where"
+            raise MeshError(what, where=f"{self.name}.mesh", remedy=remedy)
+        try:
+            found = mesh_body(self.mesh.X, F, float(self.density))
+        except MeshError as error:
+            raise MeshError(error.what, where=f"{self.name}.mesh", remedy=error.remedy) from error
+        return replace(found, tets=self.mesh.T if self.mesh.kind == "tetrahedra" else filled(self.mesh.X, F))
+
+    @classmethod
+    def gathered(cls, bodies: Sequence["Rigid"], scene: Any) -> list[Made]:
+        """One part for all of them: a forest of free joints at the centres of mass, along the principal axes."""
+        links, rates = [], []
+        for k, rigid in enumerate(bodies):
+            body = rigid.body()
+            R = body.frame[:3, :3]
+            links.append(Link(Free3D(), replace(body, frame=np.eye(4)), frame=body.frame, name=f"{k} {rigid.name}"))
+            rates += [R.T @ rigid.velocity, R.T @ rigid.spin]
+        part = ArticulatedSystem(links, gravity=in_space(scene.gravity))
+        x, spans = part.positions(part.rest), list(ranges(part).values())
+        shapes = [
+            replace(s, name=b.name, group=k) for k, (s, b) in enumerate(zip(shapes_of(part), bodies, strict=True))
+        ]
+        places = [
+            (body, Place(body.name, a, x[a:b], body.mesh.surface(), {body.name: (0, b - a)}))
+            for body, (a, b) in zip(bodies, spans, strict=True)
+        ]
+        return [Made(part, State(part.rest, np.concatenate(rates)), shapes, places)]
+
+
+def in_space(gravity: Sequence[float]) -> tuple[float, float, float]:
+    """Gravity (3,) of a scene that may be planar."""
+    x, y, z = (*gravity, 0.0)[:3]
+    return x, y, z
+
+
+def ranges(part: ArticulatedSystem) -> dict[str, tuple[int, int]]:
+    """First and last + 1 row of `positions` for every link, by name."""
+    counts = [max(len(link.body.points), 1) for link in part.tree.links]
+    ends = np.cumsum([0, *counts])
+    return {name: (int(a), int(b)) for name, a, b in zip(part.tree.names, ends[:-1], ends[1:], strict=True)}
+
+
+def shapes_of(part: ArticulatedSystem) -> list[Shape]:
+    """What can be touched: the links that have a surface."""
+    x = part.positions(part.rest)
+    found = []
+    for link, (name, (a, b)) in zip(part.tree.links, ranges(part).items(), strict=True):
+        body = link.body
+        if len(body.faces):
+            tets = body.tets if len(body.tets) else filled(body.points, body.faces)
+            mesh = Mesh(x[a:b], tets if len(tets) else body.faces)
+            found.append(Shape(mesh, np.full(b - a, body.mass / (b - a)), name, first=a))
+    return found
+
+
+def filled(X: Array, F: IntArray) -> IntArray:
+    """Tetrahedra (k, 4) that fill a convex surface: each face with the first vertex; none if it is not convex."""
+    T = np.column_stack([np.full(len(F), F[0, 0]), F])
+    E = X[T[:, 1:]] - X[T[:, :1]]
+    volume = np.linalg.det(E) / 6.0
+    whole = float(volume.sum())
+    solid = volume > 1e-9 * whole
+    star = bool((volume >= -1e-9 * whole).all())
+    return T[solid] if star and len(np.unique(T[solid])) == len(X) else np.zeros((0, 4), dtype=np.int64)

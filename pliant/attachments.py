@@ -1,0 +1,81 @@
+"""Attachments: vertices of one body that stay with points of another, exactly or by springs."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import SceneError
+from pliant.maps.points import TieSprings
+from pliant.parts import Place
+from pliant.units import read_fields
+
+if TYPE_CHECKING:
+    from pliant.scene import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class Attachment:
+    """The ``vertices`` of a ``body`` (its name or number) are tied to the material of another one, ``to``.
+
+    What they are tied to is where they are when the scene starts: a point of the ``link``, of the nearest element of a
+    soft body, or a sheet's nearest point, towards which they are pulled. ``stiffness`` [N/m] per vertex makes each tie
+    a spring; None lets nothing part them.
+    """
+
+    body: int | str
+    vertices: IntArray
+    to: int | str
+    link: int | str | None = None
+    stiffness: float | None = None
+    units: ClassVar[dict[str, str]] = {"stiffness": "N/m"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        if self.stiffness is not None and not self.stiffness > 0.0:
+            remedy = "give a positive number [N/m], or None for points that stay together"
+            raise SceneError(f"stiffness is {self.stiffness}", where="Attachment.stiffness", remedy=remedy)
+        chosen = np.asarray(self.vertices)
+        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64).ravel()
+        if not len(chosen):
+            raise SceneError("no vertices", where="Attachment.vertices", remedy="choose some of the body's")
+        object.__setattr__(self, "vertices", chosen)
+
+    def tie(self, scene: "Scene", places: list["Place"]) -> tuple[IntArray, Array]:
+        """Points (m, r) of the whole scene and their weights (m, r): sum_r w_r x_r = 0."""
+        mine, other = (places[scene.number(b, f"Attachment.{n}")] for b, n in ((self.body, "body"), (self.to, "to")))
+        if mine is other:
+            raise SceneError("a body is attached to itself", where="Attachment.to", remedy="name another body")
+        bad = self.vertices[(self.vertices < 0) | (self.vertices >= len(mine.x))]
+        if len(bad):
+            remedy = f"use 0..{len(mine.x) - 1}"
+            raise SceneError(
+                f"vertex {bad[0]} of body {mine.name!r} does not exist", where="Attachment.vertices", remedy=remedy
+            )
+        nodes, weights = other.holding(mine.x[self.vertices], self.link)
+        own = (self.vertices + mine.first)[:, None]
+        return np.hstack([own, nodes]), np.hstack([np.ones((len(own), 1)), -weights])
+
+
+def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings], tuple[IntArray, Array] | None]:
+    """The springs among the attachments as energies over n points, and the others as points and weights (k, r)."""
+    springs: list[TieSprings] = []
+    rows: list[tuple[IntArray, Array]] = []
+    taken: set[int] = set()
+    for attachment in scene.attachments:
+        nodes, weights = attachment.tie(scene, places)
+        for vertex in nodes[:, 0]:
+            if int(vertex) in taken:
+                what = f"vertex {vertex} of the scene is in two attachments"
+                raise SceneError(what, where="scene.attachments", remedy="attach every vertex once")
+            taken.add(int(vertex))
+        if attachment.stiffness is None:
+            rows.append((nodes, weights))
+        else:
+            springs.append(TieSprings(n, nodes, weights, np.full(len(nodes), attachment.stiffness)))
+    if not rows:
+        return springs, None
+    width = max(nodes.shape[1] for nodes, _ in rows)
+    pad = lambda a: np.pad(a, ((0, 0), (0, width - a.shape[1])))  # to node 0 with weight 0
+    return springs, (np.concatenate([pad(a) for a, _ in rows]), np.concatenate([pad(w) for _, w in rows]))

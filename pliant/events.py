@@ -1,0 +1,148 @@
+"""What happens to a scene while it runs: cuts, and pins that let go.
+
+An event maps a scene to the scene after it, and states of the one to states of the other. It happens before the step
+that begins at or after its time; integrators start again without memory, as after any jump. At a cut the vertices on
+it are duplicated, masses follow the elements, positions and velocities are kept: mass, momentum and every energy are
+the same on both sides, except that cloth no longer bends there. [Weidner2022, sec. 4.5]
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from pliant.arrays import IntArray
+from pliant.errors import SceneError
+from pliant.maps.pins import Pin
+from pliant.mesh import CutMesh, Mesh, cut, plane_sides
+from pliant.state import State
+from pliant.units import read_fields
+
+if TYPE_CHECKING:
+    from pliant.scene import Scene
+
+Carry = Callable[[State], State]  # a state of the scene before an event in the coordinates of the scene after it
+
+
+class Event(Protocol):
+    """Something that happens at a time [s]."""
+
+    @property
+    def time(self) -> float: ...
+
+    def check(self, scene: "Scene") -> None:
+        """Refuse a scene to which this cannot happen."""
+        ...
+
+    def apply(self, scene: "Scene") -> tuple["Scene", Carry]: ...
+
+
+@dataclass(frozen=True)
+class PlaneCut:
+    """A cut through a body (its name or number) along the element faces nearest to a plane of the rest shape."""
+
+    time: float
+    point: tuple[float, ...]
+    normal: tuple[float, ...]
+    body: int | str = 0
+    units: ClassVar[dict[str, str]] = {"time": "s", "point": "m"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        require_time(self.time, "PlaneCut.time")
+
+    def check(self, scene: "Scene") -> None:
+        _require_elements(scene, self.body, "PlaneCut.body")
+
+    def apply(self, scene: "Scene") -> tuple["Scene", Carry]:
+        mesh = scene.deformable(self.body, "PlaneCut.body").mesh
+        return severed(scene, self.body, cut(mesh, plane_sides(mesh, self.point, self.normal)))
+
+
+@dataclass(frozen=True, eq=False)
+class ElementCut:
+    """Cut the chosen ``elements`` (numbers in the body) out of the rest; numbers of elements never change."""
+
+    time: float
+    elements: IntArray
+    body: int | str = 0
+    units: ClassVar[dict[str, str]] = {"time": "s"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        require_time(self.time, "ElementCut.time")
+
+    def check(self, scene: "Scene") -> None:
+        mesh = _require_elements(scene, self.body, "ElementCut.body")
+        elements = np.asarray(self.elements)
+        if not len(elements) or elements.min() < 0 or elements.max() >= len(mesh.T):
+            what = "no element is chosen" if not len(elements) else f"elements {elements.min()} to {elements.max()}"
+            remedy = f"the body has elements 0 to {len(mesh.T) - 1}"
+            raise SceneError(what, where="ElementCut.elements", remedy=remedy)
+
+    def apply(self, scene: "Scene") -> tuple["Scene", Carry]:
+        mesh = scene.deformable(self.body, "ElementCut.body").mesh
+        chosen = np.zeros(len(mesh.T), dtype=bool)
+        chosen[np.asarray(self.elements)] = True
+        return severed(scene, self.body, cut(mesh, chosen))
+
+
+@dataclass(frozen=True)
+class Release:
+    """The pins of a body let go: all of them, or those numbered ``pins``."""
+
+    time: float
+    body: int | str = 0
+    pins: Sequence[int] | None = None
+    units: ClassVar[dict[str, str]] = {"time": "s"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        require_time(self.time, "Release.time")
+
+    def check(self, scene: "Scene") -> None:
+        count = len(scene.deformable(self.body, "Release.body").pins)
+        for k in range(count) if self.pins is None else self.pins:
+            if not 0 <= k < count:
+                raise SceneError(f"pin {k} of {count}", where="Release.pins", remedy="count pins from 0")
+
+    def apply(self, scene: "Scene") -> tuple["Scene", Carry]:
+        body: Any = scene.deformable(self.body, "Release.body")
+        gone = range(len(body.pins)) if self.pins is None else self.pins
+        kept = tuple(pin for k, pin in enumerate(body.pins) if k not in gone)
+        return scene.with_body(self.body, replace(body, pins=kept)), lambda state: state
+
+
+EVENTS = (PlaneCut, ElementCut, Release)
+
+
+def severed(scene: "Scene", which: int | str, done: CutMesh) -> tuple["Scene", Carry]:
+    """The scene with one body on its cut mesh; every new vertex is where its origin is, and moves with it."""
+    body: Any = scene.deformable(which, "cut.body")
+    pins = tuple(Pin(np.flatnonzero(np.isin(done.origin, p.vertices)), p.motion, p.axes) for p in body.pins)
+    start = None if body.positions is None else np.asarray(body.positions)[done.origin]
+    after = scene.with_body(which, replace(body, mesh=done.mesh, pins=pins, positions=start))
+    k, offsets, d = scene.deformables().index(body), scene.offsets(), scene.dim
+    origin = np.arange(int(offsets[-1]))
+    origin = np.concatenate([origin[: offsets[k]], done.origin + offsets[k], origin[offsets[k + 1] :]])
+    n = d * int(offsets[-1])
+
+    def carry(state: State) -> State:
+        q, v = (np.concatenate([x[:n].reshape(-1, d)[origin].ravel(), x[n:]]) for x in (state.q, state.v))
+        return State(q, v, state.t)
+
+    return after, carry
+
+
+def require_time(time: float, where: str) -> None:
+    if not 0.0 <= time < np.inf:
+        raise SceneError(f"the time {time}", where=where, remedy="give a time after the start, in seconds")
+
+
+def _require_elements(scene: "Scene", which: int | str, where: str) -> Mesh:
+    mesh = scene.deformable(which, where).mesh
+    if mesh.kind == "springs":
+        remedy = "cut solids, membranes and cloth: their mass lies in the elements"
+        raise SceneError("the mass of springs lies in their vertices", where=where, remedy=remedy)
+    return mesh

@@ -1,0 +1,136 @@
+"""Impulses of rows and of Coulomb friction on one matrix, by staggered projections.
+
+    A u = b + G^T y + T^T z,      G u = e (y of any sign) or G u >= e (y >= 0),      |z| <= mu y
+
+The normal programme  min 1/2 y^T (G A^-1 G^T) y - y^T (e - G A^-1 (b + T^T z))  and the friction programme
+min 1/2 z^T (T A^-1 T^T) z + z^T (T A^-1 (b + G^T y) - s)  take turns, each with the last impulses of the other, until
+neither changes what it does to u. Whatever y and z are, u satisfies the first line: momentum is kept to rounding.
+[Kaufman2008; Weidner2022, Alg. 3.1]
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+
+Matrix = Any
+CYCLING = 20  # turns after which normal and friction impulses are taken to chase each other
+
+
+@dataclass(frozen=True, eq=False)
+class Slip:
+    """Directions of friction, two per contact: the slip T u - ``drift`` with T (s, n) and drift (s,) [m/s].
+
+    ``rows (s,)`` are the inequality rows that press there, ``mu (s,)`` the coefficients.
+    """
+
+    T: Matrix
+    drift: Array
+    rows: IntArray
+    mu: Array
+
+    def __len__(self) -> int:
+        return len(self.drift)
+
+
+class Rubbed(NamedTuple):
+    """Velocities u (n,), impulses y of the rows and z of the slip directions [N s], and how well they agree.
+
+    ``residual`` is the last change of the impulses by their effect on u, relative; ``share`` starts the next step.
+    """
+
+    u: Array
+    y: Array
+    z: Array
+    converged: bool
+    iterations: int
+    residual: float
+    share: Array
+
+
+@dataclass(frozen=True)
+class Staggered:
+    """Turns end when impulses change by less than ``tolerance``, measured by their effect on the velocities.
+
+    Friction is a pyramid: the first of the two directions of a contact is turned to where it would slip without.
+    """
+
+    tolerance: float = 1e-8
+    iterations: int = 300
+    box: BoxSolver = field(default_factory=ProjectedNewton)
+
+    def solve(
+        self,
+        inverse: Callable[[Array], Array],
+        b: Array,
+        rows: tuple[Matrix, Array, Array],
+        slip: Slip | None,
+        share: Array | None = None,
+    ) -> Rubbed:
+        """``inverse`` applies A^-1 to columns; ``rows`` are (G, e, lower) with lower -inf for equalities, else 0.
+
+        ``share (s,)`` are friction impulses of the last step as parts of their limits, where the contacts are the same.
+        """
+        G, e, lower = rows
+        m = len(e)
+        B = dense(G) if slip is None else np.concatenate([dense(G), dense(slip.T)])
+        free = inverse(b)
+        X = inverse(np.ascontiguousarray(B.T)) if len(B) else np.zeros((len(b), 0))
+        W = 0.5 * (B @ X + (B @ X).T)
+        start = B @ free
+        start[:m] -= e
+        high = np.full(m, np.inf)
+        y, z = np.maximum(0.0, lower), np.zeros(len(B) - m)
+        normal = self.box.solve(W[:m, :m], -start[:m], lower, high, y)
+        if slip is None or not len(slip):
+            return Rubbed(free + X @ normal.x, normal.x, z, normal.converged, normal.iterations, 0.0, z)
+        start[m:] -= slip.drift
+        y = normal.x
+        R = _turns(start[m:] + W[m:, :m] @ y)
+        W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
+        W[:, m:], X[:, m:] = _turned(R, W[:, m:].T).T, _turned(R, X[:, m:].T).T
+        first = m - int(np.count_nonzero(lower == 0.0))
+        limits, change, turn, good = np.zeros(len(z)), np.inf, 0, True
+        share = None if share is None or len(share) != len(z) else share
+        while turn < self.iterations and change > self.tolerance:
+            turn += 1
+            new = slip.mu * y[first + slip.rows]
+            limits = new if turn <= CYCLING else 0.5 * (limits + new)
+            guess = np.clip(z, -limits, limits) if share is None or turn > 1 else share * limits
+            rub = self.box.solve(W[m:, m:], -start[m:] - W[m:, :m] @ y, -limits, limits, guess)
+            press = self.box.solve(W[:m, :m], -start[:m] - W[:m, m:] @ rub.x, lower, high, y)
+            moved = np.concatenate([press.x - y, rub.x - z])
+            y, z, good = press.x, rub.x, rub.converged and press.converged
+            change = _effect(W, moved) / max(_effect(W, np.concatenate([y, z])), 1e-300)
+        acted = np.concatenate([y, z])
+        kept = np.clip(z / np.maximum(limits, 1e-300), -1.0, 1.0)
+        z = _turned(np.swapaxes(R, 1, 2), z)
+        return Rubbed(free + X @ acted, y, z, good and change <= self.tolerance, turn, change, kept)
+
+
+def dense(A: Matrix) -> Array:
+    """A dense copy of a matrix that may be sparse."""
+    return np.array(A, dtype=np.float64) if isinstance(A, np.ndarray) else A.toarray()
+
+
+def _turns(slip: Array) -> Array:
+    """Rotations (k, 2, 2) whose first axis points where each contact would slip; the identity where it would not."""
+    s = slip.reshape(-1, 2)
+    speed = np.linalg.norm(s, axis=1)
+    moving = speed > 1e-12 * max(float(speed.max(initial=0.0)), 1e-300)
+    c, d = np.where(moving[:, None], s / np.maximum(speed, 1e-300)[:, None], [1.0, 0.0]).T
+    return np.stack([np.stack([c, d], axis=1), np.stack([-d, c], axis=1)], axis=1)
+
+
+def _turned(R: Array, x: Array) -> Array:
+    """R applied to pairs of rows of x (2k,) or (2k, n)."""
+    return np.einsum("kij,kj...->ki...", R, x.reshape(len(R), 2, *x.shape[1:])).reshape(x.shape)
+
+
+def _effect(W: Array, x: Array) -> float:
+    """sqrt(x^T W x): how much impulses x do to the velocities, in the norm of A."""
+    return float(np.sqrt(max(float(x @ (W @ x)), 0.0)))

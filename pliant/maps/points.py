@@ -1,0 +1,176 @@
+"""Functions of points as functions of coordinates: x = x(q), whatever the coordinates are.
+
+    W(q) = W(x(q))        gradient J^T g        Hessian J^T H J + d(J^T g)/dq        J = dx/dq
+    f(q, v) = J^T f(x, J v)                     damping J^T D J
+
+The second term of the Hessian is left out with psd=True, and always for forces: J^T H J is then semidefinite.
+"""
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.energies.base import Energy, Limiting, Pairing
+from pliant.forces.base import Force, Lagged, Rubbing
+
+PIECES = 64  # into which a curved way is cut at most
+CLOSE = 0.1  # part of the least distance by which a piece of the way may bend
+
+
+class PointMap(Protocol):
+    """Where points are, flat (3 p,) [m], and how they move; ``dofs`` are theirs among all (None: all of them)."""
+
+    dofs: IntArray | None
+
+    def lift(self, q: Array) -> Array: ...
+
+    def jacobian(self, q: Array) -> sp.csr_matrix: ...
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix: ...
+
+
+@runtime_checkable
+class Nearing(Limiting, Protocol):
+    """A `Limiting` energy of contacts that knows its least distance and can keep a distance on the way."""
+
+    def nearest(self, x: Array) -> float:
+        """The least distance at x [m], or that at which contact begins if nothing is closer."""
+        ...
+
+    def limit(self, x: Array, dx: Array, apart: float = 0.0) -> float: ...
+
+
+class OnPoints:
+    """An energy of points as an energy of coordinates."""
+
+    def __init__(self, energy: Energy, points: PointMap) -> None:
+        self.energy, self.points, self.name = energy, points, energy.name
+
+    def value(self, q: Array) -> float:
+        return self.energy.value(self.points.lift(q))
+
+    def gradient(self, q: Array) -> Array:
+        return self.points.jacobian(q).T @ self.energy.gradient(self.points.lift(q))
+
+    def hessian(self, q: Array, *, psd: bool = False) -> sp.csr_matrix:
+        return self._pulled(self.energy.hessian, q, psd)
+
+    def persistent_hessian(self, q: Array, *, psd: bool = False) -> sp.csr_matrix:
+        """Without the blocks that couple the two sides of a contact."""
+        energy = self.energy
+        return self._pulled(energy.persistent_hessian if isinstance(energy, Pairing) else energy.hessian, q, psd)
+
+    def _pulled(self, hessian: Callable[..., sp.csr_matrix], q: Array, psd: bool) -> sp.csr_matrix:
+        x, J = self.points.lift(q), self.points.jacobian(q)
+        H = pulled_back(J, hessian(x, psd=psd))
+        return H if psd else _sorted(H + self.points.curvature(q, self.energy.gradient(x)))
+
+    def limit(self, q: Array, dq: Array) -> float:
+        """The largest s for which x(q + s dq) is admissible all along the way, which is curved where bodies turn.
+
+        It is cut into pieces that bend by little compared with the least distance; on each, the straight way keeps as
+        far from everything as the curved one may lie beside it.
+        """
+        if not isinstance(self.energy, Nearing):
+            return self.energy.limit(*self._chord(q, dq)) if isinstance(self.energy, Limiting) else float("inf")
+        x0 = self.points.lift(q)
+        bend = self._bend(q, dq, 1)
+        pieces = 1 if bend == 0.0 else int(np.ceil(np.sqrt(bend / (CLOSE * self.energy.nearest(x0)))))
+        reach = min(pieces, PIECES)
+        bend = self._bend(q, dq, pieces)
+        for k in range(reach):
+            x1 = self.points.lift(q + (k + 1) / pieces * dq)
+            part = self.energy.limit(x0, x1 - x0, bend)
+            if part < 1.0:
+                return (k + part) / pieces
+            x0 = x1
+        return float("inf") if reach == pieces else reach / pieces
+
+    def _chord(self, q: Array, dq: Array) -> tuple[Array, Array]:
+        x = self.points.lift(q)
+        return x, self.points.lift(q + dq) - x
+
+    def _bend(self, q: Array, dq: Array, pieces: int) -> float:
+        """How far the first of some pieces of the way lies beside its chord at most [m], with some margin."""
+        x0, x1, x2 = (self.points.lift(q + s / pieces * dq) for s in (0.0, 0.5, 1.0))
+        middle = (x1 - 0.5 * (x0 + x2)).reshape(-1, 3)
+        bend = float(np.sqrt((middle**2).sum(axis=1).max(initial=0.0)))
+        return 1.5 * bend if bend > 1e-14 * float(np.abs(x0).max(initial=0.0)) else 0.0
+
+
+class ForceOnPoints:
+    """A force on points as a force on coordinates."""
+
+    def __init__(self, inner: Force, points: PointMap) -> None:
+        self.inner, self.points, self.name = inner, points, inner.name
+        self.lagged = isinstance(inner, Lagged) and inner.lagged
+
+    def _at(self, q: Array, v: Array) -> tuple[Array, Array, sp.csr_matrix]:
+        J = self.points.jacobian(q)
+        return self.points.lift(q), J @ v, J
+
+    def force(self, q: Array, v: Array, t: float) -> Array:
+        x, u, J = self._at(q, v)
+        return J.T @ self.inner.force(x, u, t)
+
+    def dissipation(self, q: Array, v: Array) -> float:
+        x, u, _ = self._at(q, v)
+        assert isinstance(self.inner, Lagged)
+        return self.inner.dissipation(x, u)
+
+    def stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        x, u, J = self._at(q, v)
+        return pulled_back(J, self.inner.stiffness(x, u, t))
+
+    def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        x, u, J = self._at(q, v)
+        return pulled_back(J, self.inner.damping(x, u, t))
+
+    def persistent_damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        x, u, J = self._at(q, v)
+        inner = self.inner
+        damping = inner.persistent_damping if isinstance(inner, Rubbing) else inner.damping
+        return pulled_back(J, damping(x, u, t))
+
+
+def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
+    """J^T A J with sorted indices."""
+    return _sorted(J.T @ A @ J)
+
+
+def _sorted(A: sp.csr_matrix) -> sp.csr_matrix:
+    A = sp.csr_matrix(A)
+    A.sort_indices()
+    return A
+
+
+class TieSprings:
+    """Springs of zero length between points: W = sum_i k_i/2 |sum_r w_ir x_(n_ir)|^2.
+
+    ``nodes (m, r)`` and ``weights (m, r)`` say which points meet: the weights of a row sum to zero, so that ties push
+    nothing as a whole. ``k (m,)`` [N/m].
+    """
+
+    name = "attachment"
+
+    def __init__(self, n: int, nodes: IntArray, weights: Array, k: Array) -> None:
+        m, width = nodes.shape
+        rows = np.repeat(np.arange(m), width)
+        B = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(m, n))
+        self.B: sp.csr_matrix = sp.kron(B, sp.identity(3), format="csr")
+        self._k = np.repeat(k, 3)
+        self._H = sp.csr_matrix(self.B.T @ sp.diags(self._k) @ self.B)
+        self._H.sort_indices()
+
+    def value(self, x: Array) -> float:
+        g = self.B @ x
+        return 0.5 * float(g @ (self._k * g))
+
+    def gradient(self, x: Array) -> Array:
+        return self.B.T @ (self._k * (self.B @ x))
+
+    def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
+        return self._H

@@ -1,0 +1,99 @@
+"""What bodies become in a scene: parts, where they start, what can be touched of them and tied to them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.setting import Shape
+from pliant.errors import SceneError
+from pliant.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A part, its state at the start, its shapes in the order of its points, and the place of every body in it.
+
+    ``restored`` makes it again with a mesh that has changed (see `Reshaping.topology`).
+    """
+
+    part: Any
+    start: State
+    shapes: list[Shape]
+    places: list[tuple[Any, "Place"]]
+    restored: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a body's points start: ``x (n, 3)`` [m], their first number in the scene, elements ``T (m, k)``.
+
+    ``links`` are the ranges of points of an articulated body's links, by name.
+    """
+
+    name: str
+    first: int
+    x: Array
+    T: IntArray
+    links: dict[str, tuple[int, int]] | None = None
+
+    def holding(self, p: Array, link: int | str | None) -> tuple[IntArray, Array]:
+        """For each of the points p (m, 3) the points of this body that carry it (m, r) and their weights."""
+        if self.links is not None:
+            return self._in_link(p, link)
+        if link is not None:
+            raise SceneError(f"body {self.name!r} has no links", where="Attachment.link", remedy="leave it out")
+        from scipy.spatial import cKDTree
+
+        nearest = cKDTree(self.x[self.T].mean(axis=1)).query(p)[1]
+        nodes = self.T[nearest]
+        return nodes + self.first, np.array([_weights(self.x[n], y) for n, y in zip(nodes, p, strict=True)])
+
+    def _in_link(self, p: Array, link: int | str | None) -> tuple[IntArray, Array]:
+        """Weights of four points of the link: the same combination of them is the same place of the link for ever."""
+        assert self.links is not None
+        names = list(self.links)
+        if link is None and len(names) == 1:
+            link = 0
+        if isinstance(link, int) and not isinstance(link, bool) and 0 <= link < len(names):
+            link = names[link]
+        if link not in self.links:
+            what = "no link is named" if link is None else f"no link is called {link!r}"
+            raise SceneError(
+                f"body {self.name!r}: {what}", where="Attachment.link", remedy=f"use one of {', '.join(names[:8])}"
+            )
+        a, b = self.links[str(link)]
+        corners = _spanning(self.x[a:b])
+        if corners is None:
+            what = f"link {link!r} of {self.name!r} has no four points that span space"
+            raise SceneError(what, where="Attachment.link", remedy="give its body a solid shape")
+        nodes = np.tile(corners + a + self.first, (len(p), 1))
+        return nodes, np.array([_weights(self.x[a:b][corners], y) for y in p])
+
+
+def _weights(corners: Array, p: Array) -> Array:
+    """Affine weights of p over its corners (r, 3): exact for tetrahedra, the nearest point for triangles and edges."""
+    E = (corners[1:] - corners[0]).T
+    w = np.linalg.lstsq(E, p - corners[0], rcond=None)[0]
+    return np.concatenate([[1.0 - w.sum()], w])
+
+
+def _spanning(x: Array) -> IntArray | None:
+    """Four of the points x (n, 3) that are far from lying in a plane; None if there are none."""
+    chosen = [int(np.argmax(np.linalg.norm(x - x.mean(axis=0), axis=1)))] if len(x) >= 4 else []
+    if not chosen:
+        return None
+    basis = np.zeros((0, 3))
+    size = float(np.linalg.norm(np.ptp(x, axis=0)))
+    for _ in range(3):
+        d = x - x[chosen[0]]
+        d = d - (d @ basis.T) @ basis
+        k = int(np.argmax(np.linalg.norm(d, axis=1)))
+        length = float(np.linalg.norm(d[k]))
+        if length <= 1e-9 * size:
+            return None
+        chosen.append(k)
+        basis = np.vstack([basis, d[k] / length])
+    return np.array(chosen, dtype=np.int64)

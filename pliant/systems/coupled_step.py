@@ -1,0 +1,231 @@
+"""The velocity step of several parts together: blocks side by side, rows between their points, one programme.
+
+    min_u  sum_i 1/2 u_i^T A_i u_i - u_i^T b_i     s.t.  rows of the parts,
+                                                       sum_r w_r (J u + w)_r = -gamma gap/h + drift      attachments
+                                                   n . sum_r w_r (J u + w)_r >= -gap/h                   contacts
+
+J u + w are the velocities of all points, those of the parts one after the other. Both sides of a row share its weights,
+so what one gains in momentum the other loses.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.errors import SceneError
+from pliant.linear.inverse import Matrix, Solvable
+from pliant.linear.lowrank import Corrected, corrected
+from pliant.linear.staggered import Slip
+from pliant.state import State
+from pliant.systems.base import Stepping
+from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
+from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Rows
+
+Shown = Sequence[tuple[int, int]]  # (part, link) of every body that a part was shown
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """What coupled parts keep: each its own memory; impulses [N s] of attachments (k, 3) and contacts (c,).
+
+    ``gaps (c,)`` [m] are those of the contacts where the step set out from.
+    """
+
+    parts: tuple[Any, ...]
+    ties: Array
+    pressed: Array
+    gaps: Array
+
+
+def prepared_parts(
+    parts: Sequence[Stepping], states: Sequence[State], h: float, memory: Together | None, how: Linearisation
+) -> tuple[Prepared, ...]:
+    """Every part in the middle of its step, with its points."""
+    kept = (None,) * len(parts) if memory is None else memory.parts
+    how = replace(how, points=True)
+    return tuple(p.prepare(s, h, m, how) for p, s, m in zip(parts, states, kept, strict=True))
+
+
+def points_of(parts: Sequence[Prepared]) -> tuple[Array, Array]:
+    """Positions and old velocities (p, 3) of the points of all parts, one after the other."""
+    x, v = [np.zeros((0, 3))], [np.zeros((0, 3))]
+    for k, block in enumerate(p.block for p in parts):
+        if block.guess is None:
+            raise SceneError(f"part {k} does not tell its velocities", where="Block.guess", remedy="give the old ones")
+        moving = block.J @ block.guess + (0.0 if block.w is None else block.w)
+        x.append(block.x)
+        v.append(moving.reshape(-1, 3))
+    return np.concatenate(x), np.concatenate(v)
+
+
+class CoupledStep:
+    """Prepared parts as one, with attachments and contacts between their points. What it keeps is `Together`.
+
+    ``states`` are those that the parts set out from. ``shown`` tells, for the bodies that a part's live rows push
+    against, whose links they are. ``rebuild(systems)`` makes the whole system again when parts have changed their
+    meshes; ``systems`` has None where a part has not.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Prepared],
+        states: Sequence[State],
+        h: float,
+        *,
+        ties: Ties | None = None,
+        touches: Touches | None = None,
+        shown: Shown = (),
+        rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
+    ) -> None:
+        self.parts, self.states, self.h = tuple(parts), tuple(states), h
+        self.ties, self.touches, self.shown, self.rebuild = ties, touches, tuple(shown), rebuild
+        blocks = [p.block for p in self.parts]
+        for k, b in enumerate(blocks):
+            if isinstance(b.A, Solvable):
+                remedy = "use Dense() or Sparse(), or step it alone"
+                raise SceneError(f"part {k} does not form its matrix", where="LinearlyImplicit.matrix", remedy=remedy)
+        self._blocks = blocks
+        self._starts = np.cumsum([0, *(len(b.b) for b in blocks)])
+        self._equalities = np.cumsum([0, *(0 if b.equality is None else len(b.equality[1]) for b in blocks)])
+        self._inequalities = np.cumsum([0, *(0 if b.inequality is None else len(b.inequality[1]) for b in blocks)])
+
+    @cached_property
+    def block(self) -> Block:
+        blocks = self._blocks
+        J = sp.csr_matrix(sp.block_diag([b.J for b in blocks]))
+        w = np.concatenate([np.zeros(b.J.shape[0]) if b.w is None else b.w for b in blocks])
+        own = self._own_rows()
+        origin = np.concatenate([np.zeros(len(b.b)) if b.origin is None else b.origin for b in blocks])
+        equality, inequality = own
+        if self.ties is not None:
+            equality = _joined(equality, tie_rows(self.ties, J, w, self.h))
+        slips = [
+            _moved_slip(b, self._starts, self._inequalities, i) for i, b in enumerate(blocks) if b.slip is not None
+        ]
+        if self.touches is not None:
+            rows = contact_rows(self.touches, J, w, self.h)
+            slips.append(contact_slip(self.touches, J, w, len(inequality[1])))
+            inequality = _joined(inequality, rows)
+        return Block(
+            side_by_side([b.A for b in blocks]),
+            np.concatenate([b.b for b in blocks]),
+            np.concatenate([b.x for b in blocks]),
+            J,
+            equality,
+            inequality,
+            origin=origin,
+            w=w,
+            slip=_one_slip(slips),
+            guess=origin,
+        )
+
+    def _own_rows(self) -> tuple[tuple[sp.csr_matrix, Array], tuple[sp.csr_matrix, Array]]:
+        """The rows of the parts, with the columns of the links that live ones push against."""
+        both = [_own([b.equality for b in self._blocks], self._blocks)]
+        both.append(_own([b.inequality for b in self._blocks], self._blocks))
+        for i, b in enumerate(self._blocks):
+            if b.live is None:
+                continue
+            count = self._equalities[i + 1] - self._equalities[i]
+            for k, first in ((0, self._equalities[i]), (1, self._inequalities[i])):
+                mine = np.flatnonzero((b.live.rows < count) if k == 0 else (b.live.rows >= count))
+                place = first + b.live.rows[mine] - (0 if k == 0 else count)
+                both[k] = (self._pushed(both[k][0], b.live, mine, place), both[k][1])
+        return both[0], both[1]
+
+    def _pushed(self, G: sp.csr_matrix, live: Live, mine: IntArray, place: IntArray) -> sp.csr_matrix:
+        """G with - normal . J_link in the rows ``place`` of the live rows ``mine``."""
+        owner = np.array([self.shown[body] for body in live.body[mine]], dtype=np.int64).reshape(-1, 2)
+        for part in np.unique(owner[:, 0]):
+            prepared = self.parts[part]
+            assert isinstance(prepared, Carrying), f"part {part} has no links"
+            chosen = np.flatnonzero(owner[:, 0] == part)
+            rows, n = mine[chosen], len(chosen)
+            V = prepared.carried(owner[chosen, 1], live.x[rows])
+            N = sp.csr_matrix((live.normal[rows].ravel(), np.arange(3 * n), 3 * np.arange(n + 1)), shape=(n, 3 * n))
+            P = sp.csr_matrix((np.ones(n), (place[chosen], np.arange(n))), shape=(G.shape[0], n))
+            G = sp.csr_matrix(G - P @ (N @ V) @ self._columns(part))
+        return G
+
+    def _columns(self, part: int) -> sp.csr_matrix:
+        """(n_part, n): picks the velocities of one part out of all."""
+        first, last = self._starts[part], self._starts[part + 1]
+        return sp.eye(last - first, self._starts[-1], k=first, format="csr")
+
+    def reach(self, u: Array, h: float) -> float:
+        return min(p.reach(y, h) for p, y in zip(self.parts, self._split(u), strict=True))
+
+    def _split(self, u: Array) -> list[Array]:
+        return np.split(u, self._starts[1:-1])
+
+    def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
+        moved = [
+            p.finish(
+                y,
+                equality[self._equalities[i] : self._equalities[i + 1]],
+                inequality[self._inequalities[i] : self._inequalities[i + 1]],
+                h,
+            )
+            for i, (p, y) in enumerate(zip(self.parts, self._split(u), strict=True))
+        ]
+        pressed = inequality[self._inequalities[-1] :]
+        tied = equality[self._equalities[-1] :].reshape(-1, 3)
+        gaps = np.zeros(0) if self.touches is None else self.touches.contacts.gaps
+        work: dict[str, float] = {}
+        for m in moved:
+            for name, done in m.work.items():
+                work[name] = work.get(name, 0.0) + done
+        changed = any(m.system is not None for m in moved)
+        assert not changed or self.rebuild is not None, "parts changed their meshes, and nobody makes the whole again"
+        system = self.rebuild(tuple(m.system for m in moved)) if changed and self.rebuild is not None else None
+        start = [s if m.start is None else m.start for s, m in zip(self.states, moved, strict=True)]
+        memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps)
+        return Moved(_stacked([m.state for m in moved]), memory, system, _stacked(start) if changed else None, work)
+
+
+def side_by_side(blocks: Sequence[Matrix]) -> sp.csr_matrix:
+    """The block diagonal matrix; low-rank corrections stay low-rank."""
+    A = sp.csr_matrix(sp.block_diag([b.sparse() if isinstance(b, Corrected) else b for b in blocks]))
+    A.sort_indices()
+    extra, first = [], 0
+    for b in blocks:
+        if isinstance(b, Corrected) and b.W is not None and b.c is not None:
+            W = np.zeros((A.shape[0], len(b.c)))
+            W[first : first + len(b.W)] = b.W
+            extra.append((W, b.c))
+        first += b.shape[0]
+    return corrected(A, np.hstack([W for W, _ in extra]), np.concatenate([c for _, c in extra])) if extra else A
+
+
+def _own(rows: Sequence[Rows | None], blocks: Sequence[Block]) -> tuple[sp.csr_matrix, Array]:
+    """Rows of every part over all velocities."""
+    full = [(np.zeros((0, len(b.b))), np.zeros(0)) if r is None else r for r, b in zip(rows, blocks, strict=True)]
+    return sp.csr_matrix(sp.block_diag([G for G, _ in full])), np.concatenate([e for _, e in full])
+
+
+def _joined(a: tuple[Matrix, Array], b: tuple[Matrix, Array]) -> tuple[sp.csr_matrix, Array]:
+    return sp.csr_matrix(sp.vstack([a[0], b[0]])), np.concatenate([a[1], b[1]])
+
+
+def _moved_slip(block: Block, starts: IntArray, inequalities: IntArray, i: int) -> Slip:
+    """The friction directions of part i over all velocities."""
+    assert block.slip is not None
+    T = sp.csr_matrix(block.slip.T) @ sp.eye(len(block.b), starts[-1], k=starts[i], format="csr")
+    return replace(block.slip, T=T, rows=block.slip.rows + inequalities[i])
+
+
+def _one_slip(slips: Sequence[Slip]) -> Slip | None:
+    slips = [s for s in slips if len(s)]
+    if not slips:
+        return None
+    T = sp.csr_matrix(sp.vstack([s.T for s in slips]))
+    return Slip(T, *(np.concatenate([getattr(s, name) for s in slips]) for name in ("drift", "rows", "mu")))
+
+
+def _stacked(states: Sequence[State]) -> State:
+    return State(np.concatenate([s.q for s in states]), np.concatenate([s.v for s in states]), states[0].t)

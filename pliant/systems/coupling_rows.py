@@ -1,0 +1,89 @@
+"""Rows between the points of coupled parts: attachments, contacts, and the directions in which contacts slip.
+
+Relative positions are sums w_r x_r over a few points; the same weights carry the impulse to both sides.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import Contacts
+from pliant.linear.staggered import Slip
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """k places that keep together: sum_r w_r x_r = 0 up to ``gap (k, 3)`` [m] now, over ``nodes``, ``weights`` (k, r).
+
+    ``gamma`` is the part of the gap that one step closes, ``drift (k, 3)`` [m/s] how fast the other side moves by
+    itself (None: it does not).
+    """
+
+    nodes: IntArray
+    weights: Array
+    gap: Array
+    gamma: float = 1.0
+    drift: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Touches:
+    """Contacts as rows, with friction ``mu (c,)``; penetration is undone by the part ``gamma`` per step."""
+
+    contacts: Contacts
+    mu: Array
+    gamma: float = 0.2
+
+
+def differences(nodes: IntArray, weights: Array, points: int) -> sp.csr_matrix:
+    """(3 k, 3 points): sum_r w_r x_r of every row of ``nodes (k, r)``, coordinate by coordinate."""
+    k, r = nodes.shape
+    rows = np.repeat(np.arange(k), r)
+    picks = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(k, points))
+    return sp.csr_matrix(sp.kron(picks, sp.identity(3)))
+
+
+def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
+    """Three equalities per attachment."""
+    S = differences(ties.nodes, ties.weights, len(w) // 3)
+    rate = -ties.gamma * ties.gap / h + (0.0 if ties.drift is None else ties.drift)
+    return sp.csr_matrix(S @ J), rate.ravel() - S @ w
+
+
+def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
+    """One inequality per contact. Gaps are to where obstacles will be, so their own motion is in them already."""
+    c = touches.contacts
+    N = _along(c.normals) @ differences(c.nodes, c.weights, len(w) // 3)
+    gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
+    return sp.csr_matrix(N @ J), -gaps / h - N @ w
+
+
+def contact_slip(touches: Touches, J: sp.csr_matrix, w: Array, first: int) -> Slip:
+    """Two directions per contact that rubs; ``first`` is the number of the first contact row."""
+    rubbing = np.flatnonzero(touches.mu > 0.0)
+    c = touches.contacts.only(rubbing)
+    t = tangents(c.normals)
+    S = differences(c.nodes, c.weights, len(w) // 3)
+    T = sp.csr_matrix(sp.vstack([_along(t[:, 0]), _along(t[:, 1])]))[_interleaved(len(c))] @ S
+    drift = np.einsum("cij,cj->ci", t, c.drift).ravel()
+    return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
+
+
+def tangents(normals: Array) -> Array:
+    """Two unit vectors (c, 2, 3) at right angles to unit ``normals (c, 3)``."""
+    e = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
+    t = np.cross(normals, e)
+    t = t / np.linalg.norm(t, axis=1, keepdims=True)
+    return np.stack([t, np.cross(normals, t)], axis=1)
+
+
+def _along(directions: Array) -> sp.csr_matrix:
+    """(c, 3 c): the components of c vectors along one direction each."""
+    c = len(directions)
+    return sp.csr_matrix((directions.ravel(), np.arange(3 * c), 3 * np.arange(c + 1)), shape=(c, 3 * c))
+
+
+def _interleaved(c: int) -> IntArray:
+    return np.arange(2 * c).reshape(2, c).T.ravel()

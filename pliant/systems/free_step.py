@@ -1,0 +1,57 @@
+"""The velocity step of a system whose free velocities are some of its own: vertices that are not pinned.
+
+    (M - h D - beta h^2 K) v = M v_n + h (f - D v_n),    q = q_n + h v
+
+solved for v - v_n; prescribed coordinates move as they must. [Weidner2022, Eq. C.1; Chen2019, Eq. 2.10]
+"""
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.state import State
+from pliant.systems.base import Part
+from pliant.velocity_step import Block, Linearisation, Moved
+
+
+class FreeStep:
+    """A part whose velocities u are those of its free coordinates, in the middle of a step."""
+
+    def __init__(self, system: Part, state: State, h: float, how: Linearisation) -> None:
+        q, v, t = state.q, state.v, state.t + h
+        self.system, self.state, self.how = system, state, how
+        at = system.prescribe(q + h * v, t) if how.ahead else q
+        f = system.force(at, v, t)
+        A = system.tangent(at, v, t, (1.0, h, how.beta * h * h), psd=how.psd)
+        rhs = h * f
+        if not how.ahead:  # + beta h^2 K v: the positions move with the old velocity too
+            rhs += system.mass(q) @ v - h * (system.damping(at, v, t) @ v) - A @ v
+        self.change = (system.prescribe(q + h * v, t) - q) / h - v  # prescribed part known, free part unknown
+        self.change[system.free] = 0.0
+        rhs -= A @ self.change
+        self._A, self._b = system.restrict(A), rhs[system.free]
+
+    @cached_property
+    def block(self) -> Block:
+        system, q, v = self.system, self.state.q, self.state.v
+        n = len(system.free)
+        x, J, w = np.zeros((0, 3)), sp.csr_matrix((0, n)), None
+        if self.how.points:
+            x, J = system.positions(q), system.point_jacobian(q)
+            if n < len(q):
+                given = v + self.change
+                given[system.free] = 0.0
+                w, J = J @ given, sp.csr_matrix(J[:, system.free])
+        start = v[system.free]
+        return Block(self._A, self._b, x, J, origin=start, w=w, guess=start)
+
+    def reach(self, u: Array, h: float) -> float:
+        return h
+
+    def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
+        t = self.state.t + h
+        v = self.state.v + self.change
+        v[self.system.free] = u
+        return Moved(State(self.system.prescribe(self.state.q + h * v, t), v, t))

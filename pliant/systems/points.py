@@ -1,0 +1,43 @@
+"""The points of several parts as a function of all their coordinates."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import Remembered
+from pliant.systems.base import Part
+
+
+class Points:
+    """All points of the parts, or the chosen ``rows (p,)`` of them, as a function of all coordinates."""
+
+    def __init__(self, parts: Sequence[Part], slices: Sequence[slice], rows: IntArray | None = None) -> None:
+        self._parts, self._slices, self._rows = tuple(parts), tuple(slices), rows
+        self.dofs = None if rows is None else (3 * rows[:, None] + np.arange(3)).ravel()
+        self.lift, self.jacobian = Remembered(self._lift), Remembered(self._jacobian)
+
+    def _lift(self, q: Array) -> Array:
+        pairs = zip(self._parts, self._slices, strict=True)
+        x = np.concatenate([part.positions(q[s]).ravel() for part, s in pairs])
+        return x if self.dofs is None else x[self.dofs]
+
+    def _jacobian(self, q: Array) -> sp.csr_matrix:
+        pairs = zip(self._parts, self._slices, strict=True)
+        J = sp.block_diag([part.point_jacobian(q[s]) for part, s in pairs], format="csr")
+        return J if self.dofs is None else sp.csr_matrix(J[self.dofs])
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
+        """d(J^T g)/dq for fixed forces g on the points, part by part."""
+        counts = [3 * len(part.positions(q[s])) for part, s in zip(self._parts, self._slices, strict=True)]
+        full = g
+        if self.dofs is not None:
+            full = np.zeros(sum(counts))
+            full[self.dofs] = g
+        ends = np.cumsum([0, *counts])
+        blocks = [
+            part.curvature(q[s], full[a:b])
+            for part, s, a, b in zip(self._parts, self._slices, ends[:-1], ends[1:], strict=True)
+        ]
+        return sp.csr_matrix(sp.block_diag(blocks, format="csr"))

@@ -1,0 +1,63 @@
+"""Springs and penalties between coupled parts in their velocity step."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.maps.points import ForceOnPoints, OnPoints
+from pliant.state import State
+from pliant.systems.coupled_step import CoupledStep
+from pliant.velocity_step import Block, Moved
+
+
+class Pressed:
+    """A coupled velocity step with springs and penalties between the points, linearised like all other forces.
+
+    h f = h f_0 - (beta h^2 H + h D) v_new + h D v_old        over the points, v_new = J (u_0 + y) + w
+    """
+
+    def __init__(
+        self,
+        inner: CoupledStep,
+        energies: Sequence[OnPoints],
+        forces: Sequence[ForceOnPoints],
+        state: State,
+        h: float,
+        beta: float,
+    ) -> None:
+        self._inner, self._energies, self._forces = inner, energies, forces
+        self._state, self._h, self._beta = state, h, beta
+
+    @cached_property
+    def block(self) -> Block:
+        block, h = self._inner.block, self._h
+        A, b = block.A, block.b
+        u0, w = block.origin, block.w
+        assert u0 is not None and w is not None
+        for term in self._energies:
+            rows = term.points.dofs
+            J = block.J if rows is None else block.J[rows]
+            x, moving = term.points.lift(self._state.q), J @ u0 + (w if rows is None else w[rows])
+            H = self._beta * h * h * term.energy.hessian(x, psd=True)
+            A = A + J.T @ H @ J
+            b = b - J.T @ (h * term.energy.gradient(x) + H @ moving)
+        for force in self._forces:
+            rows = force.points.dofs
+            J = block.J if rows is None else block.J[rows]
+            x, old = force.points.lift(self._state.q), force.points.jacobian(self._state.q) @ self._state.v
+            moving, t = J @ u0 + (w if rows is None else w[rows]), self._state.t + h
+            D = -h * force.inner.damping(x, old, t)
+            A = A + J.T @ D @ J
+            b = b + J.T @ (h * force.inner.force(x, old, t) - D @ (moving - old))
+        A = sp.csr_matrix(A)
+        A.sort_indices()
+        return replace(block, A=A, b=b)
+
+    def reach(self, u: Array, h: float) -> float:
+        return self._inner.reach(u, h)
+
+    def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
+        return self._inner.finish(u, equality, inequality, h)

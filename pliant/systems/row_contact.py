@@ -1,0 +1,114 @@
+"""Contact as rows of the velocity step: nothing is pushed by springs, velocities are bounded and friction is Coulomb's.
+
+    n . v_relative >= -gap/h,    impulse >= 0,    |friction| <= mu impulse
+
+A gap closes exactly in one step, so what rests, rests at its surface; what is inside leaves over a few steps.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import Contacts, joined
+from pliant.contact.initial import admissible
+from pliant.contact.pairs import PairDetector
+from pliant.contact.setting import Setting, obstacle_gaps
+from pliant.errors import SceneError
+from pliant.state import State
+from pliant.systems.contact import Terms, Touch
+from pliant.systems.coupling_rows import Touches
+from pliant.systems.penalty_contact import not_negative
+from pliant.units import read_fields
+
+CLOSED = 1e-6  # of half an edge: gaps below this count as contact
+
+
+@dataclass(frozen=True)
+class RowContact:
+    """Hard contact with obstacles and between bodies for `LinearlyImplicit`: vertices against triangles.
+
+    ``mu`` is the friction coefficient against obstacles, ``mu_bodies`` between bodies (None: the same). ``thickness``
+    [m] keeps vertices at a distance; sheets need one. ``gamma`` is the part of a penetration that one step undoes.
+    ``resolve_initial`` moves bodies apart that overlap at the start.
+    """
+
+    mu: float = 0.3
+    mu_bodies: float | None = None
+    thickness: float = 0.0
+    gamma: float = 0.2
+    bodies: bool = True
+    self_contact: bool = False
+    resolve_initial: bool = False
+    safe: ClassVar[bool] = False
+    units: ClassVar[dict[str, str]] = {"mu": "1", "mu_bodies": "1", "thickness": "m", "gamma": "1"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        for name in ("mu", "mu_bodies", "thickness"):
+            not_negative(getattr(self, name) or 0.0, f"RowContact.{name}")
+        if not 0.0 <= self.gamma <= 1.0:
+            raise SceneError(f"gamma is {self.gamma}", where="RowContact.gamma", remedy="use 0 to 1")
+
+    def model(self, setting: Setting) -> "RowModel":
+        return RowModel(self, setting)
+
+
+class RowModel:
+    """The rows of one scene. It has neither energies nor forces: a stage would not see it."""
+
+    force_names: tuple[str, ...] = ()
+
+    def __init__(self, choice: RowContact, setting: Setting) -> None:
+        self.choice, self.setting = choice, setting
+        self._margin = 0.5 * float(setting.edge_length.min())
+        pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
+        own = choice.self_contact
+        self._detector = PairDetector(setting.meshes, setting.offsets, self_contact=own) if pairs else None
+
+    def initial(self, q: Array, fixed: IntArray) -> Array:
+        """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
+        gap = self.choice.thickness - 0.02 * float(self.setting.edge_length.min())
+        resolve = self.choice.resolve_initial
+        return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
+
+    def touches(self, x: Array, v: Array, t: float, h: float) -> Touches:
+        """What the points ``x (n, 3)`` may meet in a step of h [s] from time t, given their velocities ``v (n, 3)``."""
+        contacts = self._near(x, v, t, h)
+        return Touches(contacts, self._mu(contacts), self.choice.gamma)
+
+    def _near(self, x: Array, v: Array, t: float, h: float) -> Contacts:
+        slack = self.setting.gravity * h * h
+        speed = float(np.sqrt((v * v).sum(axis=1).max(initial=0.0)))
+        reach, thickness = 2.0 * speed * h + slack + CLOSED * self._margin, self.choice.thickness
+        found = obstacle_gaps(self.setting, self.setting.passages(t, t + h), x, thickness + reach)
+        found = [c.shifted(reach) for c in found]
+        if self._detector is not None:
+            pairs = self._detector.detect_along(x, h * v, slack=slack, thickness=thickness, margin=self._margin)
+            found.append(pairs.contacts(x, thickness))
+        return joined(found)
+
+    def _mu(self, contacts: Contacts) -> Array:
+        """Per contact: none within a body."""
+        between = self.choice.mu if self.choice.mu_bodies is None else self.choice.mu_bodies
+        own = contacts.other == self.setting.body[contacts.nodes[:, 0]]
+        return np.where(contacts.other < 0, self.choice.mu, np.where(own, 0.0, between))
+
+    def at(self, start: State, t: float) -> Terms:
+        """Nothing: impulses are found by the velocity step."""
+        return Terms((), ())
+
+    def touch(self, q: Array, v: Array, t: float) -> Touch:
+        """Contacts that are closed now; their forces are known to the step alone (NaN here)."""
+        x = q.reshape(-1, 3)
+        found = self._near(x, np.zeros_like(x), t, 0.0)
+        c = found.only(found.gaps <= CLOSED * self._margin)
+        points = np.einsum("cr,crd->cd", np.maximum(c.weights, 0.0), x[c.nodes])
+        bodies = np.column_stack([self.setting.body[c.nodes[:, 0]], c.other])
+        unknown = np.full(len(c), np.nan)
+        return Touch(points, c.normals, c.gaps, unknown, np.full((len(c), 3), np.nan), bodies, c.nodes[:, 0])
+
+    def distance(self, q: Array, t: float) -> float:
+        x = q.reshape(-1, 3)
+        return float(self._near(x, np.zeros_like(x), t, 0.0).gaps.min(initial=np.inf))

@@ -1,0 +1,72 @@
+"""Parts side by side, as a system that the velocity step can advance."""
+
+import numpy as np
+
+from pliant.articulated import ArticulatedSystem, Link, cuboid
+from pliant.articulated.joints import Free3D
+from pliant.bodies import Solid
+from pliant.contact.hull import filled
+from pliant.contact.setting import Setting
+from pliant.materials import StableNeoHookean
+from pliant.mesh import box
+from pliant.scene import Scene
+from pliant.state import State
+from pliant.systems.coupled_step import CoupledStep, points_of, prepared_parts
+from pliant.systems.row_contact import RowContact
+
+
+class Sided:
+    """Parts with attachments, and contact where there is a model over the points of all of them."""
+
+    def __init__(self, parts, contact=None, ties=None):
+        self.parts, self.contact, self.ties = parts, contact, ties
+
+    def split(self, x):
+        sizes = [p.tree.dof if isinstance(p, ArticulatedSystem) else p.X.size for p in self.parts]
+        return np.split(x, np.cumsum(sizes)[:-1])
+
+    def states(self, state):
+        return [State(q, v, state.t) for q, v in zip(self.split(state.q), self.split(state.v), strict=True)]
+
+    def prepare(self, state, h, memory, how):
+        states = self.states(state)
+        parts = prepared_parts(self.parts, states, h, memory, how)
+        touches = None if self.contact is None else self.contact.touches(*points_of(parts), state.t, h)
+        ties = None if self.ties is None else self.ties(np.concatenate([p.block.x for p in parts]))
+        return CoupledStep(parts, states, h, ties=ties, touches=touches)
+
+    def momentum(self, state):
+        pairs = zip(self.parts, self.states(state), strict=True)
+        return sum(p.momenta(s.q, s.v)[0] for p, s in pairs)
+
+
+def stacked(*states):
+    return State(np.concatenate([s.q for s in states]), np.concatenate([s.v for s in states]), states[0].t)
+
+
+def soft_cube(at=(0, 0, 0), side=0.2, n=2, E=1e5, velocity=(0, 0, 0), gravity=(0, 0, 0), **options):
+    """A soft cube with its corner at ``at``: system, state, mesh."""
+    mesh = box((side, side, side), (n, n, n))
+    mesh = type(mesh)(mesh.X + np.asarray(at, float), mesh.T)
+    body = Solid(mesh, StableNeoHookean(E, 0.3), density=1000.0, velocity=velocity, **options)
+    scene = Scene([body], gravity=gravity)
+    system = scene.system()
+    return system, scene.initial(system), mesh
+
+
+def rigid_block(at=(0, 0, 0), sides=(0.2, 0.2, 0.2), velocity=(0, 0, 0), gravity=(0, 0, 0), density=1000.0):
+    """A free block with its centre at ``at``: system, state, mesh."""
+    body = cuboid(sides, density)
+    system = ArticulatedSystem([Link(Free3D(), body, name="block")], gravity=gravity)
+    q, v = np.zeros(6), np.zeros(6)
+    q[:3], v[:3] = at, velocity
+    return system, State(q, v), filled(body.points, body.faces)
+
+
+def contact(meshes, obstacles=(), gravity=9.81, **options):
+    """Rows between meshes and obstacles."""
+    offsets = np.concatenate([[0], np.cumsum([len(m.X) for m in meshes])])
+    n, b = int(offsets[-1]), len(meshes)
+    names = [f"body{k}" for k in range(b)]
+    setting = Setting(meshes, offsets, np.ones(n), np.full(b, np.nan), np.full(b, np.nan), names, obstacles, gravity)
+    return RowContact(**options).model(setting)
