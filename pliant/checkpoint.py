@@ -121,7 +121,7 @@ class _Encoder:
         raise RunError(
             f"{path} is a {type(value).__module__}.{type(value).__qualname__}, which a checkpoint cannot hold",
             where="checkpoint",
-            remedy="use arrays, numbers and frozen dataclasses of a module; mark objects that can be rebuilt transient",
+            remedy="memory must be arrays, numbers and frozen dataclasses of modules; mark the rest transient",
         )
 
     def _nodes(self, parts: dict[str, Any], path: str) -> dict[str, Any]:
