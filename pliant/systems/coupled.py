@@ -18,7 +18,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
 from pliant.errors import SceneError
 from pliant.maps.points import ForceOnPoints, OnPoints
-from pliant.pattern import added
+from pliant.pattern import added, side_by_side
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import (
@@ -143,7 +143,7 @@ class Coupled:
     # ------------------------------------------------------------------------------------------------ physics
 
     def mass(self, q: Array) -> sp.csr_matrix:
-        return sp.csr_matrix(sp.block_diag(self.each(lambda p, x: p.mass(x), q), format="csr"))
+        return side_by_side(self.each(lambda p, x: p.mass(x), q))
 
     def inertia(self, q: Array, a: Array) -> Array:
         return self._joined(self.each(lambda p, x, y: p.inertia(x, y), q, a))
@@ -211,7 +211,7 @@ class Coupled:
     ) -> sp.csr_matrix:
         """diag(blocks) and what acts between the parts."""
         _, w_damping, w_stiffness = weights
-        A = sp.csr_matrix(sp.block_diag(blocks, format="csr"))
+        A = side_by_side(blocks)
         for H in hessians:
             A = added(A, w_stiffness * H)
         for D in damping:
@@ -258,7 +258,7 @@ class Coupled:
             blocks.append(B)
             gaps.append(sp.hstack([sp.csr_matrix((k, s.start)), g, sp.csr_matrix((k, self._size - s.stop))]))
             first += k
-        A = sp.csr_matrix(sp.block_diag(blocks, format="csr"))
+        A = side_by_side(blocks)
         if self.ties is not None:
             A = sp.csr_matrix(A + self.points.curvature(q, self.ties.T @ y[first:]))
             gaps.append(self.ties @ self.points.jacobian(q))
