@@ -212,7 +212,7 @@ class Solid:
         return float("nan")
 
     def alike(self) -> tuple[Any, ...]:
-        return type(self), self.name, self.material, self.damping, self.plane, self.mesh.T.shape[1]
+        return type(self), self.material, self.damping, self.plane, self.mesh.T.shape[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +249,7 @@ class Membrane:
         return float(self.thickness)
 
     def alike(self) -> tuple[Any, ...]:
-        return type(self), self.name, self.material, self.damping, self.thickness
+        return type(self), self.material, self.damping, self.thickness
 
 
 @dataclass(frozen=True, eq=False)

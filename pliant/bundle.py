@@ -53,7 +53,7 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
 
 
 @dataclass(frozen=True)
-class Replay:
+class Repeated:
     """A repeated step: what it reports now, what it reported then, and whether both are the same to the last bit."""
 
     step: int
@@ -63,7 +63,7 @@ class Replay:
     same: bool
 
 
-def replay(folder: str | Path, scene: Any = None) -> Replay:
+def replay(folder: str | Path, scene: Any = None) -> Repeated:
     """Repeat the failed step of a bundle; ``scene`` only when the scene was made in Python."""
     from pliant.scene_file import load_scene
 
@@ -85,7 +85,7 @@ def replay(folder: str | Path, scene: Any = None) -> Replay:
     solves = () if made is None else made.reports
     tables = [[dict(line) for line in solve.history] for solve in solves]
     before = [solve["history"] for solve in told["solves"]]
-    return Replay(step, reason or "the step converges", then, solves, bool(plain(tables) == before))
+    return Repeated(step, reason or "the step converges", then, solves, bool(plain(tables) == before))
 
 
 def offenders(failure: Failure) -> tuple[IntArray, dict[int, IntArray]]:

@@ -121,7 +121,7 @@ class _Encoder:
         raise RunError(
             f"{path} is a {type(value).__module__}.{type(value).__qualname__}, which a checkpoint cannot hold",
             where="checkpoint",
-            remedy="use arrays, numbers and frozen dataclasses of a module; mark objects that can be rebuilt transient",
+            remedy="memory must be arrays, numbers and frozen dataclasses of modules; mark the rest transient",
         )
 
     def _nodes(self, parts: dict[str, Any], path: str) -> dict[str, Any]:
@@ -191,7 +191,8 @@ def _found(name: str) -> Any:
 
 
 def _frozen(cls: Any) -> bool:
-    return dataclasses.is_dataclass(cls) and bool(vars(cls)["__dataclass_params__"].frozen)
+    params: Any = vars(cls).get("__dataclass_params__")
+    return params is not None and bool(params.frozen)
 
 
 def _instance(name: str, fields: dict[str, Any]) -> Any:

@@ -27,7 +27,17 @@ from pliant.arrays import Array, IntArray
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
 from pliant.state import State
-from pliant.systems.base import Composed, Exchanging, Parted, Pushing, Quadrature, Working, distinct, parts_of
+from pliant.systems.base import (
+    Composed,
+    Constrained,
+    Exchanging,
+    Parted,
+    Pushing,
+    Quadrature,
+    Working,
+    distinct,
+    parts_of,
+)
 
 Pair = tuple[str, str]
 Vector = tuple[float, float, float]
@@ -88,6 +98,7 @@ def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row
     names = [_force_name(f) for f, _ in _forces(system)]
     names += system.works if isinstance(system, Working) else ()
     names += integrator.works if isinstance(integrator, Booking) else ()
+    names += ["motors"] if isinstance(system, Constrained) else []
     work = dict.fromkeys(["scripts", *names], 0.0)
     energies = {name: float(value) for name, value in system.energies(state.q, state.v, state.t).items()}
     pairs = system.pairs() if isinstance(system, Exchanging) else ()

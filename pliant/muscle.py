@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.dynamics import right_hand_side
@@ -133,8 +134,8 @@ class ConJacMuscle:
         flesh, t = system.at(state.t + h), state.t + h
         try:
             f, K, condensed = self.condensed(system, flesh, state, t, memory)
-            A, b = reduced(system, flesh, state, h, (f, K, condensed.J), self.beta)
-            solution = velocity_step(A, b)
+            A, b, J = stacked(system, flesh, state, h, (f, K, condensed.J), self.beta)
+            solution = velocity_step(A, b, J=J)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), message=str(error))
             return Step(state, memory, (report,))
@@ -162,22 +163,20 @@ class ConJacMuscle:
         return f, K, follow(K, leading, self.linear, memory).condensed(f[:, None])
 
 
-def reduced(
+def stacked(
     system: FleshAndBones,
     flesh: Elastodynamics,
     state: State,
     h: float,
     parts: tuple[Array, Any, Array],
     beta: float,
-) -> tuple[Array, Array]:
-    """Matrix and right-hand side of the step over u = (v_d, qdot)."""
+) -> tuple[sp.csr_matrix, Array, Array]:
+    """Matrix and right-hand side of flesh and bones, and J from u = (v_d, qdot) to the velocities of both."""
     f, K, G = parts
     (q, x), (qdot, v) = system.split(state.q), system.split(state.v)
     M = flesh.mass(x)
     at = system.bones.assemble(system.bones.kinematics(q, qdot), state.t + h)
-    A = G.T @ (M @ G) - beta * h * h * (G.T @ (K @ G))
-    b = G.T @ (M @ v + h * f)
-    n = len(b) - system.joints
-    A[n:, n:] += dense_matrix(at, h)
-    b[n:] += right_hand_side(at, h)
-    return 0.5 * (A + A.T), b
+    A = sp.block_diag([M - beta * h * h * K, dense_matrix(at, h)], format="csr")
+    b = np.concatenate([M @ v + h * f, right_hand_side(at, h)])
+    J = np.concatenate([G, np.eye(system.joints, G.shape[1], G.shape[1] - system.joints)])
+    return A, b, J

@@ -20,7 +20,7 @@ from pliant.errors import SceneError, require_part
 from pliant.events import Event
 from pliant.fitting import fitted, ratios
 from pliant.forces.base import Force
-from pliant.integrators import BDF2
+from pliant.integrators import BDF2, LinearlyImplicit
 from pliant.integrators.base import Integrator
 from pliant.loads import Load
 from pliant.maps.pins import Pin
@@ -31,6 +31,7 @@ from pliant.systems.contact import ContactChoice, ContactModel
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.row_contact import RowContact
 from pliant.units import components
 
 
@@ -114,6 +115,9 @@ class Scene:
         if self.contact is not None and self.contact.safe and not staged:
             name, remedy = type(self.integrator).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
             raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
+        if isinstance(self.contact, RowContact) and not isinstance(self.integrator, LinearlyImplicit):
+            what = f"{type(self.integrator).__name__} does not see the rows of RowContact"
+            raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
         if self.contact is not None and 2 in dims:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
         self._read_vectors()
@@ -349,6 +353,9 @@ def elastodynamics(
     for alike in _alike(bodies):
         body, here = bodies[alike[0]], placed(alike)
         elastic = body.energies(here)
+        if len({bodies[k].name for k in alike}) > 1:  # the books say that it is not the energy of one body
+            for energy in elastic:
+                energy.name += f" and {len(alike) - 1} alike"
         energies += elastic
         if body.damping is not None:
             forces.append(body.damping.force(body, here, elastic))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from warnings import warn
 
 import numpy as np
@@ -14,14 +14,15 @@ from pliant.certificate import Certificate, certify, forbidden_inversions
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
 from pliant.linear.threads import one_thread
-from pliant.state import State, Step
-from pliant.systems.base import Reshaping
+from pliant.state import Reactions, State, Step
+from pliant.systems.base import Charted, topology_of
 
 MAX_HALVINGS = 10
 LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
 GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
 
 
+@runtime_checkable
 class SceneLike(Protocol):
     """What can be run: `pliant.Scene`, or anything else that can say these things about itself."""
 
@@ -52,6 +53,13 @@ class SceneLike(Protocol):
     def due(self, t: float) -> int: ...
 
 
+@runtime_checkable
+class Around(Protocol):
+    """Something with a scene in it, such as one that was loaded with its output and origin."""
+
+    scene: Any
+
+
 @dataclass(frozen=True, eq=False)
 class TimeStep:
     """One step of a run: where it led, what vouches for it, where the energy went; ``memory`` is for the next step."""
@@ -64,6 +72,7 @@ class TimeStep:
     memory: Any
     scene: Any  # as it is after the events that have happened
     topology: Topology | None = None  # where it differs from that of the scene at its start
+    reactions: Reactions | None = None  # forces of motors and other constraints, where a stage found them
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to go on from here."""
@@ -126,7 +135,7 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         if gain:
             failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system)
             warned = _gained(scene, failure, warned)
-        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology)
+        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions)
         yield step
         point = Checkpoint(index, last.state, last.memory, topology)
 
@@ -152,26 +161,28 @@ def _changed(point: Checkpoint, taken: Sequence[Step], system: Any) -> Topology 
     """What has changed after a step."""
     if all(part.system is None for part in taken):
         return point.topology
-    return Topology(events_in(point), system.topology() if isinstance(system, Reshaping) else None)
+    return Topology(events_in(point), topology_of(system))
 
 
 def require_scene(thing: Any, where: str) -> None:
     """Refuse what cannot be run (see `SceneLike`)."""
-    missing = [name for name in ("system", "initial", "integrator", "h", "steps") if not hasattr(thing, name)]
-    if missing:
-        remedy = "give its .scene" if hasattr(thing, "scene") else "give a pliant.Scene"
-        raise SceneError(f"{type(thing).__name__} has no {missing[0]}", where=where, remedy=remedy)
+    if not isinstance(thing, SceneLike):
+        remedy = "give its .scene" if isinstance(thing, Around) else "give a pliant.Scene"
+        raise SceneError(f"{type(thing).__name__} is no scene", where=where, remedy=remedy)
 
 
 def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple[Step | None, str]:
     """One integrator step and what is wrong with it ("" when nothing is)."""
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
-            step = scene.integrator.step(system, point.state, h, point.memory)
+            state = system.rechart(point.state) if isinstance(system, Charted) else point.state
+            step = scene.integrator.step(system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:
             return None, f"{type(error).__name__}: {error}"
+        if state is not point.state and step.start is None:
+            step = replace(step, start=state)
         return step, trouble_of(step, system if step.system is None else step.system)
 
 

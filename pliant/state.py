@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Step:
     start: State | None = None
     work: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def reactions(self) -> "Reactions | None":
+        """Forces of the constraints in the last solve of the step; None where there were none."""
+        return self.reports[-1].reactions if self.reports else None
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -55,6 +60,23 @@ class Counts:
         return tuple(vars(self).values())
 
 
+@dataclass(frozen=True, eq=False)
+class Reactions:
+    """Forces ``values (k,)`` that close the rows of a system's closures: they act on it with G^T values.
+
+    ``owners (k,)`` say which constraint of the system a row belongs to. ``power`` [W] is what the rows that prescribe a
+    rate put in, as motors do: force times rate.
+    """
+
+    owners: IntArray
+    values: Array
+    power: float
+
+    def force(self, constraint: int) -> Array:
+        """Forces [N or N m] in the rows of one constraint."""
+        return self.values[self.owners == constraint]
+
+
 @dataclass(frozen=True)
 class SolveReport:
     """What a solve did: converged or not, why, at what cost. ``history`` has one row per iteration."""
@@ -67,6 +89,7 @@ class SolveReport:
     seconds: dict[str, float] = field(default_factory=dict)  # wall time per phase: fill, factor, solve, force, other
     history: tuple[dict[str, float], ...] = ()
     message: str = ""
+    reactions: Reactions | None = None  # of constraints that were solved for
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,12 @@ class VelocitySolution:
     friction: Array = field(default_factory=lambda: np.zeros(0))
 
 
+class MatrixChoice(Protocol):
+    """How joints represent their velocity matrix, as a frozen dataclass: an array, a sparse matrix, a `Solvable`."""
+
+    def prepare(self, at: Any, h: float, beta: float = 1.0) -> Matrix: ...
+
+
 @dataclass(frozen=True)
 class Linearisation:
     """How parts linearise a step: ``beta`` weighs K, ``psd`` projects it, ``ahead`` takes it at q + h v instead of q.
@@ -59,8 +65,26 @@ class Linearisation:
     beta: float = 1.0
     psd: bool = True
     ahead: bool = False
-    matrix: Any = None
+    matrix: MatrixChoice | None = None
     points: bool = True
+
+
+class Forced(Protocol):
+    """What the assembly asks of a system: its matrices and forces over all coordinates."""
+
+    def mass(self, q: Array) -> sp.csr_matrix: ...
+
+    def force(self, q: Array, v: Array, t: float) -> Array: ...
+
+    def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix: ...
+
+
+def change_of_momentum(system: Forced, A: Matrix, q: Array, v: Array, t: float, h: float) -> Array:
+    """b - A v = M v + h (f - D v) - A v: the right-hand side for v_new - v, with forces at (q, v, t).
+
+    A = M - h D - beta h^2 K, or with only a part of K: what A leaves out is explicit.
+    """
+    return h * system.force(q, v, t) + (system.mass(q) @ v - h * (system.damping(q, v, t) @ v) - A @ v)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +209,7 @@ def velocity_step(
     found first: `Staggered`. Such a matrix is solved with from ``guess (n,)``.
     """
     if J is not None:
-        A, b = J.T @ (A @ J), J.T @ b
+        A, b = project(J, A, b)
     if _empty(equality) and _empty(inequality):
         return _unconstrained(A, b, linear or Cholesky(), memory, guess)
     if isinstance(A, Solvable | Corrected) or (slip is not None and len(slip)):
@@ -203,6 +227,12 @@ def velocity_step(
         message=result.message,
     )
     return VelocitySolution(result.x, result.y_equality, result.z_inequality, report, result.warm)
+
+
+def project(J: Matrix, A: Matrix, b: Array) -> tuple[Matrix, Array]:
+    """(J^T A J, J^T b): the same step in the coordinates that are free."""
+    A = J.T @ (A @ J)
+    return 0.5 * (A + A.T), J.T @ b  # products round differently in the two triangles
 
 
 def _by_impulses(

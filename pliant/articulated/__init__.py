@@ -3,7 +3,6 @@
 from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
 from pliant.articulated.friction import Friction, frictionless
-from pliant.articulated.implicit import TreeBDF1, TreeBDF2
 from pliant.articulated.linear import PCG, Dense, Sparse
 from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.rk45 import RK45
@@ -26,8 +25,6 @@ __all__ = [
     "Link",
     "Sparse",
     "StaggeredProjections",
-    "TreeBDF1",
-    "TreeBDF2",
     "at",
     "composite",
     "cuboid",

@@ -12,11 +12,13 @@ the multipliers of free bodies (Eq. 3.8), which no joint exerts. ``published=Tru
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.articulated.blocks import BlockMatrix
+from pliant.articulated.box_matrix import Solve, SparseBox
 from pliant.articulated.constraints.rows import RowSet
 from pliant.articulated.dynamics import Impulses, active_rows
 from pliant.articulated.friction import (
@@ -30,7 +32,9 @@ from pliant.articulated.friction import (
     warm_start,
 )
 from pliant.articulated.linear import dense_matrix
+from pliant.articulated.recursion import Recursion
 from pliant.articulated.system import ArticulatedSystem, Assembly
+from pliant.errors import NotPositiveDefinite
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.dual import Dual
 from pliant.linear.inverse import dense_inverse
@@ -49,6 +53,7 @@ class BISPMemory:
     limits: Array  # mu alpha [N s]
     reaction: Array  # f_alpha (n, 6), summed on the bodies; `joint_wrenches` gives those of single joints
     impulses: Impulses  # of all constraint rows
+    analysis: Any = None  # of the friction programme's pattern, rebuilt where it is missing
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,8 @@ class BISP:
         q, v = system.tree.reparameterise(state.q, state.v)
         t = state.t + h
         kin = system.kinematics(q, v)
-        problem = _Problem(self, system, system.assemble(kin, t), active_rows(system, kin, t), h)
+        analysis = None if memory is None else memory.analysis
+        problem = _Problem(self, system, system.assemble(kin, t), active_rows(system, kin, t), h, analysis)
         f_beta = np.zeros((len(system.tree), 6)) if memory is None else memory.friction
         share = None if memory is None else memory.share
         beta = limits = np.zeros(len(problem.contacts.T))
@@ -89,7 +95,7 @@ class BISP:
             beta = warm_start(share, limits)
             box = self.box.solve(problem.H, problem.slip(u, f_alpha, f_beta), -limits, limits, beta)
             beta, share, solved = box.x, shares(box.x, limits), box.converged
-            f_beta = -(problem.contacts.T.T @ beta).reshape(-1, 6) / h
+            f_beta = -problem.contacts.T.transpose(beta, len(f_beta)) / h
         if self.published:
             u, impulses = problem.reduced_solve(f_beta + f_alpha)
         report = SolveReport(
@@ -101,7 +107,8 @@ class BISP:
             message="" if solved else UNSOLVED,
         )
         acted = Impulses.of((*problem.equality.parts, *problem.inequality.parts), impulses, h)
-        record = BISPMemory(f_beta, share, beta, limits, f_alpha, acted)
+        analysis = problem.H.analysis if isinstance(problem.H, SparseBox) else None
+        record = BISPMemory(f_beta, share, beta, limits, f_alpha, acted, analysis)
         work = {"friction": h * float((f_beta * kin.apply(u)).sum()), "motors": h * acted.power}
         return Step(State(q + h * u, u, t), record, (report,), work=work)
 
@@ -114,18 +121,25 @@ class _Problem:
     """One step's matrices, factored once; the loop only changes right-hand sides."""
 
     def __init__(
-        self, method: BISP, system: ArticulatedSystem, at: Assembly, rows: tuple[RowSet, RowSet], h: float
+        self,
+        method: BISP,
+        system: ArticulatedSystem,
+        at: Assembly,
+        rows: tuple[RowSet, RowSet],
+        h: float,
+        analysis: Any,
     ) -> None:
         self.h, self.at, self.published, self.box = h, at, method.published, method.box
         self.kin, self.system = at.kin, system
         self.A = at.matrix(h)
         self.maximal = MaximalFactor(self.A)
+        self.reduced = _reduced_inverse(at, self.A, h)
         self.momentum = at.inertia * at.kin.twists
         self.equality, self.inequality = rows
         self.owners = tuple(int(p.owner) for r in rows for p in r.parts for _ in p.g)
         G_r, rhs = np.concatenate([r.matrix for r in rows]), np.concatenate([r.rhs for r in rows])
         lower = np.concatenate([np.full(len(rows[0]), -np.inf), np.zeros(len(rows[1]))])
-        self.reduced_dual = Dual(G_r, rhs, lower, dense_inverse(dense_matrix(at, h)))
+        self.reduced_dual = Dual(G_r, rhs, lower, self.reduced)
         G = np.concatenate([r.maximal for r in rows])
         self.maximal_rows = np.any(G != 0.0, axis=1)
         keep = self.maximal_rows
@@ -133,8 +147,7 @@ class _Problem:
             self.maximal_dual = Dual(G[keep], rhs[keep], lower[keep], self.maximal.solve)
         self.G = G
         self.contacts = Contacts(system, at.kin, rows[1].parts, method.friction, method.regularisation)
-        self.Y = self.maximal.solve(self.contacts.T.T)
-        self.H = self.contacts.T @ self.Y
+        self.H = self.maximal.between(self.contacts.T, len(system.tree), analysis)
         parent = system.tree.parent
         self.receiver = np.arange(-1, len(parent) - 1) if system.quirks.reaction_to_previous else parent
 
@@ -192,6 +205,24 @@ class _Problem:
 
     def slip(self, u: Array, f_alpha: Array, f_beta: Array) -> Array:
         """Tangential velocities with all reactions but without friction; as printed, with those of joints only."""
+        free = lambda w: self.maximal.solve(w.ravel()).reshape(-1, 6)
         if self.published:
-            return self.contacts.T @ self.maximal.solve((self.momentum + self.h * (self.at.f + f_alpha)).ravel())
-        return self.contacts.T @ self.kin.apply(u).ravel() - self.Y.T @ (self.h * f_beta.ravel())
+            return self.contacts.T.apply(free(self.momentum + self.h * (self.at.f + f_alpha)))
+        return self.contacts.T.apply(self.kin.apply(u) - free(self.h * f_beta))
+
+
+def _reduced_inverse(at: Assembly, A: BlockMatrix, h: float) -> Solve:
+    """b -> (J^T A J - h D_r - h^2 K_r)^-1 b: by the recursion in O(n), dense where springs couple bodies or joints."""
+    blocks, _ = at.loads.reduced_diagonals(-h * h, -h)
+    apart = all(len(set(at.kin.tree.link[index])) <= 1 for index, _ in blocks)
+    if A.coupled() or not apart:
+        return dense_inverse(dense_matrix(at, h))
+    recursion = Recursion(at.kin, A.diagonal, blocks)
+    weakest = int(np.argmin(recursion.smallest_pivots()))
+    if not recursion.smallest_pivots()[weakest] > 0.0:
+        raise NotPositiveDefinite(
+            f"the velocity matrix is not positive definite at link '{at.kin.tree.names[weakest]}'",
+            where="BISP",
+            remedy="reduce h, or make destabilising forces explicit",
+        )
+    return recursion.solve

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
-from pliant.articulated.blocks import BlockMatrix
+from pliant.articulated.blocks import BlockMatrix, PairRows
+from pliant.articulated.box_matrix import SparseBox
 from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
@@ -70,9 +72,9 @@ class MaximalFactor:
     """A^-1 over the maximal coordinates: block by block, or dense when springs couple bodies."""
 
     def __init__(self, A: BlockMatrix) -> None:
-        self._coupled = A.coupled()
+        self.coupled = A.coupled()
         try:
-            self._inverse = np.linalg.inv(A.dense()) if self._coupled else np.linalg.inv(A.diagonal)
+            self.inverse = np.asarray(np.linalg.inv(A.dense() if self.coupled else A.diagonal), dtype=np.float64)
         except np.linalg.LinAlgError as error:
             raise SceneError(
                 "a body has no rotational inertia", where="friction", remedy="particles cannot be used with SP or BISP"
@@ -80,10 +82,17 @@ class MaximalFactor:
 
     def solve(self, y: Array) -> Array:
         """A^-1 y for y (6n,) or (6n, k)."""
-        if self._coupled:
-            return self._inverse @ y
-        n = len(self._inverse)
-        return (self._inverse @ y.reshape(n, 6, -1)).reshape(y.shape)
+        if self.coupled:
+            return self.inverse @ y
+        n = len(self.inverse)
+        return (self.inverse @ y.reshape(n, 6, -1)).reshape(y.shape)
+
+    def between(self, T: PairRows, n: int, analysis: Any = None) -> Array | SparseBox:
+        """T A^-1 T^T: sparse, as bodies are shared by few contacts, unless springs couple them."""
+        if self.coupled:
+            rows = T.dense(n)
+            return rows @ self.solve(rows.T)
+        return SparseBox(T.gram(self.inverse), analysis)
 
 
 class Contacts:
@@ -92,16 +101,14 @@ class Contacts:
     def __init__(
         self, system: ArticulatedSystem, kin: Kinematics, external: Sequence[Rows], mu: Friction, eps: float
     ) -> None:
-        n = len(kin.tree)
         self.kin, self.groups, self.dry = kin, system.patches, system.dry
         self._mu = [np.where(np.isnan(g.mu), mu.joints, g.mu) for g in self.groups]
         rows = [g.split_rows(kin) for g in self.groups]
         self._maps = [_local_maps(kin, g, N, eps) for g, (N, _) in zip(self.groups, rows, strict=True)]
-        blocks = [np.zeros((0, 6 * n))]
-        blocks += [g.spread(T, n) for g, (_, T) in zip(self.groups, rows, strict=True)]
-        blocks += [_dry_row(kin, int(d.link)) for d in self.dry]
-        blocks += [r.tangents.T for r in external if r.tangents is not None]
-        self.T = np.concatenate(blocks)
+        parts = [g.spread(T) for g, (_, T) in zip(self.groups, rows, strict=True)]
+        parts += [_dry_row(kin, int(d.link)) for d in self.dry]
+        parts += [PairRows.of(r.tangents.T) for r in external if r.tangents is not None]
+        self.T = PairRows.stacked(parts)
         self._external = [_coefficients(r, mu) for r in external]
 
     def normals(self, wrenches: Array, closures: dict[int, Array], h: float) -> list[Array]:
@@ -138,14 +145,10 @@ def _coefficients(rows: Rows, mu: Friction) -> Array:
     return np.full(len(rows.g), mu.external if rows.tangents.mu is None else rows.tangents.mu)
 
 
-def _dry_row(kin: Kinematics, link: int) -> Array:
-    """The joint rate as a row (1, 6n)."""
+def _dry_row(kin: Kinematics, link: int) -> PairRows:
+    """The joint rate as a row."""
     bodies, W = wrench_map(kin, link)
-    T = np.zeros((len(kin.tree), 6))
-    for body, w in zip(bodies, W[:, 0].reshape(-1, 6), strict=True):
-        if body >= 0:
-            T[body] += w
-    return T.reshape(1, -1)
+    return PairRows(bodies[None], W[:, 0].reshape(1, 2, 6))
 
 
 def shares(beta: Array, limits: Array) -> Array:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.articulated.blocks import PairRows
 from pliant.articulated.constraints.loops import LoopClosure
 from pliant.articulated.joints import Prismatic, Revolute
 from pliant.articulated.se3 import gamma, rotation
@@ -70,15 +71,11 @@ class PatchGroup:
         every = self.rows(kin, np.concatenate([self.normals, self.tangents], axis=2)).reshape(p, k, -1, 12)
         return every[:, :, :m].reshape(p, -1, 12), every[:, :, m:].reshape(p, -1, 12)
 
-    def spread(self, rows: Array, n: int) -> Array:
-        """Rows (p, r, 12) as rows over all maximal coordinates (p r, 6n)."""
+    def spread(self, rows: Array) -> PairRows:
+        """Rows (p, r, 12) as rows over all maximal coordinates, patch by patch."""
         p, r = rows.shape[:2]
-        G = np.zeros((p, r, n, 6))
-        every = np.arange(p)
-        G[every, :, self.child] = rows[..., :6]
-        inner = np.flatnonzero(self.parent >= 0)
-        G[inner, :, self.parent[inner]] += rows[inner][..., 6:]
-        return G.reshape(p * r, 6 * n)
+        bodies = np.repeat(np.stack([self.child, self.parent], axis=1), r, axis=0)
+        return PairRows(bodies, np.ascontiguousarray(rows).reshape(p * r, 2, 6))
 
 
 def grouped(patches: Sequence[Patch]) -> tuple[PatchGroup, ...]:

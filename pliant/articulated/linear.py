@@ -1,7 +1,6 @@
 """The velocity matrix J^T (M - hD - beta h^2 K) J - h D_r - beta h^2 K_r: dense, sparse, or matrix-free in O(n)."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,14 +11,8 @@ from pliant.articulated.recursion import Recursion
 from pliant.articulated.system import Assembly
 from pliant.articulated.tree import Kinematics
 from pliant.errors import NotPositiveDefinite
-from pliant.linear.inverse import Matrix, Solved
+from pliant.linear.inverse import Solved
 from pliant.state import Counts
-
-
-class MatrixChoice(Protocol):
-    """How to represent the velocity matrix, as a frozen dataclass: an array, a sparse matrix, or a `Solvable`."""
-
-    def prepare(self, at: Assembly, h: float, beta: float = 1.0) -> Matrix: ...
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,11 @@ class Recursion:
         self._L, self._U, self._pivots = kernels.factor(*self._tree, diagonal, extra)
 
     def solve(self, x: Array) -> Array:
-        """y (nr,) in O(n)."""
-        return kernels.solve(*self._tree, self._L, self._U, x)
+        """y in O(n), for x (nr,) or column by column for x (nr, k)."""
+        if x.ndim == 1:
+            return kernels.solve(*self._tree, self._L, self._U, x)
+        columns = [kernels.solve(*self._tree, self._L, self._U, c) for c in np.ascontiguousarray(x.T)]
+        return np.array(columns).reshape(x.shape[::-1]).T
 
     def smallest_pivots(self) -> Array:
         """Smallest pivot per joint relative to its diagonal entry (n,); not positive where a joint moves no mass."""

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.constraints.rows import acceleration_rhs
-from pliant.articulated.system import ArticulatedSystem, refuse_inequalities
+from pliant.articulated.closures import refuse_inequalities
+from pliant.articulated.system import ArticulatedSystem
 from pliant.state import Counts, SolveReport, State, Step
 
 _C = np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
@@ -50,7 +50,7 @@ class RK45:
     made_for: ClassVar[type] = ArticulatedSystem
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: RK45Memory | None = None) -> Step:
-        refuse_inequalities(system, "RK45")
+        refuse_inequalities(system.constraints, "RK45")
         q, v = system.tree.reparameterise(state.q, state.v)
         y, t, end = np.concatenate([q, v]), state.t, state.t + h
         rate = lambda t, y: self._rate(system, t, y)
@@ -99,18 +99,4 @@ class RK45:
     def _rate(self, system: ArticulatedSystem, t: float, y: Array) -> Array:
         n = system.tree.dof
         q, v = y[:n], y[n:]
-        return np.concatenate([v, constrained_acceleration(system, q, v, t)])
-
-
-def constrained_acceleration(system: ArticulatedSystem, q: Array, v: Array, t: float) -> Array:
-    """a with M a - G^T lambda = f, G a = rhs."""
-    kin = system.kinematics(q, v)
-    f = system.force(q, v, t)
-    parts = system.rows(kin, t, inequality=False)
-    if not parts:
-        return system.acceleration(q, v, t)
-    G, rhs = acceleration_rhs(kin, parts, system.baumgarte)
-    M = system.mass(q).toarray()
-    X = np.linalg.solve(M, np.column_stack([f, G.T]))
-    multipliers = np.linalg.lstsq(G @ X[:, 1:], rhs - G @ X[:, 0], rcond=1e-12)[0]
-    return X[:, 0] + X[:, 1:] @ multipliers
+        return np.concatenate([v, system.acceleration(q, v, t)])

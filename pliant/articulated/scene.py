@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from pliant.articulated.bisp import BISP
-from pliant.articulated.implicit import TreeBDF1, TreeBDF2
 from pliant.articulated.rk45 import RK45
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.articulated.system import ArticulatedSystem
+from pliant.integrators import BDF1, BDF2, RK4, SDIRK2, TRBDF2, ImplicitMidpoint, SymplecticEuler, Verlet
 from pliant.integrators.base import require_fit
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.policy import read_policy, steps_of
 from pliant.state import State
 
-TREE_INTEGRATORS = (LinearlyImplicit, TreeBDF1, TreeBDF2, RK45, BISP, StaggeredProjections)
+TREE_INTEGRATORS = (LinearlyImplicit, RK45, BISP, StaggeredProjections)  # for nothing else
+SHARED = (BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint, RK4, Verlet, SymplecticEuler)  # for all that have a stage
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class ArticulatedScene:
 
     def __post_init__(self) -> None:
         read_policy(self)
-        require_fit(self.integrator, ArticulatedSystem, TREE_INTEGRATORS)
+        require_fit(self.integrator, ArticulatedSystem, (*TREE_INTEGRATORS, *SHARED))
         if self.start is None:
             object.__setattr__(self, "start", State(self.model.rest, np.zeros_like(self.model.rest)))
 

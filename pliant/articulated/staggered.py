@@ -70,10 +70,10 @@ class StaggeredProjections:
                 break
             previous = f_alpha
             limits = problem.limits(impulses)
-            slip = problem.contacts.T @ problem.factor.solve((problem.momentum + h * f_alpha).ravel())
+            slip = problem.T @ problem.factor.solve((problem.momentum + h * f_alpha).ravel())
             box = self.box.solve(problem.H, slip, -limits, limits, warm_start(share, limits))
             share, solved = shares(box.x, limits), box.converged
-            f_beta = -(problem.contacts.T.T @ box.x).reshape(-1, 6) / h
+            f_beta = -(problem.T.T @ box.x).reshape(-1, 6) / h
         after = moved(bodies, phi.reshape(-1, 6), h)
         q, errors = fitted(system, after, state.q + h * kin.v)
         v = kinematics(system, after, q).v
@@ -129,7 +129,8 @@ class _Problem:
         if method.unilateral:
             for p, mine in zip(system.patches, self._joints, strict=True):
                 N = p.rows(kin, p.normals)
-                rows.append(p.spread(N, len(kin.tree)).reshape(*N.shape[:2], -1)[mine].reshape(-1, 6 * len(kin.tree)))
+                every = p.spread(N).dense(len(kin.tree))
+                rows.append(every.reshape(*N.shape[:2], -1)[mine].reshape(-1, every.shape[1]))
                 rhs.append(-b * np.einsum("prc,pc->pr", N[mine][..., :6], errors[p.child[mine]]).ravel())
         for r in unequal:
             rows.append(r.G)
@@ -139,7 +140,8 @@ class _Problem:
         self.dual = Dual(self.G, e, lower, self.factor.solve)
         if method.unilateral:  # redundant contacts: the same regularisation as Eq. 3.7 picks the least impulses
             self.dual.W[np.diag_indices(len(e))] += method.regularisation
-        self.H = self.contacts.T @ self.factor.solve(self.contacts.T.T)
+        self.T = self.contacts.T.dense(len(kin.tree))
+        self.H = self.T @ self.factor.solve(self.T.T)
         self._patches = system.patches
 
     def contact_solve(self, f_beta: Array) -> tuple[Array, Array]:
@@ -147,7 +149,7 @@ class _Problem:
         return self.dual.solve((self.momentum + self.h * f_beta).ravel(), self.method.box)
 
     def change(self, f: Array, previous: Array | None) -> float:
-        if len(self.contacts.T) == 0:
+        if len(self.T) == 0:
             return 0.0
         if previous is None:
             return np.inf

@@ -5,7 +5,7 @@
 Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity and all maximal wrenches.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -16,22 +16,23 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, BlockSum
-from pliant.articulated.constraints.rows import Constraint, Rows, Unilateral
-from pliant.articulated.forces.base import ArticulatedForce
+from pliant.articulated.closures import check_closures, closed_acceleration, closures_of, refuse_inequalities
+from pliant.articulated.constraints.rows import Constraint, Rows, Unilateral, acceleration_rhs
+from pliant.articulated.forces.base import ArticulatedForce, joined_links
 from pliant.articulated.forces.forms import settled
 from pliant.articulated.forces.springs import PointSprings
+from pliant.articulated.islands import Islands, complex_step
 from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
 from pliant.articulated.joint_origins import joints_of
 from pliant.articulated.loads import Loads
+from pliant.articulated.points import Points
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
 from pliant.state import State
-from pliant.systems.base import Weights
+from pliant.systems.base import Closures, Weights
 from pliant.velocity_step import Linearisation, Prepared
-
-_COMPLEX_STEP = 1e-30
 
 
 @dataclass(frozen=True)
@@ -110,18 +111,18 @@ class ArticulatedSystem:
         self.dry = tuple(d.bind(self.tree) for d in dry_friction)
         self.free = np.arange(self.tree.dof)
         self.total_mass = self.free_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
+        self.points = Points(self.tree)
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
+        self.closing = tuple(c for c in self.constraints if not c.inequality)
+        self.trees, self.islands = Islands(self.tree), Islands(self.tree, (*self.forces, *self.closing))
         _check_inertia(kin)
-        _check_closures(self, kin)
+        check_closures(self.constraints, kin, self.rows(kin, 0.0, inequality=False), self.scale)
 
     def pulled(self, vertex: int, target: Array, k: float) -> "ArticulatedSystem":
         """The same system with a spring ``k`` [N/m] of zero length from a row of `positions` to a point (3,)."""
-        counts = [max(len(link.body.points), 1) for link in self.tree.links]
-        link = int(np.searchsorted(np.cumsum(counts), vertex, side="right"))
-        points = self.tree.links[link].body.points
-        x = points[vertex - sum(counts[:link])] if len(points) else np.zeros(3)
+        spring = PointSprings([int(self.points.link[vertex])], self.points.x[vertex], [None], target, k)
         held = copy(self)
-        held.forces = (*self.forces, PointSprings([link], x, [None], target, k).bind(self.tree))
+        held.forces = (*self.forces, spring.bind(self.tree))
         return held
 
     # ------------------------------------------------------------------------------------------------ physics
@@ -145,8 +146,8 @@ class ArticulatedSystem:
 
     def mass(self, q: Array) -> sp.csr_matrix:
         """J^T M J (nr, nr)."""
-        J = self.kinematics(q, np.zeros_like(q)).jacobian()
-        return sp.csr_matrix(J.T @ (self.tree.inertia.ravel()[:, None] * J))
+        kin = self.kinematics(q, np.zeros_like(q))
+        return self.islands.matrix(lambda d: kin.apply_transpose(self.tree.inertia * kin.apply(d)))
 
     def inertia(self, q: Array, a: Array) -> Array:
         """J^T M J a (nr,), in O(n)."""
@@ -171,31 +172,90 @@ class ArticulatedSystem:
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         """df/dq by complex steps, exact to rounding; with ``psd`` symmetrised and its positive part removed."""
-        K = complex_jacobian(lambda z: self.force(z, v, t), q)
-        return sp.csr_matrix(_negative_part(K) if psd else K)
+        return -self.tangent(q, v, t, (0.0, 0.0, 1.0), psd=psd)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         """df/dv by complex steps; includes the gyroscopic part, so it is not symmetric."""
-        return sp.csr_matrix(complex_jacobian(lambda z: self.force(q, z, t), v))
-
-    def acceleration(self, q: Array, v: Array, t: float) -> Array:
-        """M^-1 f without constraints, by the recursion in O(n)."""
-        return self.accelerated(q, self.force(q, v, t))
-
-    def accelerated(self, q: Array, f: Array) -> Array:
-        """M(q)^-1 f (nr,)."""
-        kin = self.kinematics(q, np.zeros_like(q))
-        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(f)
+        return -self.tangent(q, v, t, (0.0, 1.0, 0.0), psd=False)
 
     def tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
     ) -> sp.csr_matrix:
+        """The derivative of the inverse dynamics along (w_K, w_D, w_M) d in q, v and a, for all d at once.
+
+        With ``psd``, w_M M and the matrices that the forces give, projected: what the change of the inertia adds is not
+        symmetric, and steps with its symmetric part alone converge worse than steps without it.
+        """
         w_mass, w_damping, w_stiffness = weights
-        if psd or a is None:
-            K = self.stiffness(q, v, t, psd=psd)
-        else:
-            K = sp.csr_matrix(complex_jacobian(lambda z: -self.inverse_dynamics(z, v, a, t), q))
-        return sp.csr_matrix(w_mass * self.mass(q) - w_damping * self.damping(q, v, t) - w_stiffness * K)
+        if psd:
+            A, M = self._projected(q, v, t, w_damping, w_stiffness), self.mass(q)
+            return sp.csr_matrix((A.data + w_mass * M.data, A.indices, A.indptr), shape=A.shape)
+        a = np.zeros(len(q)) if a is None else a
+        moved = lambda e: self.inverse_dynamics(q + w_stiffness * e, v + w_damping * e, a + w_mass * e, t)
+        return self.islands.matrix(complex_step(moved))
+
+    def _projected(self, q: Array, v: Array, t: float, w_damping: float, w_stiffness: float) -> sp.csr_matrix:
+        """-w_D D - w_K K of the forces over the joint rates, without negative eigenvalues."""
+        kin = self.kinematics(q, v)
+        loads = self.assemble(kin, t).loads
+        blocks, _ = loads.reduced_diagonals(-w_stiffness, -w_damping)
+
+        def apply(d: Array) -> Array:
+            twists = kin.apply(d)
+            wrenches = w_damping * loads.D.multiply(twists) + w_stiffness * loads.K.multiply(twists)
+            out = -kin.apply_transpose(wrenches)
+            for index, block in blocks:
+                out[index] += block @ d[index]
+            return out
+
+        return self.islands.projected(self.islands.matrix(apply))
+
+    def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        """M^-1 (f + G^T lambda): by the recursion in O(n) without closures, else with G a as they demand."""
+        refuse_inequalities(self.constraints, "acceleration of an articulated system")
+        kin = self.kinematics(q, v)
+        f = self.force(q, v, t)
+        parts = self.rows(kin, t, inequality=False)
+        if not parts:
+            return Recursion(kin, _diagonals(self.tree.inertia), []).solve(f)
+        return closed_acceleration(self.mass(q).toarray(), f, *acceleration_rhs(kin, parts, self.baumgarte))
+
+    def accelerated(self, q: Array, f: Array) -> Array:
+        """M(q)^-1 f (nr,), whatever closes."""
+        kin = self.kinematics(q, np.zeros_like(q))
+        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(f)
+
+    def closures(self, q: Array, v: Array, t: float) -> Closures | None:
+        """Closed loops, coupled joints and motors; what acts one way only is refused."""
+        refuse_inequalities(self.constraints, "fully implicit step of an articulated system")
+        kin = self.kinematics(q, v)
+        parts = self.rows(kin, t, inequality=False)
+        return closures_of(kin, parts) if parts else None
+
+    def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+        """By complex steps through the rows, which turn with the links."""
+
+        def moved(e: Array) -> Array:
+            at = self.closures(q + e, v + w * e, t)
+            assert at is not None
+            return np.concatenate([at.G.T @ y, at.gap])
+
+        now = self.closures(q, v, t)
+        assert now is not None
+        rows = [self._island(self.constraints[owner]) for owner in now.owners]
+        A = self.islands.matrix(complex_step(moved), np.concatenate([self.islands.coordinates, rows]).astype(np.int64))
+        return A[: len(q)], A[len(q) :]
+
+    def _island(self, constraint: Constraint) -> int:
+        """The island that the rows of a constraint belong to; -1 if to none."""
+        joined = joined_links(constraint)
+        links = np.zeros(1, int) if joined is None else joined[joined >= 0]
+        return int(self.islands.links[links[0]]) if len(links) else -1
+
+    def rechart(self, state: State) -> State:
+        """The same motion in exponential coordinates that are away from their singularity."""
+        q, v = self.tree.reparameterise(state.q, state.v)
+        return state if np.array_equal(q, state.q) else State(q, v, state.t)
 
     def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
         return A
@@ -214,9 +274,22 @@ class ArticulatedSystem:
 
     def positions(self, q: Array) -> Array:
         """World positions (p, 3) of the surface points of all bodies; body origins where a body has no surface."""
-        frames = self.kinematics(q, np.zeros_like(q)).frames
-        points = [link.body.points if len(link.body.points) else np.zeros((1, 3)) for link in self.tree.links]
-        return np.concatenate([x @ E[:3, :3].T + E[:3, 3] for x, E in zip(points, frames, strict=True)])
+        return self.points.positions(self.kinematics(q, np.zeros_like(q)))
+
+    def point_jacobian(self, q: Array) -> sp.csr_matrix:
+        """J (3 p, nr) of the points over the joint rates."""
+        kin = self.kinematics(q, np.zeros_like(q))
+        rows = np.repeat(self.trees.links[self.points.link], 3)
+        return self.trees.matrix(lambda d: self.points.velocities(kin, kin.apply(d)), rows)
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
+        """d(J^T g)/dq by complex steps through the wrenches of g on the links."""
+
+        def generalised(e: Array) -> Array:
+            kin = self.kinematics(q + e, np.zeros_like(q))
+            return kin.apply_transpose(self.points.wrenches(kin, g))
+
+        return self.trees.matrix(complex_step(generalised))
 
     def cells(self) -> list[IntArray]:
         """The triangles of all bodies over the rows of `positions`, as recorders want them."""
@@ -225,9 +298,7 @@ class ArticulatedSystem:
     @property
     def surface(self) -> IntArray:
         """Triangles (k, 3) over `positions`."""
-        counts = [max(len(link.body.points), 1) for link in self.tree.links]
-        first = np.cumsum([0, *counts[:-1]])
-        return np.concatenate([link.body.faces + k for link, k in zip(self.tree.links, first, strict=True)])
+        return self.points.faces
 
     def joint_origins(self, x: Array) -> Array:
         return joints_of(self.tree, x)
@@ -285,29 +356,10 @@ class ArticulatedSystem:
         return TreeStep(self, state, h, how)
 
 
-def refuse_inequalities(system: ArticulatedSystem, where: str) -> None:
-    """Refuse limits and contacts where a method would not see them."""
-    for c in system.constraints:
-        if c.inequality:
-            remedy = "use LinearlyImplicit or BISP, or replace it by a stiff spring"
-            raise SceneError(f"{type(c).__name__} acts one way only", where=where, remedy=remedy)
-
-
-def complex_jacobian(function: Callable[[Array], Array], x: Array) -> Array:
-    """d function / dx, one complex evaluation per column: no cancellation, so it is exact to rounding."""
-    columns = [function(x + 1j * _COMPLEX_STEP * e).imag / _COMPLEX_STEP for e in np.eye(len(x))]
-    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
-
-
 def _diagonals(inertia: Array) -> Array:
     D = np.zeros((len(inertia), 6, 6))
     D[:, np.arange(6), np.arange(6)] = inertia
     return D
-
-
-def _negative_part(K: Array) -> Array:
-    w, V = np.linalg.eigh(0.5 * (K + K.T))
-    return (V * np.minimum(w, 0.0)) @ V.T
 
 
 def _check_inertia(kin: Kinematics) -> None:
@@ -319,24 +371,4 @@ def _check_inertia(kin: Kinematics) -> None:
             "its joint moves no mass: the body and its children have no inertia along the joint",
             where=f"link '{kin.tree.names[worst[0]]}'",
             remedy="give the body a mass and inertia, or fix the joint",
-        )
-
-
-def _check_closures(system: ArticulatedSystem, kin: Kinematics) -> None:
-    """Position errors that no motion can remove, because the rows that could are dependent, are contradictions."""
-    parts = system.rows(kin, 0.0, inequality=False)
-    if not parts:
-        return
-    G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
-    g = np.concatenate([p.g for p in parts])
-    owner = np.concatenate([np.full(len(p.g), p.owner) for p in parts])
-    U, s, _ = np.linalg.svd(G, full_matrices=True)
-    rank = int(np.sum(s > 1e-9 * max(s.max(initial=0.0), 1e-300)))
-    stuck = U[:, rank:] @ (U[:, rank:].T @ g)
-    if np.abs(stuck).max(initial=0.0) > 1e-6 * system.scale:
-        names = sorted({type(system.constraints[o]).__name__ + f" {o}" for o in owner[np.abs(stuck) > 1e-9]})
-        raise SceneError(
-            f"{' and '.join(names)} contradict each other by {np.abs(stuck).max():.3g}",
-            where="constraints",
-            remedy="remove one, or make their points and offsets agree",
         )

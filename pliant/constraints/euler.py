@@ -20,6 +20,7 @@ from pliant.constraints.rows import Scheme, constrained_velocities
 from pliant.errors import SceneError
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
+from pliant.velocity_step import change_of_momentum
 
 PROJECTIONS = 20  # Newton iterations at most; two or three do
 CLOSED = 1e-12  # of the system's size: a constraint this close is met
@@ -55,13 +56,12 @@ class ConstrainedEuler:
         q, v, t = state.q, state.v, state.t
         free, n = system.free, len(system.positions(q))
         shape = (n, len(q) // n)
-        f = system.force(q, v, t + h)
         A = system.mass(q)
-        b = A @ v + h * f
         if self.implicit:
-            D = system.damping(q, v, t + h)
             A = system.tangent(q, v, t + h, (1.0, h, h * h))
-            b = b - h * (D @ v)
+            b = change_of_momentum(system, A, q, v, t + h, h) + A @ v
+        else:
+            b = A @ v + h * system.force(q, v, t + h)
         if self.geometric and memory is not None:
             A = A - h * h * curvature(self.function, q.reshape(shape), memory)
         J = jacobian(self.function, q.reshape(shape))

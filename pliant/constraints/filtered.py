@@ -17,6 +17,7 @@ from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.state import State
 from pliant.systems.base import System
+from pliant.velocity_step import change_of_momentum
 
 
 class Filtered(NamedTuple):
@@ -103,10 +104,11 @@ def filtered_step(
 ) -> tuple[State, Filtered]:
     """One linearly implicit Euler step; ``shift (N,)`` [m] moves constrained particles to their targets besides h v."""
     q, v, t = state.q, state.v, state.t
-    K = system.stiffness(q, v, t + h, psd=True)
     A = system.tangent(q, v, t + h, (1.0, h, h * h))
+    b = change_of_momentum(system, A, q, v, t + h, h)
     y = np.zeros_like(q) if shift is None else shift
-    b = h * (system.force(q, v, t + h) + K @ (h * v + y))
+    if shift is not None:
+        b += h * (system.stiffness(q, v, t + h, psd=True) @ y)
     found = filtered_pcg(A, b, directions, tolerance=tolerance)
     v = v + found.dv
     return State(q + h * v + y, v, t + h), found

@@ -22,7 +22,7 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Contacting, System
-from pliant.velocity_step import velocity_step
+from pliant.velocity_step import change_of_momentum, velocity_step
 
 Split = Callable[[Energy, Array], sp.csr_matrix | None]  # the implicit part of an energy's Hessian at x, or None
 
@@ -68,14 +68,10 @@ def additive_step(
     if isinstance(system, Contacting):  # whose springs are then among the energies
         system = system.at(state, t)
     v = scripted_velocity(system, state, h)
-    with clock("force"):
-        f = system.force(q, v, t)
     with clock("fill"):
         parts = implicit_parts(system, q, split)
         A = system.weighted_sum([(1.0, system.mass(q)), (-h, system.damping(q, v, t)), *((h * h, K) for K in parts)])
-        rhs = h * f
-        if velocity_term:
-            rhs -= h * h * sum((K @ v for K in parts), np.zeros_like(v))
+        rhs = change_of_momentum(system, A, q, v, t, h) if velocity_term else h * system.force(q, v, t)
     try:
         with clock("solve"):
             solution = velocity_step(system.restrict(A), rhs[free], linear=linear, memory=memory)

@@ -6,7 +6,8 @@ from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Reshaping, System
+from pliant.systems.elastodynamics import Elastodynamics
 
 default_solver: NonlinearSolver = Newton()
 
@@ -16,8 +17,8 @@ class Integrator(Protocol):
 
     ``step`` is pure: history, frozen factors and caches come in as ``memory`` (None at the start) and go out with the
     Step. Memory is made of dicts, tuples, frozen dataclasses, arrays and numbers, so that checkpoints can save it;
-    objects with a true ``transient`` attribute are rebuilt instead of saved. One that steps nothing but a certain class
-    of systems names it in ``made_for``.
+    objects with a true ``transient`` attribute are rebuilt instead of saved. ``made_for`` is the class of systems that
+    it steps, or a tuple of them; `Smooth` stands for all that have a stage. Without it, that is elastic bodies.
     """
 
     order: ClassVar[int]
@@ -47,12 +48,19 @@ class Special(Protocol):
     made_for: ClassVar[type]
 
 
+def fits(integrator: Any, kind: type) -> bool:
+    """Whether an integrator steps systems of a class; those whose mesh changes only if it names them."""
+    made_for = getattr(integrator, "made_for", Elastodynamics)
+    named = made_for if isinstance(made_for, tuple) else (made_for,)
+    return kind in named or (issubclass(kind, named) and not issubclass(kind, Reshaping))
+
+
 def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -> None:
     """Refuse an integrator for another kind of system than ``kind`` (None: elastic bodies); ``choices`` would do."""
     require_part(integrator, "step", "scene.integrator", "give an object, such as BDF2()")
     solver = getattr(integrator, "solver", default_solver)
     require_part(solver, "solve", "scene.integrator.solver", "give an object, such as BDF2(solver=QLB())")
-    if getattr(integrator, "made_for", None) is kind or isinstance(integrator, choices):
+    if fits(integrator, kind or Elastodynamics):
         return
     names = [c.__name__ for c in choices]
     raise SceneError(

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pliant.integrators.base import NonlinearSolver, default_solver
-from pliant.stage import Stage, solve_stage
+from pliant.stage import Stage, motor_work, solve_stage
 from pliant.state import State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Smooth, System
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,11 @@ class BDF1:
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Smooth
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, state.v, state.t + h
         target = q + h * v
         stage = Stage(system, h, target, base=q, t=t, frame=system.prescribe(target, t), start=state)
         q, report, memory = solve_stage(stage, self.solver, memory)
-        return Step(State(q, stage.velocity(q), t), memory, (report,))
+        return Step(State(q, stage.velocity(q), t), memory, (report,), work=motor_work((h, report)))

@@ -7,15 +7,18 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.integrators.base import NonlinearSolver, default_solver
-from pliant.integrators.sdirk2 import SDIRK2
-from pliant.stage import Stage, solve_stage
-from pliant.state import State, Step
-from pliant.systems.base import System
+from pliant.integrators.sdirk2 import two_stages
+from pliant.stage import Stage, consistent, motor_work, solve_stage
+from pliant.state import SolveReport, State, Step
+from pliant.systems.base import Smooth, System
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The last two states as this integrator left them, the step between them, and the solver's memory."""
+    """The last two states as this integrator left them, the step between them, and the solver's memory.
+
+    ``power`` [W] is what motors put in at the end of that step.
+    """
 
     q: Array
     v: Array
@@ -23,6 +26,7 @@ class History:
     previous_v: Array
     h: float
     solver: Any
+    power: float = 0.0
 
     def continues(self, state: State, h: float) -> bool:
         """Whether a step of size h from ``state`` may use this history: nobody changed the state or the step size."""
@@ -36,11 +40,14 @@ class BDF2:
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
+    made_for: ClassVar[type] = Smooth
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         if memory is None or not memory.continues(state, h):
-            first = SDIRK2(self.solver).step(system, state, h, None if memory is None else memory.solver)
-            return Step(first.state, self._history(first.state, state, h, first.memory), first.reports)
+            state = consistent(system, state)
+            first = two_stages(self.solver, system, state, h, None if memory is None else memory.solver)
+            history = self._history(first.state, state, h, first.memory, first.reports[-1])
+            return Step(first.state, history, first.reports, work=first.work)
         q, v, t = state.q, state.v, state.t + h
         c = 2.0 / 3.0 * h
         base = (4.0 * q - memory.previous_q) / 3.0
@@ -48,8 +55,10 @@ class BDF2:
         stage = Stage(system, c, target, base, t=t, frame=system.prescribe(q + h * v, t), start=state)
         q, report, solver = solve_stage(stage, self.solver, memory.solver)
         after = State(q, stage.velocity(q), t)
-        return Step(after, self._history(after, state, h, solver), (report,))
+        work = {name: 0.5 * (h * memory.power + done) for name, done in motor_work((h, report)).items()}
+        return Step(after, self._history(after, state, h, solver, report), (report,), work=work)
 
     @staticmethod
-    def _history(after: State, before: State, h: float, solver: Any) -> History:
-        return History(after.q, after.v, before.q, before.v, h, solver)
+    def _history(after: State, before: State, h: float, solver: Any, report: SolveReport) -> History:
+        power = 0.0 if report.reactions is None else report.reactions.power
+        return History(after.q, after.v, before.q, before.v, h, solver, power)

@@ -43,7 +43,6 @@ class Linearised:
     guess: Guess
     f: Array
     K: sp.csr_matrix
-    K_free: sp.csr_matrix  # rows and columns of the free coordinates
     D: sp.csr_matrix
     w: Array  # (N,) velocities that the prescribed coordinates alone cause
     condensed: Condensed
@@ -150,9 +149,8 @@ class ConJac:
         with clock("fill"):
             K = system.stiffness(q, velocity, now.end, psd=psd)
             D = system.damping(q, velocity, now.end)
-            K_free = system.restrict(K)
         with clock("factor"):
-            known = follow(K_free, now.leading, self.linear, analysis, now.anchoring())
+            known = follow(system.restrict(K), now.leading, self.linear, analysis, now.anchoring())
         with clock("solve"):
             others = [f[system.free]] if self._fixed else []
             if driven.any():
@@ -161,7 +159,7 @@ class ConJac:
         w = driven.copy()
         if driven.any():
             w[system.free] = condensed.others[:, -1]
-        return Linearised(guess, f, K, K_free, D, w, condensed)
+        return Linearised(guess, f, K, D, w, condensed)
 
     def _columns(self, local: Linearised, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""
@@ -173,32 +171,25 @@ class ConJac:
         return self.gamma is not None and self.corrections > 0
 
     def _velocities(self, now: Moment, local: Linearised, clock: Clock) -> Array:
-        """The velocity step on the dynamic coordinates, and with it all velocities.
-
-        (K J)_q = 0, so only the dynamic rows of K J are formed; J^T M J is a product of tall dense matrices.
-        """
-        system, h, state = now.system, now.h, now.state
-        J, dynamic, w = local.condensed.J, local.condensed.leading.dynamic, local.w
-        if not len(dynamic):
+        """The velocity step on the dynamic coordinates, and with it all velocities."""
+        system, h, state, J, w = now.system, now.h, now.state, local.condensed.J, local.w
+        if not len(local.condensed.leading.dynamic):
             return w
         stiff = self.beta * h * h
         with clock("reduced"):
-            A = gram(J, system.mass(state.q), system.free)
-            A -= stiff * (local.K_free[dynamic] @ J)
-            rhs = system.mass(state.q) @ (state.v - w) + h * local.f
-            if (w != local.guess.moved).any():
-                rhs += stiff * (local.K @ (w - local.guess.moved))
-            if local.D.nnz:
-                A -= h * (J.T @ (system.restrict(local.D) @ J))
-                rhs += h * (local.D @ (w - local.guess.velocity))
-            A = 0.5 * (A + A.T)
-            v = w.copy()
-            v[system.free] += J @ velocity_step(A, J.T @ rhs[system.free]).u
-            if self.friction > 0.0 and system.X.shape[1] == 3:
-                wanted = filtered(system, state.q, v, h, self.friction) - w
-                target = system.mass(state.q) @ wanted - stiff * (local.K @ wanted) - h * (local.D @ wanted)
+            M, K, D = system.mass(state.q), local.K, local.D
+            A = system.weighted_sum([(1.0, M), (-h, D), (-stiff, K)])
+            A_free = system.restrict(A)
+
+            def velocities(b: Array) -> Array:
+                """A v = b in the range of J, on top of what the prescribed coordinates cause."""
                 v = w.copy()
-                v[system.free] += J @ velocity_step(A, J.T @ target[system.free]).u
+                v[system.free] += J @ velocity_step(A_free, (b - A @ w)[system.free], J=J).u
+                return v
+
+            v = velocities(M @ state.v + h * (local.f - D @ local.guess.velocity) - stiff * (K @ local.guess.moved))
+            if self.friction > 0.0 and system.X.shape[1] == 3:
+                v = velocities(A @ filtered(system, state.q, v, h, self.friction))
         return v
 
     def _correction(self, now: Moment, local: Linearised, inertia: Array, clock: Clock) -> Array:
@@ -277,14 +268,6 @@ class ConJac:
             dx[system.free] = condensed.others[:, 0]
             q = q + searched(system, q, dx, f, rest) * dx
         return State(q, now.state.v, now.state.t)
-
-
-def gram(J: Array, M: sp.csr_matrix, free: IntArray) -> Array:
-    """J^T M J over the free coordinates; for a diagonal M as the square of one matrix, which is half the work."""
-    if M.nnz == M.shape[0]:
-        B = np.sqrt(M.data[free])[:, None] * J
-        return B.T @ B
-    return J.T @ (M[free][:, free] @ J)
 
 
 def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Array) -> float:

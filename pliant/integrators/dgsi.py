@@ -10,18 +10,17 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.energies.base import Energy
+from pliant.energies.dg import BZ, IP
 from pliant.integrators.additive import additive_step
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import State, Step
 from pliant.systems.base import System
 
-GLUE = "glue"  # the name of the interface energies of `pliant.energies.dg`
-
 
 @dataclass(frozen=True)
 class DGSI:
-    """Every energy but the one named "glue" is implicit; the glue needs h^2 lam_max(M^-1 K_glue) < 4."""
+    """Every energy but the glue (`BZ`, `IP`) is implicit; the glue needs h^2 lam_max(M^-1 K_glue) < 4."""
 
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
@@ -31,4 +30,4 @@ class DGSI:
 
 
 def without_glue(energy: Energy, x: Array) -> sp.csr_matrix | None:
-    return None if energy.name == GLUE else energy.hessian(x, psd=True)
+    return None if isinstance(energy, BZ | IP) else energy.hessian(x, psd=True)

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.errors import require_count
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Marching, Smooth, System
 
 
 def explicit_report(q: Array, v: Array, forces: int) -> SolveReport:
@@ -38,6 +38,7 @@ class ExplicitEuler:
 
     substeps: int = 1
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Smooth
 
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "ExplicitEuler.substeps")
@@ -57,6 +58,7 @@ class SymplecticEuler:
 
     substeps: int = 1
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Smooth
 
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "SymplecticEuler.substeps")
@@ -77,6 +79,7 @@ class Verlet:
 
     substeps: int = 1
     order: ClassVar[int] = 2
+    made_for: ClassVar[type] = Smooth
 
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "Verlet.substeps")
@@ -110,5 +113,4 @@ def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -
 
 def marched_by_kernel(system: System, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None:
     """The same in one call of a compiled loop; None where the system has none (damping, moving scripts)."""
-    kernel = getattr(system, "march", None)
-    return kernel(q, v, dt, steps) if kernel is not None else None
+    return system.march(q, v, dt, steps) if isinstance(system, Marching) else None

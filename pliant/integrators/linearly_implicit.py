@@ -20,7 +20,7 @@ from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Stepping
-from pliant.velocity_step import Block, Linearisation, VelocitySolution, solve_block
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, VelocitySolution, solve_block
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class LinearlyImplicit:
     variant: Literal["A", "B"] = "A"
     psd: bool = True
     linear: LinearSolver = field(default_factory=Cholesky)
-    matrix: Any = None
+    matrix: MatrixChoice | None = None
     qp: QPSolver | None = None
     friction: Staggered = field(default_factory=Staggered)
     order: ClassVar[int] = 1
@@ -80,15 +80,18 @@ class LinearlyImplicit:
         if not np.isfinite(solution.u).all():
             return Step(state, memory, (report,))
         dt = prepared.reach(solution.u, h)
-        moved = prepared.finish(solution.u, solution.equality, solution.inequality, dt)
+        if dt < h:
+            return self._pieces(system, state, (dt, h - dt), memory)
+        moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, **_rubbed(block, solution)}
-        after = Kept(moved.memory, solution.memory)
-        first = Step(moved.state, after, (report,), moved.system, moved.start, work)
-        return first if dt == h else self._rest(first, system, h - dt)
+        return Step(moved.state, Kept(moved.memory, solution.memory), (report,), moved.system, moved.start, work)
 
-    def _rest(self, first: Step, system: Any, h: float) -> Step:
-        """The remainder of a step that was cut short because a mesh would have broken."""
-        second = self.step(first.system or system, first.state, h, first.memory)
+    def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: Kept | None) -> Step:
+        """A step in two, because a mesh would have broken on the way; forces act as long as each takes."""
+        first = self.step(system, state, pieces[0], memory)
+        if not all(report.converged for report in first.reports):
+            return first
+        second = self.step(first.system or system, first.state, pieces[1], first.memory)
         changed = second.system or first.system
         names = {**first.work, **second.work}
         work = {name: first.work.get(name, 0.0) + second.work.get(name, 0.0) for name in names}

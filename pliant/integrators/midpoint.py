@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.integrators.base import NonlinearSolver, default_solver
-from pliant.stage import Stage, solve_stage
+from pliant.stage import Stage, motor_work, require_flat, solve_stage
 from pliant.state import State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Smooth, System
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,11 @@ class ImplicitMidpoint:
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
+    made_for: ClassVar[type] = Smooth
     extrapolates: ClassVar[bool] = True  # the new state lies beyond the solved stage, where barriers do not watch
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        require_flat(system, state, "ImplicitMidpoint")
         q, v, t = state.q, state.v, state.t
         c = 0.5 * h
         target = q + c * v
@@ -31,4 +33,5 @@ class ImplicitMidpoint:
         v_end = 2.0 * stage.velocity(middle) - v
         scripted = np.delete(np.arange(len(q)), system.free)
         v_end[scripted] = (end - q)[scripted] / h  # 2 v_m - v_n would ring where a script starts or stops
-        return Step(State(system.prescribe(q_end, t + h), v_end, t + h), memory, (report,))
+        end_state = State(system.prescribe(q_end, t + h), v_end, t + h)
+        return Step(end_state, memory, (report,), work=motor_work((h, report)))

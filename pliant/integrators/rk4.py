@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pliant.arrays import Array
 from pliant.integrators.explicit import explicit_report, scripted_velocity
 from pliant.state import State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Smooth, System
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,7 @@ class RK4:
     """Four force evaluations per step; scripted coordinates are on their script at every stage."""
 
     order: ClassVar[int] = 4
+    made_for: ClassVar[type] = Smooth
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, scripted_velocity(system, state, h), state.t

@@ -5,9 +5,9 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from pliant.integrators.base import NonlinearSolver, default_solver
-from pliant.stage import Stage, solve_stage
+from pliant.stage import Stage, motor_work, require_flat, solve_stage
 from pliant.state import State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Smooth, System
 
 ALPHA = 1.0 - 1.0 / sqrt(2.0)
 
@@ -18,20 +18,26 @@ class SDIRK2:
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
+    made_for: ClassVar[type] = Smooth
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
-        q, v, t = state.q, state.v, state.t
-        c = ALPHA * h
-        target = q + c * v
-        first = Stage(system, c, target, base=q, t=t + c, frame=system.prescribe(target, t + c), start=state)
-        qa, report1, memory = solve_stage(first, self.solver, memory)
-        va = first.velocity(qa)
+        require_flat(system, state, "SDIRK2")
+        return two_stages(self.solver, system, state, h, memory)
 
-        base = q + (1.0 - ALPHA) * h * va
-        target = q + (2.0 * ALPHA - 1.0) * h * v + (2.0 - 2.0 * ALPHA) * h * va
-        guess = qa + (1.0 - ALPHA) * h * va
-        second = Stage(
-            system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qa, va, t + c)
-        )
-        q, report2, memory = solve_stage(second, self.solver, memory)
-        return Step(State(q, second.velocity(q), t + h), memory, (report1, report2))
+
+def two_stages(solver: NonlinearSolver, system: System, state: State, h: float, memory: Any = None) -> Step:
+    """One step; BDF2 starts with it."""
+    q, v, t = state.q, state.v, state.t
+    c = ALPHA * h
+    target = q + c * v
+    first = Stage(system, c, target, base=q, t=t + c, frame=system.prescribe(target, t + c), start=state)
+    qa, report1, memory = solve_stage(first, solver, memory)
+    va = first.velocity(qa)
+
+    base = q + (1.0 - ALPHA) * h * va
+    target = q + (2.0 * ALPHA - 1.0) * h * v + (2.0 - 2.0 * ALPHA) * h * va
+    guess = qa + (1.0 - ALPHA) * h * va
+    second = Stage(system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qa, va, t + c))
+    q, report2, memory = solve_stage(second, solver, memory)
+    work = motor_work(((1.0 - ALPHA) * h, report1), (c, report2))
+    return Step(State(q, second.velocity(q), t + h), memory, (report1, report2), work=work)

@@ -5,9 +5,9 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from pliant.integrators.base import NonlinearSolver, default_solver
-from pliant.stage import Stage, solve_stage
+from pliant.stage import Stage, motor_work, solve_stage
 from pliant.state import State, Step
-from pliant.systems.base import System
+from pliant.systems.base import Smooth, System
 
 GAMMA = 2.0 - sqrt(2.0)
 
@@ -18,6 +18,7 @@ class TRBDF2:
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
+    made_for: ClassVar[type] = Smooth
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, state.v, state.t
@@ -36,4 +37,6 @@ class TRBDF2:
             system, c, base + c * vb, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qg, vg, tg)
         )
         q, report2, memory = solve_stage(second, self.solver, memory)
-        return Step(State(q, second.velocity(q), t + h), memory, (report1, report2))
+        share = 0.5 * h / (1.0 - GAMMA)  # the line through both ends, integrated over the step
+        work = motor_work((share, report1), (h - share, report2))
+        return Step(State(q, second.velocity(q), t + h), memory, (report1, report2), work=work)

@@ -4,6 +4,7 @@ from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.cholmod import available as _cholmod
 from pliant.linear.dchol import dchol, dchol_blocks, dchol_dense, dchol_difference
+from pliant.linear.lu import LU
 from pliant.linear.modes import Modes, ShiftInvert, highest, lowest
 from pliant.linear.pardiso import available as _pardiso
 from pliant.linear.pcg import PCG, pcg
@@ -19,6 +20,7 @@ LINEAR: tuple[LinearSolver, ...] = (
 
 __all__ = [
     "LINEAR",
+    "LU",
     "OSQP",
     "PCG",
     "Cholesky",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
-from numba import njit
 
 from pliant.arrays import Array
+from pliant.articulated.box_matrix import BoolArray, BoxMatrix, Solve, box_matrix
+from pliant.errors import NotPositiveDefinite
 from pliant.linear.kkt import Programme
 from pliant.linear.qp import QPSolver
 
@@ -27,61 +27,80 @@ class BoxSolution(NamedTuple):
 class BoxSolver(Protocol):
     """A choice of method, as a frozen dataclass."""
 
-    def solve(self, H: Array, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution: ...
+    def solve(self, H: Array | BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution: ...
 
 
 @dataclass(frozen=True)
 class ProjectedNewton:
-    """Alternate a projected Gauss-Seidel sweep, which finds the active bounds, with Newton on the free variables.
+    """Newton on the variables that are off their bounds, with the set of those updated after each solve.
 
-    Once the active bounds are right one Newton step is exact [More1991]. When they keep changing for ``patience``
-    rounds (many nearly equivalent contacts), an interior point method finds the neighbourhood to start again from.
+    Which bounds hold is read from x - r/diag H with the gradient r (a primal-dual active set); once the set repeats the
+    solution is exact. H is only semidefinite, so each pass adds the proximal term ``proximal`` diag(H) |x - x_k|^2 / 2
+    and few passes remove its effect. Where the set keeps changing (many nearly equivalent contacts), an interior point
+    method finds the neighbourhood to start again from.
     """
 
     tolerance: float = 1e-10  # on the projected gradient, relative to its terms
-    accepted: float = 1e-7  # the same, still called converged when no progress is possible any more
-    shift: float = 1e-12  # of the diagonal, relative: makes semidefinite H solvable
-    patience: int = 4
+    accepted: float = 1e-7  # the duality gap, relative to its terms, still called converged
+    proximal: float = 1e-9
+    passes: int = 4
+    changes: int = 8  # of the active set, per pass
 
-    def solve(self, H: Array, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
+    def solve(self, H: Array | BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
         if len(x) == 0:
             return BoxSolution(x, True, 0)
-        first = self._rounds(H, g, lo, hi, np.clip(x, lo, hi))
+        A = box_matrix(H)
+        first = self._newton(A, g, lo, hi, np.clip(x, lo, hi))
         if first.converged:
             return first
-        second = self._rounds(H, g, lo, hi, _interior(H, g, lo, hi))
-        error = _projected_gradient(H @ second.x - g, second.x, lo, hi) / _size(H, g, lo, hi)
-        return BoxSolution(second.x, error <= self.accepted, first.iterations + second.iterations)
+        centre = _interior(A, g, lo, hi)
+        second = self._newton(A, g, lo, hi, centre.x)
+        count = first.iterations + centre.iterations + second.iterations
+        if second.converged:
+            return BoxSolution(second.x, True, count)
+        gaps = [_suboptimality(A, g, lo, hi, y) for y in (second.x, centre.x)]
+        best = (second.x, centre.x)[int(np.argmin(gaps))]
+        return BoxSolution(best, min(gaps) <= self.accepted, count)
 
-    def _rounds(self, H: Array, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
-        size = _size(H, g, lo, hi)
-        shift = self.shift * float(np.diag(H).max()) + 1e-300
-        best, error = x, np.inf
-        for k in range(self.patience):
-            r = H @ x - g
-            now = _projected_gradient(r, x, lo, hi)
-            if now < error:
-                best, error = x.copy(), now
-            if error <= self.tolerance * size:
-                return BoxSolution(best, True, k)
-            _sweep(H, g, lo, hi, x)
-            r = H @ x - g
-            free = np.flatnonzero((x > lo) & (x < hi))
-            if len(free):
-                A = H[np.ix_(free, free)]
-                A[np.diag_indices(len(free))] += shift
-                d = np.zeros_like(x)
-                factor = scipy.linalg.cho_factor(A, overwrite_a=True, check_finite=False)
-                d[free] = -scipy.linalg.cho_solve(factor, r[free], check_finite=False)
-                x = _search(H, r, x, d, lo, hi)
-        return BoxSolution(best, False, self.patience)
+    def _newton(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
+        size, scale = _size(A, g, lo, hi), A.diagonal + 1e-300
+        rho, count = self.proximal * scale, 0
+        for _ in range(self.passes):
+            if _projected_gradient(A.multiply(x) - g, x, lo, hi) <= self.tolerance * size:
+                return BoxSolution(x, True, count)
+            pull = g + rho * x
+            at = np.zeros(len(x))  # 0 free, -1 and 1 at a bound
+            for k in range(self.changes + 1):
+                guess = x - (A.multiply(x) + rho * x - pull) / scale
+                now = np.where(guess <= lo, -1.0, np.where(guess >= hi, 1.0, 0.0))
+                if k and np.array_equal(now, at):
+                    break
+                if k == self.changes:
+                    return BoxSolution(np.clip(x, lo, hi), False, count)
+                at, count = now, count + 1
+                held = np.where(at < 0.0, lo, np.where(at > 0.0, hi, 0.0))
+                free = at == 0.0
+                x = np.where(free, _factored(A, free, rho)(pull - A.multiply(held)), held) if free.any() else held
+            x = np.clip(x, lo, hi)
+        good = _projected_gradient(A.multiply(x) - g, x, lo, hi) <= self.tolerance * size
+        return BoxSolution(x, bool(good), count)
 
 
-def _size(H: Array, g: Array, lo: Array, hi: Array) -> float:
+def _factored(A: BoxMatrix, free: BoolArray, shift: Array) -> Solve:
+    """Of the free part of A; where rounding makes it indefinite, with a larger shift."""
+    for _ in range(3):
+        try:
+            return A.factor(free, shift)
+        except NotPositiveDefinite:
+            shift = 100.0 * shift
+    return A.factor(free, shift)
+
+
+def _size(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> float:
     """What gradients are compared with: g, or, where nothing slips, the round-off of H x within finite bounds."""
     reach = np.maximum(np.abs(lo), np.abs(hi))
     reach[~np.isfinite(reach)] = 0.0
-    return float(np.abs(g).max() + 1e-6 * (np.abs(H) @ reach).max()) + 1e-300
+    return float(np.abs(g).max() + 1e-6 * A.reach(reach).max()) + 1e-300
 
 
 def _projected_gradient(r: Array, x: Array, lo: Array, hi: Array) -> float:
@@ -90,101 +109,49 @@ def _projected_gradient(r: Array, x: Array, lo: Array, hi: Array) -> float:
     return float(np.abs(np.where(held, 0.0, r)).max())
 
 
-def _interior(H: Array, g: Array, lo: Array, hi: Array) -> Array:
-    """A point near the solution by an interior point method; variables with lo = hi stay there."""
-    x = np.where(np.isfinite(lo), lo, np.where(np.isfinite(hi), hi, 0.0))
-    move = np.flatnonzero(hi > lo)
-    if len(move):
-        rest = g - H @ np.where(hi > lo, 0.0, x)
-        x[move] = _predictor_corrector(H[np.ix_(move, move)], rest[move], lo[move], hi[move])
-    return x
+def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> BoxSolution:
+    """A point near the solution by Mehrotra's predictor-corrector method; variables with lo = hi stay there.
 
-
-@njit(cache=True, error_model="numpy")
-def _substitute(L: Array, b: Array) -> Array:
-    """(L L^T)^-1 b."""
-    n = len(b)
-    x = b.copy()
-    for i in range(n):
-        x[i] = (x[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
-    for i in range(n - 1, -1, -1):
-        x[i] /= L[i, i]
-        for j in range(i):
-            x[j] -= L[i, j] * x[i]
-    return x
-
-
-@njit(cache=True, error_model="numpy")
-def _predictor_corrector(H: Array, g: Array, lo: Array, hi: Array) -> Array:
-    """Mehrotra's method for lo < x < hi; s are the slacks, z the multipliers of the 2n bounds (infinite ones inert)."""
-    n = len(g)
-    size, top = np.abs(g).max() + 1e-300, np.diag(H).max()
-    x = np.zeros(n)
-    s, z, on = np.ones((2, n)), np.zeros((2, n)), np.zeros((2, n))
-    for i in range(n):
-        below, above = np.isfinite(lo[i]), np.isfinite(hi[i])
-        room = 0.5 * (hi[i] - lo[i]) if below and above else size / top
-        x[i] = lo[i] + room if below else (hi[i] - room if above else 0.0)
-        if below:
-            on[0, i], s[0, i], z[0, i] = 1.0, x[i] - lo[i], size
-        if above:
-            on[1, i], s[1, i], z[1, i] = 1.0, hi[i] - x[i], size
-    count = max(on.sum(), 1.0)
-    ds, dz, dx = np.zeros((2, n)), np.zeros((2, n)), np.zeros(n)
-    for _ in range(40):
-        residual = H @ x - g - z[0] + z[1]
-        gap = (z * s * on).sum() / count
-        if max(np.abs(residual).max(), np.sqrt(gap * top)) <= 1e-8 * size:
+    s (2, n) are the slacks of the bounds, z their multipliers; infinite bounds are inert.
+    """
+    move, scale = hi > lo, A.diagonal + 1e-300
+    below, above = np.isfinite(lo) & move, np.isfinite(hi) & move
+    on = np.stack([below, above]).astype(float)
+    count, size = max(float(on.sum()), 1.0), float(np.abs(g).max()) + 1e-300
+    both = below & above
+    room = np.where(both, 0.5 * np.where(both, hi - lo, 0.0), size / scale)
+    x = np.where(np.isfinite(lo), lo + np.where(move, room, 0.0), np.where(np.isfinite(hi), hi - room, 0.0))
+    s = np.where(on > 0.0, room, 1.0)
+    z = on * (scale * room + 1e-3 * size)
+    done, k = False, 0
+    while k < 40:
+        residual = np.where(move, A.multiply(x) - g - z[0] + z[1], 0.0)
+        gap = float((z * s * on).sum()) / count
+        done = float(np.abs(residual).max()) <= 1e-9 * size and gap * count <= 1e-10 * float(np.abs(g) @ np.abs(x))
+        if done:
             break
-        A = H.copy()
-        for i in range(n):
-            A[i, i] += z[0, i] / s[0, i] + z[1, i] / s[1, i] + 1e-14 * top
-        L = np.linalg.cholesky(A)
-        centre, length = 0.0, 1.0
-        correction = np.zeros((2, n))
+        k += 1
+        solve = _factored(A, move, (z / s).sum(axis=0) + 1e-14 * scale.max())
+        centre, correction = 0.0, np.zeros_like(s)
         for stage in range(2):
             t = on * ((centre - correction) / s - z)
-            dx = _substitute(L, t[0] - t[1] - residual)  # type: ignore[arg-type]
-            ds[0], ds[1] = on[0] * dx, -on[1] * dx
+            dx = solve(t[0] - t[1] - residual)
+            ds = on * np.stack([dx, -dx])
             dz = t - on * z * ds / s
-            length = 1.0
-            for k in range(2):
-                for i in range(n):
-                    if ds[k, i] < 0.0:
-                        length = min(length, -0.995 * s[k, i] / ds[k, i])
-                    if dz[k, i] < 0.0:
-                        length = min(length, -0.995 * z[k, i] / dz[k, i])
+            length = min(_room(s, ds), _room(z, dz))
             if stage == 0:
-                after = ((z + length * dz) * (s + length * ds) * on).sum() / count
+                after = float(((z + length * dz) * (s + length * ds) * on).sum()) / count
                 centre = gap * (after / gap) ** 3 if gap > 0.0 else 0.0
                 correction = ds * dz
-        x = x + length * dx
-        s = s + length * ds
-        z = z + length * dz
-    return np.minimum(np.maximum(x, lo), hi)
+        x, s, z = x + length * dx, s + length * ds, z + length * dz
+    return BoxSolution(np.clip(x, lo, hi), done, k)
 
 
-@njit(cache=True, error_model="numpy")
-def _sweep(H: Array, g: Array, lo: Array, hi: Array, x: Array) -> None:
-    """One projected Gauss-Seidel sweep, in place."""
-    for i in range(len(x)):
-        if H[i, i] > 0.0:
-            r = -g[i]
-            for j in range(len(x)):
-                r += H[i, j] * x[j]
-            x[i] = min(max(x[i] - r / H[i, i], lo[i]), hi[i])
-
-
-def _search(H: Array, r: Array, x: Array, d: Array, lo: Array, hi: Array) -> Array:
-    """Along the descent direction d: the projected full step if it decreases enough, else up to the first bound."""
-    y = np.clip(x + d, lo, hi)
-    e = y - x
-    slope = float(r @ e)
-    if slope < 0.0 and slope + 0.5 * float(e @ (H @ e)) <= 1e-4 * slope:
-        return y
-    room = np.where(d > 0.0, hi - x, lo - x)
-    ratio = np.where(d != 0.0, room / np.where(d != 0.0, d, 1.0), np.inf)
-    return np.clip(x + min(1.0, float(ratio.min())) * d, lo, hi)
+def _room(s: Array, ds: Array) -> float:
+    """How much of the step ds keeps s positive, at most 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(ds < 0.0, -s / ds, np.inf)
+    return min(1.0, 0.995 * float(ratio.min()))
 
 
 @dataclass(frozen=True)
@@ -198,11 +165,12 @@ class General:
     solver: QPSolver
     accepted: float = 1e-7  # duality gap, relative to the terms of the objective
 
-    def solve(self, H: Array, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
+    def solve(self, H: Array | BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
         n = len(x)
         if n == 0:
             return BoxSolution(x, True, 0)
-        size = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+        A = box_matrix(H)
+        size = 1.0 / np.sqrt(np.maximum(A.diagonal, 1e-300))
         below, above = np.flatnonzero(np.isfinite(lo)), np.flatnonzero(np.isfinite(hi))
         sign = np.concatenate([np.ones(len(below)), -np.ones(len(above))])
         variable = np.concatenate([below, above])
@@ -211,22 +179,26 @@ class General:
         rows = sp.csc_matrix((sign[order], order, first), shape=(len(sign), n))
         bounds = np.concatenate([(lo / size)[below], -(hi / size)[above]])
         scale = float(np.abs(g * size).max()) + 1e-300
-        P = H * (size[:, None] * size / scale)
+        if sp.issparse(A.values):
+            D = sp.diags_array(size / np.sqrt(scale))
+            P = sp.csc_matrix(D @ A.values @ D)
+        else:
+            P = A.values * (size[:, None] * size / scale)
         problem = Programme(P, -g * size / scale, sp.csc_matrix((0, n)), np.zeros(0), rows, bounds)
         outcome = self.solver.solve(problem, None)
         found = np.clip(size * outcome.point.x, lo, hi)
-        if _suboptimality(H, g, lo, hi, found) <= self.accepted:
+        if _suboptimality(A, g, lo, hi, found) <= self.accepted:
             return BoxSolution(found, True, outcome.iterations)
-        found = _polished(H, g, lo, hi, found)
-        return BoxSolution(found, _suboptimality(H, g, lo, hi, found) <= self.accepted, outcome.iterations)
+        found = _polished(A, g, lo, hi, found)
+        return BoxSolution(found, _suboptimality(A, g, lo, hi, found) <= self.accepted, outcome.iterations)
 
 
-def _suboptimality(H: Array, g: Array, lo: Array, hi: Array, x: Array) -> float:
+def _suboptimality(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> float:
     """How far the objective can be above its minimum, relative to its terms: the duality gap at x in [lo, hi].
 
     Multipliers are the parts of r = H x - g that press on finite bounds; what presses on none is added as it is.
     """
-    Hx = H @ x
+    Hx = A.multiply(x)
     r = Hx - g
     below, above = np.isfinite(lo) & (r > 0.0), np.isfinite(hi) & (r < 0.0)
     gap = np.sum(r[below] * (x - lo)[below]) + np.sum(r[above] * (x - hi)[above])
@@ -234,16 +206,14 @@ def _suboptimality(H: Array, g: Array, lo: Array, hi: Array, x: Array) -> float:
     return float(gap) / (float(x @ Hx + np.abs(g) @ np.abs(x)) + 1e-300) + stray
 
 
-def _polished(H: Array, g: Array, lo: Array, hi: Array, x: Array) -> Array:
+def _polished(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> Array:
     """x with bounds that are nearly met met, and one Newton step on the others, if that is closer to optimal."""
     room = 1e-6 * np.minimum(hi - lo, np.abs(x).max(initial=0.0))
-    r = H @ x - g
+    r = A.multiply(x) - g
     y = np.where((x <= lo + room) & (r > 0.0), lo, np.where((x >= hi - room) & (r < 0.0), hi, x))
-    free = np.flatnonzero((y > lo) & (y < hi))
-    if len(free):
-        A = H[np.ix_(free, free)]
-        A[np.diag_indices(len(free))] += 1e-12 * float(np.diag(H).max())
-        factor = scipy.linalg.cho_factor(A, overwrite_a=True, check_finite=False)
-        y[free] -= scipy.linalg.cho_solve(factor, (H @ y - g)[free], check_finite=False)
+    free = (y > lo) & (y < hi)
+    if free.any():
+        shift = np.full(len(y), 1e-12 * float(A.diagonal.max()))
+        y = y - _factored(A, free, shift)(A.multiply(y) - g)
     y = np.clip(y, lo, hi)
-    return y if _suboptimality(H, g, lo, hi, y) < _suboptimality(H, g, lo, hi, x) else x
+    return y if _suboptimality(A, g, lo, hi, y) < _suboptimality(A, g, lo, hi, x) else x

@@ -41,19 +41,21 @@ class NotDescribable(SceneError):
 
 @cache
 def _built_in() -> dict[str, tuple[Choice, ...]]:
-    from pliant.articulated import TREE_INTEGRATORS
+    from pliant.articulated import PCG, TREE_INTEGRATORS, Dense, Sparse
     from pliant.articulated.body import Articulated, Rigid
     from pliant.articulated.constraints import CONSTRAINTS
     from pliant.articulated.forces import FORCES
     from pliant.articulated.joint_contacts import JOINT_CONTACTS
     from pliant.articulated.joints import JOINTS
     from pliant.bodies import DAMPINGS, Membrane, Solid, SpringNet
+    from pliant.cloth.active_set import ActiveSet
     from pliant.cloth.body import Cloth
     from pliant.contact import OBSTACLES
     from pliant.dg import DiscontinuousSolid
     from pliant.events import EVENTS
     from pliant.integrators import INTEGRATORS, REDUCED
     from pliant.linear import LINEAR
+    from pliant.linear.qp import OSQP, Clarabel
     from pliant.loads import LOADS
     from pliant.maps import MOTIONS
     from pliant.maps.functions import FUNCTIONS
@@ -71,6 +73,8 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "integrator": tuple(dict.fromkeys((*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS))),
         "solver": SOLVERS,
         "linear": _types(LINEAR),
+        "matrix": (Dense, Sparse, PCG),
+        "qp": (Clarabel, OSQP, ActiveSet),
         "contact": (PenaltyContact, BarrierContact, RowContact),
         "obstacle": OBSTACLES,
         "motion": MOTIONS,

@@ -186,13 +186,15 @@ def _protocols() -> dict[Any, str]:
     from pliant.bodies import Damping
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
+    from pliant.linear.qp import QPSolver
     from pliant.maps.motions import Motion
     from pliant.solvers.base import NonlinearSolver
+    from pliant.velocity_step import MatrixChoice
 
     return {
         NonlinearSolver: "solver", LinearSolver: "linear", Integrator: "integrator", Motion: "motion",
         Damping: "damping", Joint: "joint", ArticulatedForce: "link force", Constraint: "link constraint",
-        JointContact: "joint contact",
+        JointContact: "joint contact", QPSolver: "qp", MatrixChoice: "matrix",
     }  # fmt: skip
 
 

@@ -31,6 +31,16 @@ class StageLike(Protocol):
     @property
     def dt(self) -> float: ...
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether the exact Jacobian is symmetric; where it is not, r is no gradient."""
+        ...
+
+    @property
+    def definite(self) -> bool:
+        """Whether the Jacobian with ``psd`` is positive definite: not where multipliers are among the unknowns."""
+        ...
+
     def residual(self, z: Array) -> Array:
         """r(z), the gradient of `merit` where that exists."""
         ...
@@ -97,6 +107,16 @@ class NonlinearSolver(Protocol):
     """A choice of method, as a frozen dataclass."""
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution: ...
+
+
+def require_definite(stage: StageLike, solver: Any) -> None:
+    """Refuse a stage with closures where a method needs a symmetric positive definite matrix."""
+    if not stage.definite:
+        raise SceneError(
+            f"{type(solver).__name__} needs a positive definite matrix, loops, motors and ties have none",
+            where="integrator.solver",
+            remedy="use Newton, or springs in place of the constraints",
+        )
 
 
 LEAST = {"m": 0, "max_iterations": 1, "refresh": 1, "quasi": 0, "worth": 1, "fixed": 1}  # counts, where not None

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.solvers.qlb import Pairs
 from pliant.solvers.wolfe import StrongWolfe
@@ -27,6 +27,8 @@ class Function:
     c = 1.0
     dt = 0.0
     scale = 1.0
+    symmetric = True
+    definite = True
 
     def __init__(
         self,
@@ -158,6 +160,7 @@ class BFGS:
         check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        require_definite(stage, self)
         return descend(stage, guess, DenseInverse(stage.weights), self.line_search, self.tolerance, self.max_iterations)
 
 
@@ -174,6 +177,7 @@ class LBFGS:
         check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        require_definite(stage, self)
         inverse = LimitedInverse(stage.weights, self.m)
         return descend(stage, guess, inverse, self.line_search, self.tolerance, self.max_iterations)
 

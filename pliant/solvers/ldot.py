@@ -18,7 +18,7 @@ from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.dchol import dchol, dchol_difference
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, stagnates, start_trial
 from pliant.state import Counts, Transient
@@ -52,6 +52,7 @@ class Ldot:
         check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        require_definite(stage, self)
         clock = Clock()
         now = start_trial(stage, guess, clock)
         threshold = self.tolerance.threshold(stage, now.norm)

@@ -3,6 +3,8 @@
 (a) when the stage has a merit Phi: Armijo, Phi(t) <= Phi + 1e-4 t g.dz, as long as Phi can still resolve the change;
 (b) otherwise (friction, damping): |r(t)|^2 <= (1 - 2e-4 t) |r|^2, or |dz.r(t)| <= 0.9 |dz.r|, the projected residual
     test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
+Where the matrix is not symmetric (joints, multipliers), a Newton step need not descend along r, but |r| falls: only the
+first test of (b) then applies to it.
 """
 
 from dataclasses import dataclass
@@ -40,7 +42,7 @@ class LineSearch:
     def search(self, stage: StageLike, current: Trial, dz: Array) -> Trial | None:
         """The first acceptable point along dz, or None when dz is no descent direction or nothing is acceptable."""
         slope = float(current.r @ dz)
-        if not slope < 0.0:
+        if not slope < 0.0 and stage.symmetric:
             return None
         t = min(1.0, stage.limit(current.z, dz))
         evaluations = 0
@@ -90,4 +92,4 @@ class LineSearch:
         if self._resolves(current, trial.merit, trial.t, slope):
             return True  # the merit has already agreed
         decreased = trial.norm**2 <= (1.0 - 2e-4 * trial.t) * current.norm**2
-        return decreased or abs(float(dz @ trial.r)) <= self.projected * abs(slope)
+        return decreased or (slope < 0.0 and abs(float(dz @ trial.r)) <= -self.projected * slope)

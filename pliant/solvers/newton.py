@@ -16,6 +16,7 @@ from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
 from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
@@ -31,6 +32,7 @@ class Newton:
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
     giving up is `LineSearch.pulled`. If the residual stops falling where there is no merit, the iteration goes round in
     circles that the projected residual allows: it goes on once with the ``STRICT`` one.
+    Where the stage is not symmetric the matrix is the exact one, and `LU` takes the place of ``linear``.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
@@ -74,7 +76,8 @@ class Newton:
     ) -> tuple[Trial | None, Any, Counts]:
         """One accepted step, or None after all shifts failed."""
         counts = Counts()
-        psd = self.project == "always"
+        psd = self.project == "always" and stage.symmetric
+        linear = self.linear if stage.symmetric else LU()
         shift, first = 0.0, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
@@ -82,7 +85,7 @@ class Newton:
             counts += Counts(fills=1)
             try:
                 with clock("factor"):
-                    factor = self.linear.factor(A, memory)
+                    factor = linear.factor(A, memory)
             except NotPositiveDefinite:
                 counts += Counts(factorizations=1)
                 psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
@@ -92,7 +95,7 @@ class Newton:
                 dz = -factor.solve(now.r)
             counts += factor_counts(factor)
             with clock("force"):
-                found = search.search(stage, now, dz)
+                found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
                 return found, memory, counts + Counts(forces=found.evaluations)
             counts += Counts(forces=search.halvings + 1)

@@ -21,7 +21,7 @@ from pliant.energies.base import Energy
 from pliant.errors import SceneError
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.laplacian import is_constant, laplacian
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, start_trial
@@ -88,6 +88,7 @@ class PD:
         check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        require_definite(stage, self)
         clock = Clock()
         now = start_trial(stage, guess, clock)
         threshold = self.tolerance.threshold(stage, now.norm) if self.fixed is None else 0.0

@@ -16,7 +16,7 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.line_search import LineSearch
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.state import Counts, Transient
@@ -100,6 +100,7 @@ class QLB:
         check_options(self)
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
+        require_definite(stage, self)
         clock = Clock()
         now = start_trial(stage, guess, clock)
         threshold = self.tolerance.threshold(stage, now.norm)

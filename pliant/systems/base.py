@@ -66,7 +66,8 @@ class System(Protocol):
     ) -> sp.csr_matrix:
         """w_M M - w_D D - w_K K for weights (w_M, w_D, w_K), over all coordinates.
 
-        With an acceleration ``a`` where M depends on q, unless ``psd``: K is d(f - M(q) a)/dq.
+        With an acceleration ``a`` where M depends on q, unless ``psd``: K is d(f - M(q) a)/dq. With ``psd`` it is
+        symmetric and, where w_M > 0, positive definite.
         """
         ...
 
@@ -264,8 +265,17 @@ class Moving(Protocol):
     def point_jacobian(self, q: Array) -> sp.csr_matrix: ...
 
 
+def topology_of(system: Any) -> Any:
+    """What makes the meshes of a system again: None where none has changed, one for each part of a system of parts."""
+    if isinstance(system, Parted):
+        return tuple(topology_of(part) for part in system.parts)
+    return system.topology() if isinstance(system, Reshaping) else None
+
+
 class Part(System, Protocol):
     """One body, or all bodies of one kind, as a part of a coupled system: its points and how they follow q."""
+
+    def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared: ...
 
     @property
     def rest(self) -> Array:
@@ -324,6 +334,35 @@ class Constrained(Protocol):
     """A system with loops that are closed, motors that prescribe rates, or points that are tied to each other."""
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None: ...
+
+    def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+        """d(G^T y)/dq (N, N) for fixed ``y (k,)`` and d(gap)/dq (k, N), where v changes by w dq.
+
+        Rows that are linear have (0, G) where they are positional and (0, w G) elsewhere.
+        """
+        ...
+
+
+@runtime_checkable
+class Charted(Protocol):
+    """A system whose coordinates are good in a part of their range only: rotations by exponential coordinates."""
+
+    def rechart(self, state: State) -> State:
+        """The same motion in other coordinates where these come near the end of their range, else ``state`` itself."""
+        ...
+
+
+@runtime_checkable
+class Smooth(Protocol):
+    """A system that has a stage and accelerations: what implicit and explicit methods step if its mesh stays."""
+
+    def inertia(self, q: Array, a: Array) -> Array: ...
+
+    def tangent(
+        self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
+    ) -> sp.csr_matrix: ...
+
+    def acceleration(self, q: Array, v: Array, t: float) -> Array: ...
 
 
 @runtime_checkable

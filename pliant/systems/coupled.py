@@ -21,6 +21,7 @@ from pliant.pattern import added
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import (
+    Charted,
     Closures,
     Constrained,
     Contacting,
@@ -30,7 +31,6 @@ from pliant.systems.base import (
     Persistent,
     Pullable,
     Quadrature,
-    Reshaping,
     Weights,
     Working,
 )
@@ -238,9 +238,9 @@ class Coupled:
         """d(G^T y)/dq + w d(G^T y)/dv and the same of the gaps, part by part; ties bend with the points."""
         blocks, gaps, first = [], [], 0
         for part, s in zip(self.parts, self.slices, strict=True):
-            mine = part.closures(q[s], v[s], t) if isinstance(part, Constrained) else None
             n = s.stop - s.start
-            if mine is None:
+            mine = part.closures(q[s], v[s], t) if isinstance(part, Constrained) else None
+            if mine is None or not isinstance(part, Constrained):
                 blocks.append(sp.csr_matrix((n, n)))
                 continue
             k = len(mine.gap)
@@ -394,6 +394,9 @@ class Coupled:
             first += count
         return held
 
-    def topology(self) -> tuple[Any, ...]:
-        """What every part needs to be made again; None for those whose mesh never changes."""
-        return tuple(part.topology() if isinstance(part, Reshaping) else None for part in self.parts)
+    def rechart(self, state: State) -> State:
+        """Every part in coordinates that are far from the end of their range."""
+        own = lambda p, q, v: p.rechart(State(q, v, state.t)) if isinstance(p, Charted) else State(q, v, state.t)
+        each = self.each(own, state.q, state.v)
+        q = self._joined([s.q for s in each])
+        return state if np.array_equal(q, state.q) else State(q, self._joined([s.v for s in each]), state.t)

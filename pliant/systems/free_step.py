@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.state import State
 from pliant.systems.base import Part
-from pliant.velocity_step import Block, Linearisation, Moved
+from pliant.velocity_step import Block, Linearisation, Moved, change_of_momentum
 
 
 class FreeStep:
@@ -23,11 +23,9 @@ class FreeStep:
         q, v, t = state.q, state.v, state.t + h
         self.system, self.state, self.how = system, state, how
         at = system.prescribe(q + h * v, t) if how.ahead else q
-        f = system.force(at, v, t)
         A = system.tangent(at, v, t, (1.0, h, how.beta * h * h), psd=how.psd)
-        rhs = h * f
-        if not how.ahead:  # + beta h^2 K v: the positions move with the old velocity too
-            rhs += system.mass(q) @ v - h * (system.damping(at, v, t) @ v) - A @ v
+        # from q, beta h^2 K v: the positions move with the old velocity too; ahead, they have done so already
+        rhs = h * system.force(at, v, t) if how.ahead else change_of_momentum(system, A, q, v, t, h)
         self.change = (system.prescribe(q + h * v, t) - q) / h - v  # prescribed part known, free part unknown
         self.change[system.free] = 0.0
         rhs -= A @ self.change

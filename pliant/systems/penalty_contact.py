@@ -87,6 +87,7 @@ class PenaltyModel:
         given = choice.smoothing
         self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
         self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
+        self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
         self._margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         self._detector = (
@@ -105,6 +106,16 @@ class PenaltyModel:
 
     def at(self, start: State, t: float) -> Terms:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
+        if start.t != t:
+            return self._terms(start, t)
+        for q, then, terms in self._moments:
+            if then == t and np.array_equal(q, start.q):
+                return terms
+        found = self._terms(start, t)  # within a moment nothing moves: a function of q and t
+        self._moments = [(start.q.copy(), t, found), *self._moments[:1]]
+        return found
+
+    def _terms(self, start: State, t: float) -> Terms:
         passages = self.setting.passages(start.t, t)
         x0 = start.q.reshape(-1, 3)
         frozen = None

@@ -5,7 +5,7 @@
 A gap closes exactly in one step, so what rests, rests at its surface; what is inside leaves over a few steps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from pliant.contact.contacts import Contacts, joined
 from pliant.contact.initial import admissible
 from pliant.contact.pairs import PairDetector
 from pliant.contact.setting import Setting, obstacle_gaps
+from pliant.contact.surfaces import Surfaces
 from pliant.errors import SceneError
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch
@@ -29,16 +30,22 @@ CLOSED = 1e-6  # of half an edge: gaps below this count as contact
 class RowContact:
     """Hard contact with obstacles and between bodies for `LinearlyImplicit`: vertices against triangles.
 
+    Boxes that lie across each other touch with edges against edges: ``edges`` finds these too, by the distances of the
+    IPC toolkit, which need a thickness to tell inside from outside.
+
     ``mu`` is the friction coefficient against obstacles, ``mu_bodies`` between bodies (None: the same). ``thickness``
-    [m] keeps vertices at a distance; sheets need one. ``gamma`` is the part of a penetration that one step undoes.
+    [m] keeps vertices at a distance from obstacles and triangles, a thousandth of the shortest mean edge if not given:
+    what lies exactly on a triangle is neither above it nor inside. ``gamma`` is the part of a penetration that one step
+    undoes.
     ``resolve_initial`` moves bodies apart that overlap at the start.
     """
 
     mu: float = 0.3
     mu_bodies: float | None = None
-    thickness: float = 0.0
+    thickness: float | None = None
     gamma: float = 0.2
     bodies: bool = True
+    edges: bool = False
     self_contact: bool = False
     resolve_initial: bool = False
     safe: ClassVar[bool] = False
@@ -50,6 +57,9 @@ class RowContact:
             not_negative(getattr(self, name) or 0.0, f"RowContact.{name}")
         if not 0.0 <= self.gamma <= 1.0:
             raise SceneError(f"gamma is {self.gamma}", where="RowContact.gamma", remedy="use 0 to 1")
+        if self.edges and self.thickness == 0.0:
+            remedy = "give a thickness > 0 [m], a small part of the edges, or none"
+            raise SceneError("edges that touch have no sides", where="RowContact.thickness", remedy=remedy)
 
     def model(self, setting: Setting) -> "RowModel":
         return RowModel(self, setting)
@@ -62,14 +72,18 @@ class RowModel:
 
     def __init__(self, choice: RowContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
-        self._margin = 0.5 * float(setting.edge_length.min())
+        shortest = float(setting.edge_length.min())
+        self._margin = 0.5 * shortest
+        self.thickness = 1e-3 * shortest if choice.thickness is None else choice.thickness
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         own = choice.self_contact
-        self._detector = PairDetector(setting.meshes, setting.offsets, self_contact=own) if pairs else None
+        sides = pairs and not choice.edges
+        self._detector = PairDetector(setting.meshes, setting.offsets, self_contact=own) if sides else None
+        self._surfaces = Surfaces(replace(setting, obstacles=())) if pairs and choice.edges else None
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
-        gap = self.choice.thickness - 0.02 * float(self.setting.edge_length.min())
+        gap = self.thickness - 0.04 * self._margin
         resolve = self.choice.resolve_initial
         return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
 
@@ -81,13 +95,23 @@ class RowModel:
     def _near(self, x: Array, v: Array, t: float, h: float) -> Contacts:
         slack = self.setting.gravity * h * h
         speed = float(np.sqrt((v * v).sum(axis=1).max(initial=0.0)))
-        reach, thickness = 2.0 * speed * h + slack + CLOSED * self._margin, self.choice.thickness
+        reach, thickness = 2.0 * speed * h + slack + CLOSED * self._margin, self.thickness
         found = obstacle_gaps(self.setting, self.setting.passages(t, t + h), x, thickness + reach)
         found = [c.shifted(reach) for c in found]
         if self._detector is not None:
             pairs = self._detector.detect_along(x, h * v, slack=slack, thickness=thickness, margin=self._margin)
             found.append(pairs.contacts(x, thickness))
+        if self._surfaces is not None:
+            found.append(self._around(self._surfaces, x, thickness + min(2.0 * reach, self._margin)))
         return joined(found)
+
+    def _around(self, surfaces: Surfaces, x: Array, reach: float) -> Contacts:
+        """Vertices and triangles, edges and edges that are closer than ``reach``."""
+        V = surfaces.vertices(x, [])
+        contacts, _ = surfaces.contacts(surfaces.collisions(V, reach), V, [])
+        foreign = contacts.other != self.setting.body[contacts.nodes[:, 0]]
+        kept = contacts if self.choice.self_contact else contacts.only(foreign)
+        return kept.shifted(-self.thickness)
 
     def _mu(self, contacts: Contacts) -> Array:
         """Per contact: none within a body."""

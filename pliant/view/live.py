@@ -18,7 +18,7 @@ from pliant.scene_file.choices import kebab
 from pliant.solvers import SOLVERS
 from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
-from pliant.view.marks import NO_MARKS, Scenery, marks_of
+from pliant.view.marks import NO_MARKS, Surroundings, marks_of
 from pliant.view.player import Player
 from pliant.view.server import LOCAL, Room
 
@@ -58,8 +58,8 @@ class Live:
         self._controls()
         places = [(f"/run{k}", k * aside) for k in range(len(self.players))]
         self._drawings = [Drawing(self.server, *place, self._grabbing(k)) for k, place in enumerate(places)]
-        self._sceneries = [
-            Scenery(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
+        self._surroundings = [
+            Surroundings(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
         ]
         self.show()
 
@@ -117,7 +117,7 @@ class Live:
     def show(self) -> None:
         """Draw every run, the spring of the hand, the texts and the curves."""
         style = self._style()
-        for player, drawing, scenery in zip(self.players, self._drawings, self._sceneries, strict=True):
+        for player, drawing, scenery in zip(self.players, self._drawings, self._surroundings, strict=True):
             drawing.show(player.picture((style.channel,) if style.channel else ()), style)
             t = player.state.t
             scenery.show(marks_of(player.system, player.points, t) if self._marks.value else NO_MARKS, t)

@@ -39,7 +39,7 @@ def marks_of(system: Any, x: Array, t: float) -> Marks:
     return Marks(joints, eulerian, touch.points, touch.normals)
 
 
-class Scenery:
+class Surroundings:
     """The obstacles and marks of one scene in the browser, drawn anew where they move."""
 
     def __init__(self, server: Any, name: str, offset: Array, scene: Any, low: Array, high: Array) -> None:

@@ -17,7 +17,7 @@ from pliant.record import Run
 from pliant.systems.base import Composed, Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
-from pliant.view.marks import NO_MARKS, Marks, Scenery, marks_of
+from pliant.view.marks import NO_MARKS, Marks, Surroundings, marks_of
 from pliant.view.server import LOCAL, Room
 
 PLAIN = "none"
@@ -49,7 +49,9 @@ class Replay:
         scenes = [scene_of(run) for run in runs]
         self._systems = [_system_with_marks(scene) for scene in scenes]
         self._drawings = [Drawing(self.server, *place) for place in places]
-        self._sceneries = [Scenery(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)]
+        self._surroundings = [
+            Surroundings(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)
+        ]
         self._controls(playing)
         self.show(0)
 
@@ -71,7 +73,7 @@ class Replay:
                 for i, one in enumerate(self._clips):
                     near = max(int(np.searchsorted(one.times, t + 1e-9, side="right")) - 1, 0)
                     self._drawings[i].show(one.picture(near), style)
-                    self._sceneries[i].show(self._marked(i, near), t)
+                    self._surroundings[i].show(self._marked(i, near), t)
             self._legend.content = legend(style)
             self._books(t)
 

@@ -13,19 +13,33 @@ from pliant.articulated import (
     Dense,
     Link,
     Sparse,
-    TreeBDF1,
-    TreeBDF2,
     at,
     cuboid,
 )
 from pliant.articulated.forces import SpringDamper
 from pliant.articulated.joints import Free3D, Spherical
-from pliant.articulated.reduced_stage import ReducedStage
-from pliant.integrators import LinearlyImplicit
+from pliant.integrators import (
+    BDF1,
+    BDF2,
+    RK4,
+    SDIRK2,
+    TRBDF2,
+    ImplicitMidpoint,
+    LinearlyImplicit,
+    SymplecticEuler,
+    Verlet,
+)
 from pliant.scenes.redmax import NUMBERED, bridge, energy_change, run, tree
+from pliant.scenes.redmax.scene import EXACT
 from pliant.simulate import simulate
+from pliant.solvers import Newton, Tolerance
 from pliant.state import State
 
+FINE = Newton(tolerance=Tolerance(1e-10, 1e-14))  # an error of positions is one over c of velocities, in every step
+METHODS = (
+    *(method(FINE) for method in (BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint)),
+    *(RK4(), Verlet(), SymplecticEuler()),
+)
 START = State(np.array([0.4, 1.1]), np.array([0.5, -0.3]))
 
 
@@ -37,11 +51,11 @@ def end(method, h, duration=0.2):
     return np.concatenate([state.q, state.v])
 
 
-@pytest.mark.parametrize("method", [LinearlyImplicit(), TreeBDF1(), TreeBDF2()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("method", [LinearlyImplicit(), *METHODS], ids=lambda m: type(m).__name__)
 def test_observed_order_is_the_declared_one(method):
     exact = end(RK45(1e-11, 1e-12), 0.2)
-    errors = [np.abs(end(method, h) - exact).max() for h in (4e-3, 2e-3, 1e-3)]
-    assert abs(np.log2(errors[1] / errors[2]) - method.order) < 0.25
+    errors = [np.abs(end(method, h) - exact).max() for h in (4e-3, 2e-3)]
+    assert abs(np.log2(errors[0] / errors[1]) - method.order) < 0.25
 
 
 def test_error_control_conserves_energy():
@@ -96,15 +110,8 @@ def test_constraints_behind_pcg_equal_the_direct_ones(number):
     assert np.allclose(ends[0].v, ends[1].v, atol=1e-6 * np.abs(ends[0].v).max())
 
 
-def test_newton_on_the_reduced_stage_is_quadratic():
-    system = pendulum(2)
-    h = 0.05
-    stage = ReducedStage(system, h, START.q + h * START.v, START.q, h, START.q)
-    e, J = 1e-6, stage.jacobian(START.q).toarray()
-    for i, d in enumerate(np.eye(2)):
-        numeric = (stage.residual(START.q + e * d) - stage.residual(START.q - e * d)) / (2 * e)
-        assert np.allclose(J[:, i], numeric, rtol=1e-6, atol=1e-9)
-    history = TreeBDF1().step(system, START, h).reports[0].history
+def test_newton_on_joints_is_quadratic():
+    history = BDF1(EXACT).step(pendulum(2), START, 0.05).reports[0].history
     r = [row["residual"] for row in history]
     assert len(r) >= 3 and r[2] < 1e3 * r[1] ** 2 / r[0] * 10
 
@@ -112,7 +119,7 @@ def test_newton_on_the_reduced_stage_is_quadratic():
 def test_steps_are_pure_and_fail_honestly():
     system = pendulum(2)
     q, v = START.q.copy(), START.v.copy()
-    for method in (LinearlyImplicit(), TreeBDF2(), RK45()):
+    for method in (LinearlyImplicit(), BDF2(), RK4(), RK45()):
         one, two = method.step(system, START, 0.01), method.step(system, START, 0.01)
         assert np.array_equal(one.state.q, two.state.q)
     assert np.array_equal(START.q, q) and np.array_equal(START.v, v)

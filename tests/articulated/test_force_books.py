@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pliant.articulated import BISP, Link, TreeBDF1, TreeBDF2, at, cuboid
+from pliant.articulated import BISP, Link, at, cuboid
 from pliant.articulated.constraints import PrescribedJoint
 from pliant.articulated.forces import BodyDamping, Cable, JointSpring, JointTorque, WorldForce
 from pliant.articulated.joints import Revolute
-from pliant.integrators import LinearlyImplicit
+from pliant.integrators import BDF1, BDF2, TRBDF2, LinearlyImplicit
 from pliant.scenes.redmax.scene import scene
 from pliant.simulate import simulate
 
@@ -41,7 +41,7 @@ def books(case, integrator, h):
     return sum(sum(row.work.values()) for row in rows), sum(row.numerical for row in rows)
 
 
-@pytest.mark.parametrize("integrator", [TreeBDF1(), TreeBDF2(), LinearlyImplicit(), BISP()])
+@pytest.mark.parametrize("integrator", [BDF1(), BDF2(), TRBDF2(), LinearlyImplicit(), BISP()])
 @pytest.mark.parametrize("case", CASES)
 def test_work_is_booked_and_the_rest_falls_with_the_step(case, integrator):
     coarse, fine = (books(case, integrator, h) for h in (0.005, 0.0025))
@@ -51,12 +51,12 @@ def test_work_is_booked_and_the_rest_falls_with_the_step(case, integrator):
 
 
 def test_the_torque_does_torque_times_angle():
-    scene = pendulum("torque", TreeBDF2(), 0.005)
+    scene = pendulum("torque", BDF2(), 0.005)
     steps = list(simulate(scene))
     done = sum(step.ledger.work["drives"] for step in steps)
     assert done == pytest.approx(5.0 * steps[-1].state.q[0], rel=1e-3)
 
 
 def test_a_torque_is_no_gain_of_energy():
-    scene = replace(pendulum("torque", TreeBDF2(), 0.005), on_energy_gain="raise")
+    scene = replace(pendulum("torque", BDF2(), 0.005), on_energy_gain="raise")
     assert len(list(simulate(scene))) == 80

@@ -25,7 +25,7 @@ def body(mesh, material=None, gravity=False, pinned=True, beta=0.0, motion=None)
     if gravity:
         energies.append(Gravity(np.asarray(mass.sum(axis=1)).ravel(), np.array([0, 0, -9.81])))
     M = sp.kron(mass, sp.identity(3), format="csr")
-    forces = [RayleighForce(mesh.X, M, energies[0], 0.0, beta)] if beta else []
+    forces = [RayleighForce(mesh.X, M, energies[:1], 0.0, beta)] if beta else []
     return Elastodynamics(mesh.X, mass, energies, forces, pins)
 
 

@@ -63,10 +63,10 @@ def rigid_block(at=(0, 0, 0), sides=(0.2, 0.2, 0.2), velocity=(0, 0, 0), gravity
     return system, State(q, v), filled(body.points, body.faces)
 
 
-def contact(meshes, obstacles=(), gravity=9.81, **options):
+def contact(meshes, obstacles=(), gravity=9.81, thickness=0.0, **options):
     """Rows between meshes and obstacles."""
     offsets = np.concatenate([[0], np.cumsum([len(m.X) for m in meshes])])
     n, b = int(offsets[-1]), len(meshes)
     names = [f"body{k}" for k in range(b)]
     setting = Setting(meshes, offsets, np.ones(n), np.full(b, np.nan), np.full(b, np.nan), names, obstacles, gravity)
-    return RowContact(**options).model(setting)
+    return RowContact(thickness=thickness, **options).model(setting)

@@ -153,7 +153,7 @@ def test_a_soft_block_sticks_or_slides(slope):
     scene = Scene(
         [Solid(mesh, StableNeoHookean(1e6, 0.3), density=1000.0)],
         gravity=(G * np.sin(angle), 0.0, -G * np.cos(angle)),
-        contact=RowContact(mu=mu),
+        contact=RowContact(mu=mu, thickness=0.0),
         obstacles=[Plane((0, 0, mesh.X[:, 2].min()), (0, 0, 1))],
         integrator=LinearlyImplicit(),
         h=H,

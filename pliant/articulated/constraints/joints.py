@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.quirks import Quirks
@@ -66,6 +66,9 @@ class CoupledJoints:
     def bind(self, tree: Tree) -> "CoupledJoints":
         return replace(self, first=tree.body(self.first), second=tree.body(self.second))
 
+    def joins(self) -> IntArray:
+        return np.array([[self.first, self.second]], dtype=np.int64)
+
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         G = np.zeros((1, kin.tree.dof))
         G[0, kin.tree.slice(self.first).start] = self.ratio
@@ -97,6 +100,9 @@ class PrescribedJoint:
                 remedy="prescribe joints with one coordinate, or the body with PrescribedBody",
             )
         return replace(self, link=link)
+
+    def joins(self) -> IntArray:
+        return np.array([[self.link, self.link]], dtype=np.int64)
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         k = kin.tree.slice(self.link).start
@@ -132,6 +138,9 @@ class PrescribedBody:
 
     def bind(self, tree: Tree) -> "PrescribedBody":
         return replace(self, link=tree.body(self.link))
+
+    def joins(self) -> IntArray:
+        return np.array([[self.link, self.link]], dtype=np.int64)
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         i, c = int(self.link), list(self.components)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma, hat
@@ -30,6 +30,9 @@ class LoopClosure:
     def bind(self, tree: Tree) -> "LoopClosure":
         return _bound(self, tree, axis=np.asarray(self.axis, dtype=float))
 
+    def joins(self) -> IntArray:
+        return np.array([[_id(self.first), _id(self.second)]])
+
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         a = kin.frame(int(self.first))[:3, :3] @ self.axis
         return _closure(kin, self, orthogonal(a))
@@ -47,6 +50,9 @@ class BallClosure:
 
     def bind(self, tree: Tree) -> "BallClosure":
         return _bound(self, tree)
+
+    def joins(self) -> IntArray:
+        return np.array([[_id(self.first), _id(self.second)]])
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
         return _closure(kin, self, np.eye(3))

@@ -1,7 +1,8 @@
 """What a force on an articulated system is."""
 
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
+from pliant.arrays import IntArray
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
@@ -20,3 +21,17 @@ class ArticulatedForce(Protocol):
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         """Its energy, zero if it has none."""
         ...
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """A force or constraint that says which links it makes depend on each other, apart from parents and children."""
+
+    def joins(self) -> IntArray | None:
+        """Pairs of links (m, 2), -1 for the world; None where that is not known."""
+        ...
+
+
+def joined_links(thing: Any) -> IntArray | None:
+    """The pairs of links (m, 2) that a bound force or constraint joins; None where it does not say."""
+    return thing.joins() if isinstance(thing, Joining) else None

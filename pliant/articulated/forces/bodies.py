@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma
@@ -30,6 +30,9 @@ class WorldForce:
         R = kin.frame(int(self.link))[:3, :3]
         loads.f[int(self.link)] += gamma(self.point).T @ (R.T @ F)
 
+    def joins(self) -> IntArray:
+        return np.empty((0, 2), dtype=np.int64)
+
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return 0.0
 
@@ -47,6 +50,9 @@ class BodyDamping:
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         bodies = np.arange(len(kin.tree)) if self.link is None else np.array([int(self.link)])
         loads.D.add(bodies, bodies, np.broadcast_to(-self.damping * np.eye(6), (len(bodies), 6, 6)))
+
+    def joins(self) -> IntArray:
+        return np.empty((0, 2), dtype=np.int64)
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return 0.0

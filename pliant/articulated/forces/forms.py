@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.articulated.forces.base import ArticulatedForce
+from pliant.arrays import IntArray
+from pliant.articulated.forces.base import ArticulatedForce, joined_links
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
@@ -28,6 +29,9 @@ class Explicit:
         maximal, reduced = own.damping_force(kin)
         loads.f += own.f + maximal
         loads.f_r += own.f_r + reduced
+
+    def joins(self) -> IntArray | None:
+        return joined_links(self.inner)
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return self.inner.potential(kin, t, quirks)
@@ -53,6 +57,9 @@ class Reduced:
         loads.f_r += own.f_r + kin.apply_transpose(own.f)
         loads.reduced_stiffness(every, own.K_r() + J.T @ own.K.total().dense() @ J)
         loads.reduced_damping(every, own.D_r() + J.T @ own.D.total().dense() @ J)
+
+    def joins(self) -> IntArray | None:
+        return joined_links(self.inner)
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return self.inner.potential(kin, t, quirks)

@@ -82,6 +82,9 @@ class JointSpring:
             H[c, c] = (V * np.maximum(w, 0.0)) @ V.T
         return H
 
+    def joins(self) -> IntArray:
+        return np.empty((0, 2), dtype=np.int64)
+
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         e = self._stretch(kin)
         return 0.5 * self.stiffness * float(e @ e)
@@ -107,6 +110,9 @@ class JointTorque:
             return
         bodies, W = wrench_map(kin, int(self.link))
         loads.wrench(bodies, (W @ tau).reshape(-1, 6))
+
+    def joins(self) -> IntArray:
+        return np.empty((0, 2), dtype=np.int64)
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return 0.0

@@ -51,6 +51,10 @@ class PointSprings:
         assert self.bodies is not None
         return _points(kin, self.bodies[1], self.x2) - _points(kin, self.bodies[0], self.x1)
 
+    def joins(self) -> IntArray:
+        assert self.bodies is not None
+        return np.column_stack(self.bodies)
+
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         return 0.5 * float(np.sum(np.asarray(self.stiffness) * np.sum(self._extension(kin) ** 2, axis=1)))
 
@@ -116,6 +120,12 @@ class Cable:
             if loads.quirks.damper_adds_velocity:
                 twists = np.where(self.bodies[:, None] >= 0, kin.twists[self.bodies], 0.0)
                 loads.wrench(self.bodies, self.damping / self.rest * np.sum(j * twists) * j)
+
+    def joins(self) -> IntArray:
+        """All links of the path, one after the other: the tension depends on all of them, also across the world."""
+        assert self.bodies is not None
+        links = self.bodies[self.bodies >= 0]
+        return np.column_stack([links[:-1], links[1:]])
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         assert self.rest is not None

@@ -6,9 +6,10 @@ import numpy as np
 
 from pliant.bench.conjac.play import Moment, march
 from pliant.bench.table import Claim, Table
-from pliant.muscle import ConJacMuscle, FleshAndBones, reduced
+from pliant.muscle import ConJacMuscle, FleshAndBones, stacked
 from pliant.scenes.muscle import MuscleScene, muscle
 from pliant.state import State
+from pliant.velocity_step import project
 
 
 def apart(arm: FleshAndBones, state: State) -> float:
@@ -34,7 +35,8 @@ def matrix(scene: MuscleScene) -> Any:
     arm, step = scene.arm, scene.integrator
     state = arm.initial()
     f, K, condensed = step.condensed(arm, arm.at(0.0), state, 0.0, None)
-    return reduced(arm, arm.at(0.0), state, scene.h, (f, K, condensed.J), step.beta)[0]
+    A, b, J = stacked(arm, arm.at(0.0), state, scene.h, (f, K, condensed.J), step.beta)
+    return project(J, A, b)[0]
 
 
 def last(scene: MuscleScene) -> Moment:

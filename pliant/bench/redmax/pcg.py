@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.articulated.linear import PCG, Dense, MatrixChoice
+from pliant.articulated.linear import PCG, Dense
 from pliant.bench.table import Claim, Table
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.linear.threads import one_thread
 from pliant.scenes.redmax import ArticulatedScene, bridge, long_chain, tree, umbrella
+from pliant.velocity_step import MatrixChoice
 
 
 @one_thread()

@@ -12,10 +12,12 @@ from pliant.articulated.scene import ArticulatedScene
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.integrators.linearly_implicit import LinearlyImplicit
+from pliant.solvers import Newton, Tolerance
 from pliant.state import State, Step
 
 GRAVITY = (0.0, 0.0, -980.0)  # cm/s^2
 X, Y, Z = np.eye(3)
+EXACT = Newton(tolerance=Tolerance(relative=1e-12, absolute=1e-10))  # for energies that are compared to many digits
 
 
 def scene(
@@ -41,7 +43,7 @@ def run(scene: ArticulatedScene, *, integrator: Any = None, steps: int | None = 
     method, state, memory = integrator or scene.integrator, scene.start, None
     out = [Step(state, None)]
     for _ in range(scene.steps if steps is None else steps):
-        step = method.step(scene.model, state, scene.h, memory)
+        step = method.step(scene.model, scene.model.rechart(state), scene.h, memory)
         state, memory = step.state, step.memory
         out.append(step)
     return out

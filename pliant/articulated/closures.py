@@ -1,0 +1,56 @@
+"""Equality constraints of an articulated system at one instant: for stages, and for accelerations."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.articulated.constraints.rows import Constraint, Rows
+from pliant.articulated.tree import Kinematics
+from pliant.errors import SceneError
+from pliant.systems.base import Closures
+
+
+def closures_of(kin: Kinematics, parts: Sequence[Rows]) -> Closures:
+    """The rows of all parts over the joint rates; where only a rate is prescribed the gap is G v - rate."""
+    G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
+    rate = np.concatenate([p.rate for p in parts])
+    positional = np.concatenate([np.full(len(p.g), p.positional) for p in parts])
+    gap = np.where(positional, np.concatenate([p.g for p in parts]), G @ kin.v - rate)
+    owners = np.concatenate([np.full(len(p.g), p.owner) for p in parts])
+    return Closures(gap, sp.csr_matrix(G), rate, positional, owners)
+
+
+def closed_acceleration(M: Array, f: Array, G: Array, rhs: Array) -> Array:
+    """a with M a - G^T lambda = f and G a = rhs; redundant rows are met together."""
+    X = np.linalg.solve(M, np.column_stack([f, G.T]))
+    multipliers = np.linalg.lstsq(G @ X[:, 1:], rhs - G @ X[:, 0], rcond=1e-12)[0]
+    return np.asarray(X[:, 0] + X[:, 1:] @ multipliers, dtype=float)
+
+
+def refuse_inequalities(constraints: Sequence[Constraint], where: str) -> None:
+    """Refuse limits and contacts where a method would not see them."""
+    for c in constraints:
+        if c.inequality:
+            remedy = "use LinearlyImplicit or BISP, or replace it by a stiff spring"
+            raise SceneError(f"{type(c).__name__} acts one way only", where=where, remedy=remedy)
+
+
+def check_closures(constraints: Sequence[Constraint], kin: Kinematics, parts: Sequence[Rows], scale: float) -> None:
+    """Position errors that no motion can remove, because the rows that could are dependent, are contradictions."""
+    if not parts:
+        return
+    G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
+    g = np.concatenate([p.g for p in parts])
+    owner = np.concatenate([np.full(len(p.g), p.owner) for p in parts])
+    U, s, _ = np.linalg.svd(G, full_matrices=True)
+    rank = int(np.sum(s > 1e-9 * max(s.max(initial=0.0), 1e-300)))
+    stuck = U[:, rank:] @ (U[:, rank:].T @ g)
+    if np.abs(stuck).max(initial=0.0) > 1e-6 * scale:
+        names = sorted({type(constraints[o]).__name__ + f" {o}" for o in owner[np.abs(stuck) > 1e-9]})
+        raise SceneError(
+            f"{' and '.join(names)} contradict each other by {np.abs(stuck).max():.3g}",
+            where="constraints",
+            remedy="remove one, or make their points and offsets agree",
+        )

@@ -1,0 +1,143 @@
+"""Stacks, rolling, steps cut short, and matrices that are never formed, in the velocity step."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from coupled_samples import Sided, contact, rigid_block, soft_cube, stacked
+
+from pliant.articulated import PCG, ArticulatedSystem, Link, Sparse, sphere
+from pliant.articulated.constraints import FloorContact
+from pliant.articulated.joints import Free3D
+from pliant.contact.obstacles import Plane
+from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
+from pliant.scenes.redmax import NUMBERED
+from pliant.state import State
+from pliant.systems.row_contact import RowContact
+
+G, H = 9.81, 0.005
+FLOOR = Plane((0, 0, 0), (0, 0, 1))
+
+
+def run(world, state, steps, method=None, h=H):
+    method, memory, done = method or LinearlyImplicit(), None, []
+    for _ in range(steps):
+        step = method.step(world, state, h, memory)
+        assert step.reports[0].converged, step.reports[0].message
+        state, memory = step.state, step.memory
+        done.append(step)
+    return done
+
+
+def test_a_stack_of_boxes_stands():
+    """Boxes across each other touch with edges; each floor carries what is above it: 1 + ... + 4 weights."""
+    made = [
+        rigid_block((0.01 * k, 0.013 * k, 0.051 + 0.101 * k), (0.2, 0.2, 0.1), gravity=(0, 0, -G)) for k in range(4)
+    ]
+    parts, states, meshes = zip(*made, strict=True)
+    world = Sided(parts, contact(meshes, [FLOOR], mu=0.4, thickness=1e-3, edges=True))
+    last = run(world, stacked(*states), 60)[-1]
+    assert last.memory.part.pressed.sum() / H == pytest.approx(10 * parts[0].total_mass * G, rel=1e-8)
+    assert np.abs(last.state.q - stacked(*states).q).max() < 1e-9
+
+
+def test_soft_on_rigid_comes_to_rest():
+    """At rest the floor carries both, the block the cube."""
+    soft, s, mesh = soft_cube((-0.1, -0.1, 0.1), gravity=(0, 0, -G))
+    block, r, hull = rigid_block((0.03, 0.02, 0.05), (0.3, 0.3, 0.1), gravity=(0, 0, -G))
+    world = Sided([soft, block], contact([mesh, hull], [FLOOR], mu=0.5, thickness=1e-4))
+    last = run(world, stacked(s, r), 120, h=0.02)[-1]
+    expected = (2 * soft.total_mass + block.total_mass) * G
+    assert last.memory.part.pressed.sum() / 0.02 == pytest.approx(expected, rel=1e-6)
+    assert np.abs(last.state.v).max() < 1e-6
+
+
+@pytest.mark.parametrize("mu", [0.15, 0.8])
+def test_a_ball_on_an_incline_rolls_or_slides(mu):
+    """Rolling with 5/7 g sin a where mu >= 2/7 tan a, else sliding with g (sin a - mu cos a)."""
+    angle = np.arctan(0.7)
+    g = (G * np.sin(angle), 0.0, -G * np.cos(angle))
+    ball = ArticulatedSystem([Link(Free3D(), sphere(0.1, 1000.0))], constraints=[FloorContact(0, mu=mu)], gravity=g)
+    q = np.array([0, 0, 0.1 - 1e-6, 0, 0, 0.0])
+    last = run(ball, State(q, np.zeros(6)), 200, h=1e-3)[-1]
+    rolls = mu >= 2 / 7 * np.tan(angle)
+    a = 5 / 7 * G * np.sin(angle) if rolls else G * (np.sin(angle) - mu * np.cos(angle))
+    assert last.state.v[0] == pytest.approx(0.2 * a, rel=1e-3)
+    assert last.work["friction"] <= 0.0
+
+
+class Breaking:
+    """A part that may only go a third of any step at a time."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def prepare(self, state, h, memory, how):
+        return Cut(self.inner.prepare(state, h, memory, how), h, H)
+
+
+class Cut:
+    def __init__(self, inner, h, whole):
+        self.inner, self.block, self.finish = inner, inner.block, inner.finish
+        self.most = whole / 3
+
+    def reach(self, u, h):
+        return min(h, self.most * (1 + 1e-9))
+
+
+def test_a_step_that_is_cut_short_is_completed():
+    """Three thirds: the state of three steps of h/3, and the work of all of them."""
+    soft, s, _ = soft_cube(velocity=(1.0, 0, 0), gravity=(0, 0, -G))
+    cut = LinearlyImplicit().step(Breaking(soft), s, H)
+    assert cut.state.t == pytest.approx(H) and len(cut.reports) == 3
+    fall = -G * H  # of every vertex, whatever the pieces
+    assert np.allclose(cut.state.v.reshape(-1, 3), [1.0, 0.0, fall], atol=1e-9)
+
+
+@pytest.mark.parametrize("matrix", [Sparse(), PCG(1e-13)])
+def test_loops_close_whatever_the_matrix_is(matrix):
+    scene = NUMBERED[4]()
+    states = [LinearlyImplicit(matrix=m).step(scene.model, scene.start, scene.h).state for m in (None, matrix)]
+    assert np.abs(states[0].v - states[1].v).max() < 1e-7 * max(np.abs(states[0].v).max(), 1.0)
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(SceneError, match="thickness"):
+        RowContact(edges=True, thickness=0.0)
+    with pytest.raises(SceneError, match="gamma"):
+        RowContact(gamma=2.0)
+    block, state, _ = rigid_block()
+    with pytest.raises(SceneError, match="does not form its matrix.*Dense"):
+        LinearlyImplicit(matrix=PCG()).step(Sided([block, block]), stacked(state, state), H)
+    with pytest.raises(SceneError, match='variant "A"'):
+        LinearlyImplicit(variant="B").step(block, state, H)
+    with pytest.raises(SceneError, match="prepares no step"):
+        LinearlyImplicit().step(object(), state, H)
+
+
+def test_impulses_of_a_warm_start_are_those_of_a_cold_one():
+    block, state, hull = rigid_block((0, 0, 0.1), velocity=(1.0, 0.2, 0), gravity=(0, 0, -G))
+    world = Sided([block], contact([hull], [FLOOR], mu=0.3))
+    first, second = run(world, state, 2)
+    cold = LinearlyImplicit().step(world, first.state, H, replace(first.memory, solver=None))
+    assert np.abs(cold.state.v - second.state.v).max() < 1e-9
+
+
+def test_scenes_and_files_know_rows(tmp_path):
+    """Described and read again, a scene with rows is the same; methods that would not see them are refused."""
+    from pliant.bodies import Solid
+    from pliant.integrators import BDF1
+    from pliant.materials import StableNeoHookean
+    from pliant.mesh import box
+    from pliant.scene import Scene
+    from pliant.scene_file.choices import describe_choice, make
+
+    body = Solid(box((0.1, 0.1, 0.1), (1, 1, 1)), StableNeoHookean(1e5, 0.3), density=1000.0)
+    with pytest.raises(SceneError, match="BDF1 does not see.*LinearlyImplicit"):
+        Scene([body], contact=RowContact(), obstacles=[FLOOR], integrator=BDF1())
+    for family, choice in (
+        ("contact", RowContact(mu=0.7, edges=True)),
+        ("integrator", LinearlyImplicit(0.5, matrix=PCG(1e-9))),
+    ):
+        assert make(family, describe_choice(choice), family) == choice
