@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import IntArray
+from pliant.articulated import TREE_INTEGRATORS
 from pliant.attachments import Attachment, tied
 from pliant.bodies import Deformable, Placed, Solid
 from pliant.contact.obstacles import Obstacle
@@ -20,8 +21,8 @@ from pliant.errors import SceneError, require_part
 from pliant.events import Event
 from pliant.fitting import fitted, ratios
 from pliant.forces.base import Force
-from pliant.integrators import BDF2, LinearlyImplicit
-from pliant.integrators.base import Integrator
+from pliant.integrators import BDF2, INTEGRATORS, REDUCED, LinearlyImplicit
+from pliant.integrators.base import Extrapolating, Integrator, Staged, require_fit
 from pliant.loads import Load
 from pliant.maps.pins import Pin
 from pliant.parts import Made, Place
@@ -34,20 +35,7 @@ from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.row_contact import RowContact
 from pliant.units import components
 
-
-@runtime_checkable
-class Staged(Protocol):
-    """An integrator whose states are solved stages."""
-
-    @property
-    def solver(self) -> Any: ...
-
-
-@runtime_checkable
-class Extrapolating(Protocol):
-    """An integrator whose new state lies beyond the solved stage."""
-
-    extrapolates: bool
+CHOICES = (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS)
 
 
 @runtime_checkable
@@ -59,6 +47,11 @@ class Separate(Protocol):
 
     @property
     def separate(self) -> bool: ...
+
+    @property
+    def kind(self) -> type:
+        """The class of the part."""
+        ...
 
     @classmethod
     def gathered(cls, bodies: Sequence[Any], scene: Any) -> list[Made]:
@@ -107,11 +100,8 @@ class Scene:
         if self.obstacles and self.contact is None:
             remedy = "give contact=PenaltyContact() or BarrierContact()"
             raise SceneError("obstacles need a contact model", where="scene.obstacles", remedy=remedy)
-        require_part(self.integrator, "step", "scene.integrator", "give an object, such as BDF2()")
+        require_fit(self.integrator, self._kinds(), CHOICES)
         staged = isinstance(self.integrator, Staged) and not isinstance(self.integrator, Extrapolating)
-        if isinstance(self.integrator, Staged):
-            remedy = "give an object, such as BDF2(solver=QLB())"
-            require_part(self.integrator.solver, "solve", "scene.integrator.solver", remedy)
         if self.contact is not None and self.contact.safe and not staged:
             name, remedy = type(self.integrator).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
             raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
@@ -124,6 +114,13 @@ class Scene:
         object.__setattr__(self, "events", tuple(sorted(self.events, key=lambda event: event.time)))
         for event in self.events:
             event.check(self)
+
+    def _kinds(self) -> list[type]:
+        """The classes of systems that an integrator of this scene meets."""
+        apart = [b for b in self.bodies if _apart(b)]
+        kinds = ([Elastodynamics] if len(apart) < len(self.bodies) else []) + [b.kind for b in apart]
+        alone = len(kinds) == 1 and not self.attachments and (self.contact is None or kinds == [Elastodynamics])
+        return list(dict.fromkeys(kinds if alone else [*kinds, Coupled]))
 
     def _read_vectors(self) -> None:
         object.__setattr__(self, "gravity", components(self.gravity, "m/s^2", "scene.gravity"))
@@ -279,8 +276,9 @@ class Scene:
             shapes += [s if s.group is None else replace(s, group=base + s.group) for s in m.shapes]
         return Setting(shapes, self.obstacles, self._strength())
 
-    def initial(self, system: Any) -> State:
+    def initial(self, system: Any = None) -> State:
         """Where everything starts: given or rest positions (scripts at t = 0), joint coordinates, with velocities."""
+        system = self.system() if system is None else system
         starts = [m.start for m in self.parts()]
         q, v = (np.concatenate([getattr(s, k) for s in starts]) for k in ("q", "v"))
         if isinstance(system, Coupled) and system.contact is not None:

@@ -148,10 +148,8 @@ class ClosedStage:
         G = rows.G[:, free.system.free]
         seen = np.asarray(G.multiply(G) @ (1.0 / free.weights)).ravel()  # inverse masses
         seen[seen == 0.0] = 1.0 / free.system.free_mass  # rows that nothing can change
-        if not free.inertia:
-            seen *= (
-                free.system.scale / G_EARTH
-            ) ** 2  # lengths as parts of the size, like forces as parts of the weight
+        if not free.inertia:  # lengths as parts of the size, like forces as parts of the weight
+            seen *= (free.system.scale / G_EARTH) ** 2
         object.__setattr__(self, "weights", np.concatenate([free.weights, seen]))
 
     @property

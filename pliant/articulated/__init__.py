@@ -2,22 +2,26 @@
 
 from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
+from pliant.articulated.body import Articulated, Rigid, from_urdf
 from pliant.articulated.friction import Friction, frictionless
 from pliant.articulated.linear import PCG, Dense, Sparse
 from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.rk45 import RK45
-from pliant.articulated.scene import TREE_INTEGRATORS, ArticulatedScene
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
 
+TREE_INTEGRATORS = (RK45, BISP, StaggeredProjections)  # for articulated bodies alone
+
 __all__ = [
+    "Articulated",
+    "Rigid",
+    "from_urdf",
     "BISP",
     "PCG",
     "RK45",
     "TREE_INTEGRATORS",
-    "ArticulatedScene",
     "ArticulatedSystem",
     "Body",
     "Dense",

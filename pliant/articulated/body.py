@@ -40,12 +40,13 @@ class Articulated:
     constraints: Sequence[Constraint] = ()
     contacts: Sequence[JointContact] = ()
     dry_friction: Sequence[DryFriction] = ()
-    q: Array | None = None
-    v: Array | None = None
+    q: Sequence[float] | Array | None = None
+    v: Sequence[float] | Array | None = None
     baumgarte: float = 5.0
     quirks: Quirks = Quirks()  # noqa: RUF009  (a frozen value)
     name: str = "articulated"
     separate: ClassVar[bool] = True
+    kind: ClassVar[type] = ArticulatedSystem
 
     def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
         """The equations of motion of this body alone."""
@@ -57,7 +58,7 @@ class Articulated:
             contacts=self.contacts,
             dry_friction=self.dry_friction,
             baumgarte=self.baumgarte,
-            q=self.q,
+            q=None if self.q is None else np.asarray(self.q, dtype=np.float64),
             quirks=self.quirks,
         )
 
@@ -101,6 +102,7 @@ class Rigid:
     spin: tuple[float, ...] = (0.0, 0.0, 0.0)
     name: str = "rigid"
     separate: ClassVar[bool] = True
+    kind: ClassVar[type] = ArticulatedSystem
     units: ClassVar[dict[str, str]] = {"density": "kg/m^3"}
 
     def __post_init__(self) -> None:

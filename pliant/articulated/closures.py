@@ -5,21 +5,31 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Constraint, Rows
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
 from pliant.systems.base import Closures
 
 
-def closures_of(kin: Kinematics, parts: Sequence[Rows]) -> Closures:
-    """The rows of all parts over the joint rates; where only a rate is prescribed the gap is G v - rate."""
+def gaps_of(kin: Kinematics, parts: Sequence[Rows]) -> tuple[Array, Array]:
+    """G (k, nr) over the joint rates, and the gaps; where only a rate is prescribed the gap is G v - rate."""
     G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
-    rate = np.concatenate([p.rate for p in parts])
+    first = np.cumsum([0, *(len(p.g) for p in parts)])
+    gaps = [p.g if p.positional else G[i : i + len(p.g)] @ kin.v - p.rate for i, p in zip(first, parts, strict=False)]
+    return G, np.concatenate(gaps)
+
+
+def closures_of(kin: Kinematics, parts: Sequence[Rows]) -> Closures:
+    """The rows of all parts as a stage wants them."""
+    G, gap = gaps_of(kin, parts)
     positional = np.concatenate([np.full(len(p.g), p.positional) for p in parts])
-    gap = np.where(positional, np.concatenate([p.g for p in parts]), G @ kin.v - rate)
-    owners = np.concatenate([np.full(len(p.g), p.owner) for p in parts])
-    return Closures(gap, sp.csr_matrix(G), rate, positional, owners)
+    return Closures(gap, sp.csr_matrix(G), np.concatenate([p.rate for p in parts]), positional, owners_of(parts))
+
+
+def owners_of(parts: Sequence[Rows]) -> IntArray:
+    """The constraint of every row (k,)."""
+    return np.concatenate([np.full(len(p.g), p.owner) for p in parts])
 
 
 def closed_acceleration(M: Array, f: Array, G: Array, rhs: Array) -> Array:
@@ -43,7 +53,7 @@ def check_closures(constraints: Sequence[Constraint], kin: Kinematics, parts: Se
         return
     G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
     g = np.concatenate([p.g for p in parts])
-    owner = np.concatenate([np.full(len(p.g), p.owner) for p in parts])
+    owner = owners_of(parts)
     U, s, _ = np.linalg.svd(G, full_matrices=True)
     rank = int(np.sum(s > 1e-9 * max(s.max(initial=0.0), 1e-300)))
     stuck = U[:, rank:] @ (U[:, rank:].T @ g)

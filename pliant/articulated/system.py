@@ -7,7 +7,7 @@ Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity a
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +15,15 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
-from pliant.articulated.blocks import BlockMatrix, BlockSum
-from pliant.articulated.closures import check_closures, closed_acceleration, closures_of, refuse_inequalities
+from pliant.articulated.assembly import Assembly, Gaps, check_inertia, diagonals
+from pliant.articulated.closures import (
+    check_closures,
+    closed_acceleration,
+    closures_of,
+    gaps_of,
+    owners_of,
+    refuse_inequalities,
+)
 from pliant.articulated.constraints.rows import Constraint, Rows, Unilateral, acceleration_rhs
 from pliant.articulated.forces.base import ArticulatedForce, joined_links
 from pliant.articulated.forces.forms import settled
@@ -33,43 +40,6 @@ from pliant.errors import SceneError
 from pliant.state import State
 from pliant.systems.base import Closures, Weights
 from pliant.velocity_step import Linearisation, Prepared
-
-
-@dataclass(frozen=True)
-class Assembly:
-    """The system at one instant: kinematics, wrenches without implicit damping, and everything the loads carry."""
-
-    kin: Kinematics
-    inertia: Array  # (n, 6)
-    f: Array  # (n, 6) Coriolis + gravity + forces
-    f_r: Array  # (nr,)
-    loads: Loads
-
-    @property
-    def biased(self) -> Array:
-        """f~ = f_m - M Jdot v (n, 6): the wrench with the quadratic velocity term."""
-        return self.f - self.inertia * self.kin.bias
-
-    def matrix(self, h: float, beta: float = 1.0) -> BlockMatrix:
-        """M - h D - beta h^2 K over the maximal coordinates."""
-        total = BlockSum(len(self.inertia))
-        self.loads.D.scaled_into(total, -h)
-        self.loads.K.scaled_into(total, -beta * h * h)
-        return total.total(_diagonals(self.inertia))
-
-    def reduced_matrix(self, h: float, beta: float = 1.0) -> Array:
-        """-h D_r - beta h^2 K_r (nr, nr)."""
-        return -h * self.loads.D_r() - beta * h * h * self.loads.K_r()
-
-
-@dataclass(frozen=True)
-class Gaps:
-    """Contacts of an instant: ``gaps`` (k,) [m], negative where bodies overlap; for certificates."""
-
-    gaps: Array
-
-    def __len__(self) -> int:
-        return len(self.gaps)
 
 
 class ArticulatedSystem:
@@ -115,7 +85,7 @@ class ArticulatedSystem:
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         self.closing = tuple(c for c in self.constraints if not c.inequality)
         self.trees, self.islands = Islands(self.tree), Islands(self.tree, (*self.forces, *self.closing))
-        _check_inertia(kin)
+        check_inertia(kin)
         check_closures(self.constraints, kin, self.rows(kin, 0.0, inequality=False), self.scale)
 
     def pulled(self, vertex: int, target: Array, k: float) -> "ArticulatedSystem":
@@ -217,13 +187,13 @@ class ArticulatedSystem:
         f = self.force(q, v, t)
         parts = self.rows(kin, t, inequality=False)
         if not parts:
-            return Recursion(kin, _diagonals(self.tree.inertia), []).solve(f)
+            return Recursion(kin, diagonals(self.tree.inertia), []).solve(f)
         return closed_acceleration(self.mass(q).toarray(), f, *acceleration_rhs(kin, parts, self.baumgarte))
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M(q)^-1 f (nr,), whatever closes."""
         kin = self.kinematics(q, np.zeros_like(q))
-        return Recursion(kin, _diagonals(self.tree.inertia), []).solve(f)
+        return Recursion(kin, diagonals(self.tree.inertia), []).solve(f)
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None:
         """Closed loops, coupled joints and motors; what acts one way only is refused."""
@@ -236,14 +206,13 @@ class ArticulatedSystem:
         """By complex steps through the rows, which turn with the links."""
 
         def moved(e: Array) -> Array:
-            at = self.closures(q + e, v + w * e, t)
-            assert at is not None
-            return np.concatenate([at.G.T @ y, at.gap])
+            kin = self.kinematics(q + e, v + w * e)
+            G, gap = gaps_of(kin, self.rows(kin, t, inequality=False))
+            return np.concatenate([G.T @ y, gap])
 
-        now = self.closures(q, v, t)
-        assert now is not None
-        rows = [self._island(self.constraints[owner]) for owner in now.owners]
-        A = self.islands.matrix(complex_step(moved), np.concatenate([self.islands.coordinates, rows]).astype(np.int64))
+        owners = owners_of(self.rows(self.kinematics(q, v), t, inequality=False))
+        rows = np.array([self._island(self.constraints[owner]) for owner in owners])
+        A = self.islands.matrix(complex_step(moved), np.concatenate([self.islands.coordinates, rows]))
         return A[: len(q)], A[len(q) :]
 
     def _island(self, constraint: Constraint) -> int:
@@ -354,21 +323,3 @@ class ArticulatedSystem:
         from pliant.articulated.dynamics import TreeStep
 
         return TreeStep(self, state, h, how)
-
-
-def _diagonals(inertia: Array) -> Array:
-    D = np.zeros((len(inertia), 6, 6))
-    D[:, np.arange(6), np.arange(6)] = inertia
-    return D
-
-
-def _check_inertia(kin: Kinematics) -> None:
-    """Every joint must move some mass: the recursion's pivots S^T M S are positive."""
-    bad = Recursion(kin, _diagonals(kin.tree.inertia), []).smallest_pivots()
-    worst = np.flatnonzero(bad <= 1e-12)
-    if len(worst):
-        raise SceneError(
-            "its joint moves no mass: the body and its children have no inertia along the joint",
-            where=f"link '{kin.tree.names[worst[0]]}'",
-            remedy="give the body a mass and inertia, or fix the joint",
-        )

@@ -57,7 +57,7 @@ class ClothScene:
 
     def __post_init__(self) -> None:
         read_policy(self)
-        require_fit(self.integrator, EolCloth, (EolStep,))
+        require_fit(self.integrator, [EolCloth], (EolStep,))
         length = float(np.ptp(self.sheet.X, axis=0).max())
         if length < 10 * self.world.thr and self.world.obstacles:
             raise SceneError(

@@ -1,12 +1,13 @@
 """What an integrator is: data plus a declared order that the tests check."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
-from pliant.systems.base import Reshaping, System
+from pliant.systems.base import Reshaping, Stepping, System
 from pliant.systems.elastodynamics import Elastodynamics
 
 default_solver: NonlinearSolver = Newton()
@@ -43,28 +44,47 @@ class Wrapping(Protocol):
 
 @runtime_checkable
 class Special(Protocol):
-    """An integrator that steps nothing but one class of systems."""
+    """An integrator that says which classes of systems it steps; the others step elastic bodies."""
 
-    made_for: ClassVar[type]
+    made_for: ClassVar[Any]
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """An integrator whose states are solved stages."""
+
+    @property
+    def solver(self) -> Any: ...
+
+
+@runtime_checkable
+class Extrapolating(Protocol):
+    """A `Staged` integrator whose new state lies beyond the solved stage, where barriers do not watch."""
+
+    extrapolates: ClassVar[bool]
 
 
 def fits(integrator: Any, kind: type) -> bool:
-    """Whether an integrator steps systems of a class; those whose mesh changes only if it names them."""
-    made_for = getattr(integrator, "made_for", Elastodynamics)
+    """Whether an integrator steps systems of a class; those whose mesh changes only if it names them, or steps parts
+    that prepare their own blocks.
+    """
+    made_for = integrator.made_for if isinstance(integrator, Special) else Elastodynamics
     named = made_for if isinstance(made_for, tuple) else (made_for,)
-    return kind in named or (issubclass(kind, named) and not issubclass(kind, Reshaping))
+    return kind in named or (issubclass(kind, named) and (Stepping in named or not issubclass(kind, Reshaping)))
 
 
-def require_fit(integrator: Any, kind: type | None, choices: tuple[type, ...]) -> None:
-    """Refuse an integrator for another kind of system than ``kind`` (None: elastic bodies); ``choices`` would do."""
+def require_fit(integrator: Any, kinds: Sequence[type], choices: Sequence[type]) -> None:
+    """Refuse an integrator that does not step one of some classes of systems; name those ``choices`` that do."""
     require_part(integrator, "step", "scene.integrator", "give an object, such as BDF2()")
-    solver = getattr(integrator, "solver", default_solver)
-    require_part(solver, "solve", "scene.integrator.solver", "give an object, such as BDF2(solver=QLB())")
-    if fits(integrator, kind or Elastodynamics):
+    if isinstance(integrator, Staged):
+        remedy = "give an object, such as BDF2(solver=QLB())"
+        require_part(integrator.solver, "solve", "scene.integrator.solver", remedy)
+    missed = [kind for kind in kinds if not fits(integrator, kind)]
+    if not missed:
         return
-    names = [c.__name__ for c in choices]
+    names = [c.__name__ for c in choices if all(fits(c, kind) for kind in kinds)]
     raise SceneError(
-        f"{type(integrator).__name__} does not step {kind.__name__ if kind else 'elastic bodies'}",
+        f"{type(integrator).__name__} does not step {missed[0].__name__}",
         where="scene.integrator",
-        remedy=f"use {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else f"use {names[0]}",
+        remedy=f"use {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else f"use {''.join(names)}",
     )

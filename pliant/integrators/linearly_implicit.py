@@ -52,6 +52,7 @@ class LinearlyImplicit:
     qp: QPSolver | None = None
     friction: Staggered = field(default_factory=Staggered)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Stepping
     works: ClassVar[tuple[str, ...]] = ("friction", "motors")
 
     def __post_init__(self) -> None:

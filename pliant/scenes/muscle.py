@@ -44,7 +44,7 @@ class MuscleScene:
 
     def __post_init__(self) -> None:
         read_policy(self)
-        require_fit(self.integrator, FleshAndBones, (ConJacMuscle,))
+        require_fit(self.integrator, [FleshAndBones], (ConJacMuscle,))
 
     @property
     def steps(self) -> int:

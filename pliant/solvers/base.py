@@ -113,7 +113,7 @@ def require_definite(stage: StageLike, solver: Any) -> None:
     """Refuse a stage with closures where a method needs a symmetric positive definite matrix."""
     if not stage.definite:
         raise SceneError(
-            f"{type(solver).__name__} needs a positive definite matrix, loops, motors and ties have none",
+            f"{type(solver).__name__} needs a positive definite matrix; with loops, motors or ties there is none",
             where="integrator.solver",
             remedy="use Newton, or springs in place of the constraints",
         )

@@ -52,8 +52,44 @@ class Tangential:
     stage: StageLike
     C: sp.csr_matrix
 
-    def __getattr__(self, name: str) -> Any:  # jacobian, merit, norm, limit, weights, scale, c, dt are the stage's own
-        return getattr(self.stage, name)
+    @property
+    def weights(self) -> Array:
+        return self.stage.weights
+
+    @property
+    def scale(self) -> float:
+        return self.stage.scale
+
+    @property
+    def c(self) -> float:
+        return self.stage.c
+
+    @property
+    def dt(self) -> float:
+        return self.stage.dt
+
+    @property
+    def symmetric(self) -> bool:
+        return self.stage.symmetric
+
+    @property
+    def definite(self) -> bool:
+        return self.stage.definite
+
+    def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
+        return self.stage.jacobian(z, psd=psd, coupled=coupled)
+
+    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
+        return self.stage.start_jacobian(psd=psd, ahead=ahead, coupled=coupled)
+
+    def merit(self, z: Array) -> float | None:
+        return self.stage.merit(z)
+
+    def norm(self, r: Array) -> float:
+        return self.stage.norm(r)
+
+    def limit(self, z: Array, dz: Array) -> float:
+        return self.stage.limit(z, dz)
 
     @cached_property
     def _gram(self) -> Any:

@@ -27,6 +27,7 @@ from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.solvers.qlb import Pairs
 from pliant.state import Counts, SolveReport, Transient
+from pliant.systems.base import Composed
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,8 @@ class PD:
     def _matrix(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[GlobalMatrix, Counts]:
         """The kept factor if it still belongs to this stage, else a new one, counted."""
         system: Any = getattr(stage, "system", None)
-        if not hasattr(system, "energy_terms"):
+        composed = isinstance(system, Composed)
+        if not composed:
             raise SceneError("the stage has no list of energies", where="PD", remedy="use newton, qlb or lbfgs")
         q = stage.embed(guess)  # type: ignore[attr-defined]
         with clock("fill"):

@@ -331,7 +331,10 @@ class Closures:
 
 @runtime_checkable
 class Constrained(Protocol):
-    """A system with loops that are closed, motors that prescribe rates, or points that are tied to each other."""
+    """A system with loops that are closed, motors that prescribe rates, or points that are tied to each other.
+
+    Its `acceleration` obeys them too: M^-1 (f + G^T lambda), as TRBDF2 and explicit methods need it.
+    """
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None: ...
 

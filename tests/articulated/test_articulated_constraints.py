@@ -51,8 +51,8 @@ def test_loops_stay_closed():
     for number in (4, 8, 15):
         scene = NUMBERED[number]()
         steps = run(scene)
-        kin = scene.model.kinematics(steps[-1].state.q, steps[-1].state.v)
-        assert max(np.abs(r.g).max() for r in scene.model.rows(kin, 0.0, inequality=False)) < 0.2  # of 10 cm bars
+        kin = scene.system().kinematics(steps[-1].state.q, steps[-1].state.v)
+        assert max(np.abs(r.g).max() for r in scene.system().rows(kin, 0.0, inequality=False)) < 0.2  # of 10 cm bars
 
 
 def test_joint_limits_hold():

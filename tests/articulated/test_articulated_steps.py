@@ -61,10 +61,13 @@ def test_observed_order_is_the_declared_one(method):
 def test_error_control_conserves_energy():
     for number in (-1, 1, 14):
         scene = NUMBERED[number]()
-        step = RK45().step(scene.model, scene.start, scene.duration)
+        step = RK45().step(scene.system(), scene.initial(), scene.duration)
         assert step.reports[0].converged
         assert (
-            abs(energy_change(scene, step.state) - scene.model.energies(scene.start.q, scene.start.v, 0)["kinetic"])
+            abs(
+                energy_change(scene, step.state)
+                - scene.system().energies(scene.initial().q, scene.initial().v, 0)["kinetic"]
+            )
             < 20
         )
 
@@ -86,7 +89,7 @@ def test_internal_springs_conserve_linear_momentum(method):
 @pytest.mark.parametrize("scene", [bridge(12), tree(5), NUMBERED[23]()], ids=["bridge", "tree", "chain"])
 def test_all_matrix_choices_agree(scene):
     u = [
-        LinearlyImplicit(matrix=m).step(scene.model, scene.start, scene.h).state.v
+        LinearlyImplicit(matrix=m).step(scene.system(), scene.initial(), scene.h).state.v
         for m in (Dense(), Sparse(), PCG(1e-12), PCG(1e-12, stiffness=False))
     ]
     for other in u[1:]:
@@ -97,10 +100,12 @@ def test_iterations_hardly_grow():
     counts = []
     for levels in (4, 7):
         scene = tree(levels)
-        counts.append(LinearlyImplicit(matrix=PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner)
+        counts.append(
+            LinearlyImplicit(matrix=PCG()).step(scene.system(), scene.initial(), scene.h).reports[0].counts.inner
+        )
     assert counts[1] < 2.5 * max(counts[0], 1)
     scene = bridge(60)
-    assert LinearlyImplicit(matrix=PCG()).step(scene.model, scene.start, scene.h).reports[0].counts.inner <= 1
+    assert LinearlyImplicit(matrix=PCG()).step(scene.system(), scene.initial(), scene.h).reports[0].counts.inner <= 1
 
 
 @pytest.mark.parametrize("number", [4, 6, 8])
@@ -134,7 +139,7 @@ def test_restart_in_the_middle_changes_nothing():
     half = run(scene, steps=10)[-1]
     state, memory = half.state, half.memory
     for _ in range(10):
-        step = scene.integrator.step(scene.model, state, scene.h, memory)
+        step = scene.integrator.step(scene.system(), state, scene.h, memory)
         state, memory = step.state, step.memory
     assert np.array_equal(state.q, whole.state.q) and np.array_equal(state.v, whole.state.v)
 

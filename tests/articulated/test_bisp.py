@@ -24,7 +24,7 @@ from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
 from pliant.linear.box_qp import General, ProjectedNewton
 from pliant.linear.qp import Clarabel
-from pliant.scenes.redmax import NUMBERED, chain_with_friction, energy_change, run
+from pliant.scenes.redmax import NUMBERED, chain_with_friction, energy_change, run, smooth
 from pliant.state import State
 
 
@@ -44,8 +44,7 @@ def test_box_programmes_agree_with_a_general_solver(seed):
 
 def test_without_friction_bisp_is_the_plain_step_and_the_printed_algorithm_is_not():
     scene = NUMBERED[27]()
-    smooth = replace(scene, model=frictionless(scene.model))
-    plain = run(smooth, integrator=LinearlyImplicit(), steps=50)[-1].state
+    plain = run(smooth(scene), integrator=LinearlyImplicit(), steps=50)[-1].state
     corrected = run(scene, integrator=BISP(Friction(0.0)), steps=50)[-1].state
     printed = run(scene, integrator=BISP(Friction(0.0), published=True), steps=50)[-1].state
     assert np.allclose(corrected.v, plain.v, atol=1e-9 * np.abs(plain.v).max())
@@ -56,8 +55,8 @@ def test_bisp_agrees_with_staggered_projections_in_maximal_coordinates():
     scene = replace(NUMBERED[27](), h=2.5e-3)
     H = energy_change(scene, run(scene, integrator=BISP(Friction(0.6)))[-1].state)
     steps = run(scene, integrator=StaggeredProjections(Friction(0.6), unilateral=False))
-    H_max = sum(energies(scene.model, steps[-1].memory.bodies).values())
-    H_max -= scene.model.energies(scene.start.q, scene.start.v, 0)["gravity"]
+    H_max = sum(energies(scene.system(), steps[-1].memory.bodies).values())
+    H_max -= scene.system().energies(scene.initial().q, scene.initial().v, 0)["gravity"]
     assert abs(H / H_max - 1) < 1e-4
 
 
@@ -74,10 +73,10 @@ def test_friction_takes_energy_and_respects_its_limits():
     scene = chain_with_friction(0.5, 4)
     steps = run(scene, steps=80)
     for before, after in zip(steps, steps[1:], strict=False):
-        kin = scene.model.kinematics(before.state.q, before.state.v)
+        kin = scene.system().kinematics(before.state.q, before.state.v)
         m = after.memory
         work = float(np.sum(m.friction * kin.apply(after.state.v)))
-        assert work <= 1e-9 * scene.model.energies(after.state.q, after.state.v, 0)["kinetic"] / scene.h + 1e-12
+        assert work <= 1e-9 * scene.system().energies(after.state.q, after.state.v, 0)["kinetic"] / scene.h + 1e-12
         assert np.all(np.abs(m.beta) <= m.limits)
         assert after.reports[0].converged
         reaction = np.abs(kin.apply_transpose(m.reaction)).max()
@@ -124,13 +123,13 @@ def test_bad_friction_is_named():
         Friction(-0.1)
     with pytest.raises(SceneError, match="its joint is Spherical"):
         scene = NUMBERED[28]()
-        ArticulatedSystem(scene.model.tree.links, contacts=[CylinderContact(0, 1.0, 1.0)])
+        ArticulatedSystem(scene.system().tree.links, contacts=[CylinderContact(0, 1.0, 1.0)])
     with pytest.raises(SceneError, match="DryFriction on '0'"):
         pendulum(1, dry_friction=[DryFriction(0, -1.0)])
 
 
 def test_friction_that_a_method_would_ignore_is_refused_by_name():
-    hinges, ground = NUMBERED[30]().model, NUMBERED[31]().model
+    hinges, ground = NUMBERED[30]().system(), NUMBERED[31]().system()
     floor = replace(ground.constraints[0], mu=0.4)
     links = ground.tree.links
     for system, named in (

@@ -1,15 +1,14 @@
 """Trees on the shared stage: any solver finds the same root, charts change on the way, systems say what steps them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from pliant.articulated import ArticulatedScene, ArticulatedSystem, Link, at, cuboid
+from pliant.articulated import Articulated, ArticulatedSystem, Link, at, cuboid
 from pliant.articulated.forces import JointSpring, PointSprings
 from pliant.articulated.joints import Free3D, Revolute, Spherical
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, BDF2, RK4, TRBDF2, ConJac, Quasistatic
+from pliant.scene import Scene
 from pliant.simulate import simulate
 from pliant.solvers import LBFGS, QLB, QLF, HybridL1, HybridLP, Newton, NewtonPCG, Tolerance
 from pliant.stage import Stage
@@ -74,9 +73,10 @@ def test_the_jacobian_of_a_stage_on_joints_is_exact():
 def test_a_body_turns_many_times(integrator):
     """Exponential coordinates end at 2 pi: they change their chart on the way, and BDF2 starts anew."""
     spin = np.array([3.0, 25.0, 1.0])
-    system = ArticulatedSystem([Link(Free3D(), cuboid((0.2, 0.3, 0.5), 800.0))], gravity=(0, 0, 0))
     start = State(np.zeros(6), np.concatenate([[0.1, 0.0, 0.0], spin]))
-    scene = ArticulatedScene(system, start, h=1e-3, duration=1.0, integrator=integrator)
+    body = Articulated([Link(Free3D(), cuboid((0.2, 0.3, 0.5), 800.0))], v=start.v)
+    scene = Scene([body], h=1e-3, duration=1.0, integrator=integrator, gravity=(0, 0, 0))
+    system = scene.system()
     steps = list(simulate(scene))
     turns = sum(np.linalg.norm(b.state.q[3:] - a.state.q[3:]) > 1.0 for a, b in zip(steps, steps[1:], strict=False))
     assert turns >= 2
@@ -88,19 +88,19 @@ def test_a_body_turns_many_times(integrator):
 
 def test_history_is_not_used_across_a_chart():
     spin = np.array([0.0, 25.0, 0.0])
-    system = ArticulatedSystem([Link(Spherical(), cuboid((0.2, 0.3, 0.5), 800.0))], gravity=(0, 0, 0))
-    scene = ArticulatedScene(system, State(np.zeros(3), spin), h=1e-3, duration=0.4, integrator=BDF2())
+    body = Articulated([Link(Spherical(), cuboid((0.2, 0.3, 0.5), 800.0))], v=spin)
+    scene = Scene([body], h=1e-3, duration=0.4, integrator=BDF2(), gravity=(0, 0, 0))
     rates = [np.linalg.norm(step.state.v) for step in simulate(scene)]
     assert np.allclose(rates, 25.0, rtol=1e-3)  # a turn about a fixed axis stays a straight line in every chart
 
 
 def test_what_steps_what():
-    system = sprung()
+    body = Articulated([Link(Spherical(), cuboid((0.2, 0.3, 0.5), 800.0))])
     for method in (BDF1(), TRBDF2(), RK4()):
-        ArticulatedScene(system, integrator=method)
+        Scene([body], integrator=method)
     for method in (Quasistatic(), ConJac()):
         with pytest.raises(SceneError, match=f"{type(method).__name__} does not step ArticulatedSystem; use .*BDF2"):
-            ArticulatedScene(system, integrator=method)
+            Scene([body], integrator=method)
 
 
 def test_a_step_from_another_chart_is_booked_from_there():
@@ -111,5 +111,6 @@ def test_a_step_from_another_chart_is_booked_from_there():
     assert np.allclose(system.positions(near.q), system.positions(far.q))
     assert np.allclose(system.momenta(near.q, near.v)[1], system.momenta(far.q, far.v)[1])
     assert system.rechart(near) is near
-    step = next(iter(simulate(replace(ArticulatedScene(system, far, h=1e-2, duration=0.1), integrator=BDF1()))))
+    body = Articulated(system.tree.links, q=far.q, v=far.v)
+    step = next(iter(simulate(Scene([body], h=1e-2, duration=0.1, integrator=BDF1(), gravity=(0, 0, 0)))))
     assert step.ledger.numerical == pytest.approx(0.0, abs=1e-9)

@@ -98,7 +98,7 @@ def test_a_step_that_is_cut_short_is_completed():
 @pytest.mark.parametrize("matrix", [Sparse(), PCG(1e-13)])
 def test_loops_close_whatever_the_matrix_is(matrix):
     scene = NUMBERED[4]()
-    states = [LinearlyImplicit(matrix=m).step(scene.model, scene.start, scene.h).state for m in (None, matrix)]
+    states = [LinearlyImplicit(matrix=m).step(scene.system(), scene.initial(), scene.h).state for m in (None, matrix)]
     assert np.abs(states[0].v - states[1].v).max() < 1e-7 * max(np.abs(states[0].v).max(), 1.0)
 
 

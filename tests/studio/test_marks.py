@@ -15,9 +15,9 @@ from pliant.view.marks import marks_of
 def test_joints_are_recovered_from_positions():
     scene = load_scene("redmax/scene-2", []).scene
     rng = np.random.default_rng(1)
-    q = scene.start.q + rng.normal(size=len(scene.start.q))
-    kin = scene.model.kinematics(q, np.zeros_like(q))
-    assert np.allclose(scene.model.joint_origins(scene.model.positions(q)), kin.joint_frames[:, :3, 3], atol=1e-9)
+    q = scene.initial().q + rng.normal(size=len(scene.initial().q))
+    kin = scene.system().kinematics(q, np.zeros_like(q))
+    assert np.allclose(scene.system().joint_origins(scene.system().positions(q)), kin.joint_frames[:, :3, 3], atol=1e-9)
 
 
 def test_contacts_of_a_resting_body():

@@ -26,7 +26,8 @@ def stop_times(radius: float) -> tuple[float, float, int]:
     steps = simulate(scene)
     v = np.abs(np.array([s.state.v for s in steps]))
     last = [int(np.flatnonzero(v[:, j] > REST).max()) + 1 for j in (0, -1)]
-    return last[0] * scene.h, last[1] * scene.h, max(s.reports[0].iterations for s in steps[1:])
+    h = float(scene.h)
+    return last[0] * h, last[1] * h, max(s.reports[0].iterations for s in steps[1:])
 
 
 class Timed:

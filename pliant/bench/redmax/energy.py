@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.articulated.friction import frictionless
 from pliant.articulated.rk45 import RK45
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF1, BDF2, LinearlyImplicit
-from pliant.scenes.redmax import NUMBERED, energy_change
+from pliant.scenes.redmax import NUMBERED, energy_change, smooth
 from pliant.scenes.redmax import run as simulate
 from pliant.scenes.redmax.scene import EXACT
 
@@ -21,16 +20,16 @@ def run(*, quick: bool = False) -> Table:
     rows: list[dict[str, Any]] = []
     for n in CONSERVATIVE[:4] if quick else CONSERVATIVE:
         scene = NUMBERED[n]()
-        step = RK45().step(scene.model, scene.start, scene.duration)
-        kinetic = scene.model.energies(scene.start.q, scene.start.v, 0.0)["kinetic"]
+        step = RK45().step(scene.system(), scene.initial(), float(scene.duration))
+        kinetic = scene.system().energies(scene.initial().q, scene.initial().v, 0.0)["kinetic"]
         rows.append({"case": f"scene {n}, RK45", "drift": energy_change(scene, step.state) - kinetic})
     drift = max(abs(r["drift"]) for r in rows)
     errors: dict[str, list[float]] = {}
-    methods = {"linearly implicit": LinearlyImplicit(), "BDF1": BDF1(EXACT), "BDF2": BDF2(EXACT)}
+    methods: dict[str, Any] = {"linearly implicit": LinearlyImplicit(), "BDF1": BDF1(EXACT), "BDF2": BDF2(EXACT)}
     for name, method in methods.items():
         halvings = (3 if quick else 5) if name == "linearly implicit" else (2 if quick else 4)
         scene = NUMBERED[27]()
-        scene = replace(scene, model=frictionless(scene.model), integrator=method)
+        scene = replace(smooth(scene), integrator=method)
         for k in range(halvings):
             fine = replace(scene, h=1e-2 / 2**k)
             errors.setdefault(name, []).append(energy_change(fine, simulate(fine)[-1].state))

@@ -7,44 +7,45 @@ import numpy as np
 
 from pliant.articulated.bisp import BISP
 from pliant.articulated.friction import Friction
-from pliant.articulated.friction import frictionless as without_friction
 from pliant.articulated.maximal import energies
 from pliant.articulated.staggered import StaggeredProjections
 from pliant.bench.table import Claim, Table
 from pliant.integrators.linearly_implicit import LinearlyImplicit
-from pliant.scenes.redmax import NUMBERED, ArticulatedScene, energy_change
+from pliant.scene import Scene
+from pliant.scenes.redmax import NUMBERED, energy_change, smooth
 from pliant.scenes.redmax import run as simulate
 
 
-def frictionless(scene: ArticulatedScene, *, published: bool) -> float:
+def frictionless(scene: Scene, *, published: bool) -> float:
     """Largest difference of the joint rates between BISP with mu = 0 and the plain step."""
-    plain = simulate(replace(scene, model=without_friction(scene.model)), integrator=LinearlyImplicit())[-1].state
+    plain = simulate(smooth(scene), integrator=LinearlyImplicit())[-1].state
     other = simulate(scene, integrator=BISP(Friction(0.0, 0.0), published=published))[-1].state
     return float(np.abs(other.v - plain.v).max() / np.abs(plain.v).max())
 
 
-def maximal_energy(scene: ArticulatedScene, mu: float) -> float:
+def maximal_energy(scene: Scene, mu: float) -> float:
     """H of the scene under staggered projections, from the maximal state."""
     steps = simulate(scene, integrator=StaggeredProjections(Friction(mu), unilateral=False))
-    start = scene.model.energies(scene.start.q, scene.start.v, 0.0)
-    return sum(energies(scene.model, steps[-1].memory.bodies).values()) - start["gravity"]
+    start = scene.system().energies(scene.initial().q, scene.initial().v, 0.0)
+    return sum(energies(scene.system(), steps[-1].memory.bodies).values()) - start["gravity"]
 
 
 def dissipation(number: int) -> dict[str, Any]:
     """Largest power of friction over a run, and whether impulses respect their limits."""
     scene = NUMBERED[number]()
-    method = replace(scene.integrator, published=False)
+    method: Any = replace(scene.integrator, published=False)  # type: ignore[type-var]
     steps = simulate(scene, integrator=method)[1:]
+    system = scene.system()
     power, excess, iterations, reaction = -np.inf, 0.0, [], 0.0
-    for before, after in zip([scene.start, *(s.state for s in steps)], steps, strict=False):
-        kin = scene.model.kinematics(before.q, before.v)
+    for before, after in zip([scene.initial(), *(s.state for s in steps)], steps, strict=False):
+        kin = system.kinematics(before.q, before.v)
         m = after.memory
-        power = max(power, float(np.sum(m.friction * kin.apply(after.state.v))) * scene.h)
+        power = max(power, float(np.sum(m.friction * kin.apply(after.state.v))) * float(scene.h))
         excess = max(excess, float(np.max(np.abs(m.beta) - m.limits, initial=0.0)))
         iterations.append(after.reports[0].iterations)
         size = float(np.abs(m.reaction).max())
         reaction = max(reaction, float(np.abs(kin.apply_transpose(m.reaction)).max()) / max(size, 1e-300))
-    kinetic = max(scene.model.energies(s.state.q, s.state.v, 0.0)["kinetic"] for s in steps)
+    kinetic = max(system.energies(s.state.q, s.state.v, 0.0)["kinetic"] for s in steps)
     return {
         "case": f"scene {number}",
         "H": energy_change(scene, steps[-1].state),

@@ -8,8 +8,9 @@ from pliant.articulated.constraints import LoopClosure, PrescribedJoint
 from pliant.articulated.quirks import Quirks
 from pliant.bench.redmax.statics import mean_leg_torque
 from pliant.bench.table import Claim, Table
-from pliant.scenes.redmax import ArticulatedScene, single_leg, walker
+from pliant.scene import Scene
 from pliant.scenes.redmax import run as simulate
+from pliant.scenes.redmax import single_leg, walker
 from pliant.scenes.redmax.klann import SCALE, pose
 from pliant.state import Step
 
@@ -18,10 +19,10 @@ DRIVE = 2  # position of the driven crank among the constraints of the single le
 INDEPENDENT = {0.0: 270.0, 0.2: 4980.0, 0.4: 9280.0, 0.8: 18.0e3}  # mean torque of the leg by another code, h = 5 ms
 
 
-def loop_error(scene: ArticulatedScene, step: Step) -> float:
+def loop_error(scene: Scene, step: Step) -> float:
     """Largest gap of the closures, in units of the linkage."""
-    kin = scene.model.kinematics(step.state.q, step.state.v)
-    loops = [c for c in scene.model.constraints if isinstance(c, LoopClosure)]
+    kin = scene.system().kinematics(step.state.q, step.state.v)
+    loops = [c for c in scene.system().constraints if isinstance(c, LoopClosure)]
     return max(float(np.abs(c.rows(kin, step.state.t, Quirks()).g).max()) for c in loops) / SCALE
 
 
@@ -44,18 +45,18 @@ def torque_row(mu: float) -> dict[str, Any]:
 def walk(mu: float, duration: float) -> dict[str, Any]:
     scene = walker(mu, duration=duration)
     steps = simulate(scene)
-    drives = [i for i, c in enumerate(scene.model.constraints) if isinstance(c, PrescribedJoint)]
+    drives = [i for i, c in enumerate(scene.system().constraints) if isinstance(c, PrescribedJoint)]
     torque = -np.array([[float(s.memory.impulses.force(i)[0]) for i in drives] for s in steps[2:]])
-    frames = np.array([scene.model.kinematics(s.state.q, s.state.v).frames[0] for s in steps[::20]])
-    length = float(np.ptp(scene.model.tree.links[0].body.points[:, 0]))
-    kin = scene.model.kinematics(scene.start.q, scene.start.v)
-    equalities = sum(len(r.g) for r in scene.model.rows(kin, 0.0, inequality=False))
+    frames = np.array([scene.system().kinematics(s.state.q, s.state.v).frames[0] for s in steps[::20]])
+    length = float(np.ptp(scene.system().tree.links[0].body.points[:, 0]))
+    kin = scene.system().kinematics(scene.initial().q, scene.initial().v)
+    equalities = sum(len(r.g) for r in scene.system().rows(kin, 0.0, inequality=False))
     return {
         "case": f"walker, mu {mu}",
         "mean_torque": float(torque.mean()),
         "least": float(torque.min()),
         "largest": float(torque.max()),
-        "joints": scene.model.tree.dof - 6,
+        "joints": scene.system().tree.dof - 6,
         "closure_rows": equalities - 2,
         "driven": 2,
         "body_lengths": float(abs(frames[-1][0, 3] - frames[0][0, 3]) / length),

@@ -9,18 +9,19 @@ from pliant.articulated.linear import PCG, Dense
 from pliant.bench.table import Claim, Table
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.linear.threads import one_thread
-from pliant.scenes.redmax import ArticulatedScene, bridge, long_chain, tree, umbrella
+from pliant.scene import Scene
+from pliant.scenes.redmax import bridge, long_chain, tree, umbrella
 from pliant.velocity_step import MatrixChoice
 
 
 @one_thread()
-def measure(scene: ArticulatedScene, matrix: MatrixChoice, repeats: int) -> tuple[float, float]:
+def measure(scene: Scene, matrix: MatrixChoice, repeats: int) -> tuple[float, float]:
     """Least CPU seconds per step, and the mean number of iterations."""
-    method, state = LinearlyImplicit(matrix=matrix), scene.start
+    method, state = LinearlyImplicit(matrix=matrix), scene.initial()
     best, iterations = np.inf, []
     for k in range(repeats + 1):
         start = process_time()
-        step = method.step(scene.model, state, scene.h)
+        step = method.step(scene.system(), state, float(scene.h))
         spent = process_time() - start
         if k:  # the first one may compile
             best = min(best, spent)
@@ -29,9 +30,12 @@ def measure(scene: ArticulatedScene, matrix: MatrixChoice, repeats: int) -> tupl
     return best, float(np.mean(iterations))
 
 
-def difference(scene: ArticulatedScene) -> float:
+def difference(scene: Scene) -> float:
     """PCG against dense direct after one step, relative."""
-    u = [LinearlyImplicit(matrix=m).step(scene.model, scene.start, scene.h).state.v for m in (PCG(), Dense())]
+    u = [
+        LinearlyImplicit(matrix=m).step(scene.system(), scene.initial(), float(scene.h)).state.v
+        for m in (PCG(), Dense())
+    ]
     return float(np.linalg.norm(u[0] - u[1]) / np.linalg.norm(u[1]))
 
 
@@ -44,13 +48,18 @@ def run(*, quick: bool = False) -> Table:
     repeats = 3 if quick else 10
     timed: dict[str, tuple[list[int], list[float]]] = {}
 
-    def add(kind: str, scene: ArticulatedScene, *, dense: bool) -> dict[str, Any]:
+    def add(kind: str, scene: Scene, *, dense: bool) -> dict[str, Any]:
         spent, iterations = measure(scene, PCG(), repeats)
-        r = {"scene": kind, "bodies": len(scene.model.tree), "dof": scene.model.tree.dof, "iterations": iterations}
+        r = {
+            "scene": kind,
+            "bodies": len(scene.system().tree),
+            "dof": scene.system().tree.dof,
+            "iterations": iterations,
+        }
         r |= {"pcg_ms": 1e3 * spent, "dense_ms": 1e3 * measure(scene, Dense(), 2)[0] if dense else None}
         rows.append(r)
         n, t = timed.setdefault(kind, ([], []))
-        n.append(len(scene.model.tree))
+        n.append(len(scene.system().tree))
         t.append(spent)
         return r
 

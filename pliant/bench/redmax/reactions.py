@@ -129,7 +129,7 @@ def moving_row() -> dict[str, Any]:
     taken = simulate(falling, integrator=BISP(Friction(0.3)), steps=100)
     idle = 0.0
     for before, after in zip(taken, taken[1:], strict=False):
-        kin = falling.model.kinematics(before.state.q, before.state.v)
+        kin = falling.system().kinematics(before.state.q, before.state.v)
         f = after.memory.reaction
         idle = max(idle, float(np.abs(kin.apply_transpose(f)).max() / np.abs(f).max()))
     return {"case": "falling four-bar with friction", "idle": idle}

@@ -20,7 +20,7 @@ from pliant.mesh import box as solid_box
 from pliant.mesh import sheet
 from pliant.scene import Scene
 from pliant.scenes.eol.variants import EOL, FAR_CORNERS, Variant, scene, square
-from pliant.scenes.redmax.scene import ArticulatedScene, run
+from pliant.scenes.redmax.scene import run
 from pliant.scenes.redmax.scene import scene as articulated
 from pliant.systems.barrier_contact import BarrierContact
 
@@ -34,7 +34,7 @@ def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> Clo
     return scene("SWING", variant, cells, world, duration, hanging)
 
 
-def _arm(duration: float) -> ArticulatedScene:
+def _arm(duration: float) -> Scene:
     """A double pendulum about x: a light rod, and a box hinged to its end."""
     axis = np.array([1.0, 0.0, 0.0])
     links = [
@@ -44,13 +44,14 @@ def _arm(duration: float) -> ArticulatedScene:
     return articulated(links, q=(-1.4, 0.0), h=4e-3, duration=duration, gravity=(0.0, 0.0, -9.8))
 
 
-def _carried_box(arm: ArticulatedScene) -> Polyhedron:
+def _carried_box(arm: Scene) -> Polyhedron:
     """The last body of the arm as an obstacle that moves as it was simulated."""
     steps = run(arm)
-    frames = np.array([arm.model.kinematics(s.state.q, s.state.v).frames[-1] for s in steps], dtype=np.float64)
+    system = arm.system()
+    frames = np.array([system.kinematics(s.state.q, s.state.v).frames[-1] for s in steps], dtype=np.float64)
     corners = 0.5 * np.array([[i, j, k] for i in (-0.4, 0.4) for j in (-0.2, 0.2) for k in (-0.3, 0.3)])
     R, p = frames[0, :3, :3], frames[0, :3, 3]
-    return hull(corners @ R.T + p, motion=Track(arm.h * np.arange(len(frames), dtype=np.float64), frames))
+    return hull(corners @ R.T + p, motion=Track(float(arm.h) * np.arange(len(frames), dtype=np.float64), frames))
 
 
 def drape(cells: int = 16, E: float = 2e4) -> Scene:

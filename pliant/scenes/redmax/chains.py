@@ -16,18 +16,19 @@ from pliant.articulated.forces import (
 from pliant.articulated.joints import Fixed, Revolute, Translational
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Link
-from pliant.scenes.redmax.scene import ArticulatedScene, Y, Z, bar, before, chain, hinge, scene
+from pliant.scene import Scene
+from pliant.scenes.redmax.scene import Y, Z, bar, before, chain, hinge, scene
 
 PI = np.pi
 WEIGHTLESS = (0.0, 0.0, 0.0)
 
 
-def scene_m1() -> ArticulatedScene:
+def scene_m1() -> Scene:
     """Double pendulum."""
     return scene(chain(2), q=(PI / 2, PI / 4))
 
 
-def scene_0() -> ArticulatedScene:
+def scene_0() -> Scene:
     """Five bars, the second and fourth welded."""
     links = [
         bar(
@@ -38,7 +39,7 @@ def scene_0() -> ArticulatedScene:
     return scene(links, q=(PI / 4,) * 3)
 
 
-def scene_1() -> ArticulatedScene:
+def scene_1() -> Scene:
     """Hinge axes z, y, z."""
     links = [
         hinge(a, (10, 1, 1), (5, 0, 0), i - 1 if i else None, (10 if i else 0, 0, 0)) for i, a in enumerate((Z, Y, Z))
@@ -46,7 +47,7 @@ def scene_1() -> ArticulatedScene:
     return scene(links, q=(0, PI / 2, PI / 2))
 
 
-def scene_5() -> ArticulatedScene:
+def scene_5() -> Scene:
     """Joint torques that change at 3 s and 6 s, without gravity."""
     torques = ((0, 0, 100), (0, 100, -100), (100, -100, 0))
     pick = lambda i: lambda t: torques[0 if before(t, 3) else 1 if before(t, 6) else 2][i]
@@ -54,13 +55,13 @@ def scene_5() -> ArticulatedScene:
     return scene(chain(3), forces=forces, gravity=WEIGHTLESS, duration=10.0, h=0.05)
 
 
-def scene_6() -> ArticulatedScene:
+def scene_6() -> Scene:
     """Joint limit, with the reference's sign at the upper limit."""
     limit = JointLimit(1, -PI / 4, PI / 4)
     return scene(chain(2), constraints=[limit], quirks=Quirks(upper_limit_flipped=True))
 
 
-def scene_7() -> ArticulatedScene:
+def scene_7() -> Scene:
     """q2 = q1/2, q3 = q2/2."""
     return scene(chain(3), constraints=[CoupledJoints(0, 1, 0.5), CoupledJoints(1, 2, 0.5)], h=0.02)
 
@@ -77,7 +78,7 @@ def sigmoid(link: int, end: float, height: float, *, hold: bool = True) -> Presc
     return PrescribedJoint(link, rate, position, acceleration)
 
 
-def scene_9() -> ArticulatedScene:
+def scene_9() -> Scene:
     """The first joint follows a sigmoid."""
     return scene(
         chain(3),
@@ -89,19 +90,19 @@ def scene_9() -> ArticulatedScene:
     )
 
 
-def scene_10() -> ArticulatedScene:
+def scene_10() -> Scene:
     """Damped bodies pulled by a world force."""
     forces = [BodyDamping(10.0), WorldForce(2, at(5, 0, 0)[:3, 3], np.array([0.0, 0.0, 1000.0]))]
     return scene(chain(3), forces=forces, gravity=WEIGHTLESS)
 
 
-def scene_11() -> ArticulatedScene:
+def scene_11() -> Scene:
     """Stiff and damped joints."""
     forces = [JointSpring(i, 1e4, 1e3) for i in range(3)]
     return scene(chain(3), forces=forces, v=(1, 0, 0), gravity=WEIGHTLESS, duration=5.0, h=0.02)
 
 
-def scene_12() -> ArticulatedScene:
+def scene_12() -> Scene:
     """Two strings of mass points: from the world to the last bar, and between the bars."""
     links = chain(2)
     start, tip = np.array([30.0, 0.0, 10.0]), np.array([20.0, 0.0, 0.0])
@@ -123,14 +124,14 @@ def scene_12() -> ArticulatedScene:
     return scene(links, q=q, forces=forces, constraints=constraints, duration=1.0, h=5e-3)
 
 
-def scene_23() -> ArticulatedScene:
+def scene_23() -> Scene:
     """Zero-length springs between neighbouring bars."""
     ends = (np.tile([-1.0, 0, 0], (3, 1)), np.tile([5.0, 0, 0], (3, 1)))
     springs = PointSprings((0, 1, 2), ends[0], (1, 2, 3), ends[1], 100.0)
     return scene(chain(4), q=(PI / 2, PI / 16, PI / 16, PI / 16), forces=[springs])
 
 
-def scene_24() -> ArticulatedScene:
+def scene_24() -> Scene:
     """A stiff spring-damper between a fixed and a hinged bar, with the reference's damper."""
     links = [
         bar(Fixed(), (10, 1, 1), (5, 0, 0)),

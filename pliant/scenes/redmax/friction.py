@@ -11,8 +11,9 @@ from pliant.articulated.joints import Fixed, FreeST, Prismatic, Revolute, Spheri
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
+from pliant.scene import Scene
 from pliant.scenes.redmax.linkages import four_bar
-from pliant.scenes.redmax.scene import ArticulatedScene, X, Y, Z, bar, chain, scene, welded
+from pliant.scenes.redmax.scene import X, Y, Z, bar, chain, scene, welded
 
 PI = np.pi
 
@@ -29,19 +30,19 @@ def tilted_chain(n: int, radius: float = 0.5, height: float = 1.0) -> tuple[list
     return links, [CylinderContact(i, radius, height) for i in range(n)]
 
 
-def scene_27() -> ArticulatedScene:
+def scene_27() -> Scene:
     """Two hinged bars."""
     links, contacts = tilted_chain(2)
     return scene(links, contacts=contacts, duration=1.0, integrator=published(0.6))
 
 
-def scene_28() -> ArticulatedScene:
+def scene_28() -> Scene:
     """Two ball joints with strong friction."""
     links = [bar(Spherical(), (10, 1, 1), (5, 0, 0), i - 1 if i else None, (10 if i else 0, 0, 0)) for i in range(2)]
     return scene(links, contacts=[BallContact(i, 1.0) for i in range(2)], duration=1.0, integrator=published(5.0))
 
 
-def scene_29() -> ArticulatedScene:
+def scene_29() -> Scene:
     """Two sliders on a slope."""
     slope = frame(rotation(Y, PI / 3))
     body = cuboid((10, 1, 1), 1.0, at(5, 0, 0))
@@ -50,7 +51,7 @@ def scene_29() -> ArticulatedScene:
     return scene(links, contacts=contacts, duration=1.0, integrator=published(0.8))
 
 
-def scene_30() -> ArticulatedScene:
+def scene_30() -> Scene:
     """A four-bar linkage falling against friction in all hinges, the closing one included."""
     links, loop = four_bar(Fixed(), np.eye(4))
     h = 5e-3
@@ -60,7 +61,7 @@ def scene_30() -> ArticulatedScene:
     )
 
 
-def scene_31() -> ArticulatedScene:
+def scene_31() -> Scene:
     """A double pendulum whose tip slides on a floor."""
     links = chain(2)
     links.append(welded(sphere(1.0, 1.0), 1, at(10, 0, 0)))
@@ -76,7 +77,7 @@ def scene_31() -> ArticulatedScene:
     )
 
 
-def scene_33() -> ArticulatedScene:
+def scene_33() -> Scene:
     """A four-bar walker on a floor; needs the reference's misdirected reactions in creation order."""
     links, loop = four_bar(FreeST(), at(0, 0, 1))
     h = 5e-3
@@ -104,12 +105,12 @@ def scene_33() -> ArticulatedScene:
 FRICTION = {27: scene_27, 28: scene_28, 29: scene_29, 30: scene_30, 31: scene_31, 33: scene_33}
 
 
-def chain_with_friction(radius: float = 0.5, n: int = 5, *, mu: float = 0.3, h: float = 5e-3) -> ArticulatedScene:
+def chain_with_friction(radius: float = 0.5, n: int = 5, *, mu: float = 0.3, h: float = 5e-3) -> Scene:
     """CHAIN (R): n tilted bars fall and stop, with joint cylinders of the given radius [Weidner2022, Fig. 3.2a]."""
     links, contacts = tilted_chain(n, radius, 1.0)
     return scene(links, contacts=contacts, h=h, duration=2.5, integrator=BISP(Friction(mu)))
 
 
-def chain_with_thick_joints() -> ArticulatedScene:
+def chain_with_thick_joints() -> Scene:
     """CHAIN (2R): the same with joints of twice the radius, which stop it earlier [Weidner2022, Fig. 3.2b]."""
     return chain_with_friction(1.0)

@@ -18,7 +18,8 @@ from pliant.articulated.joint_contacts import ClosureContact, CylinderContact, J
 from pliant.articulated.joints import Fixed, Free3D, Revolute
 from pliant.articulated.se3 import frame, inverse, rotation
 from pliant.articulated.tree import Link
-from pliant.scenes.redmax.scene import ArticulatedScene, Y, scene
+from pliant.scene import Scene
+from pliant.scenes.redmax.scene import Y, scene
 
 SCALE, THICK = 10.0, 0.5  # cm
 UPPER, LOWER, CENTRE = np.array([1.366, 1.366]), np.array([1.009, 0.574]), np.array([1.599, 0.750])
@@ -108,9 +109,7 @@ def _bar(pin: Array, a: Array, b: Array) -> Body:
     return cuboid((float(np.linalg.norm(d)), THICK, THICK), 1.0, turned)
 
 
-def single_leg(
-    mu: float = 0.4, *, rate: float = 2.0 * np.pi, duration: float = 1.0, h: float = 5e-3
-) -> ArticulatedScene:
+def single_leg(mu: float = 0.4, *, rate: float = 2.0 * np.pi, duration: float = 1.0, h: float = 5e-3) -> Scene:
     """One leg on a fixed frame, its crank driven at ``rate`` [rad/s] counter-clockwise."""
     limb = Limb("limb", "frame", "crank", np.zeros(3), 0.0, 0.0)
     crank = _bar(np.zeros(3), np.zeros(3), np.array([*(SCALE * (PIN - CENTRE)), 0.0])[[0, 2, 1]])
@@ -136,7 +135,7 @@ def single_leg(
 
 def walker(
     mu: float = 0.2, *, rate: float = 2.0 * np.pi, duration: float = 5.0, h: float = 5e-3, body: Array | None = None
-) -> ArticulatedScene:
+) -> Scene:
     """Six legs on a box: three per axle at phases 0, 120, 240 degrees, the right side 60 degrees later."""
     sides = np.array([16.0, 8.0, 3.0]) if body is None else np.asarray(body, dtype=float)
     foot_radius = THICK

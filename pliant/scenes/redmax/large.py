@@ -9,15 +9,16 @@ from pliant.articulated.linear import PCG
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.integrators.linearly_implicit import LinearlyImplicit
-from pliant.scenes.redmax.scene import ArticulatedScene, X, Y, Z, chain, scene
+from pliant.scene import Scene
+from pliant.scenes.redmax.scene import X, Y, Z, chain, scene
 
 
-def long_chain(n: int = 1000) -> ArticulatedScene:
+def long_chain(n: int = 1000) -> Scene:
     """n hinged bars, gently curled."""
     return scene(chain(n), q=np.full(n, 0.3 / n), integrator=LinearlyImplicit(matrix=PCG()), h=1e-3, duration=0.1)
 
 
-def bridge(n: int = 100, cables: int = 30, stiffness: float = 1e6) -> ArticulatedScene:
+def bridge(n: int = 100, cables: int = 30, stiffness: float = 1e6) -> Scene:
     """A deck of n hinged bars hung by cables from two fixed towers."""
     deck = [
         Link(
@@ -40,7 +41,7 @@ def bridge(n: int = 100, cables: int = 30, stiffness: float = 1e6) -> Articulate
     return scene([*towers, *deck], forces=ropes, integrator=LinearlyImplicit(matrix=PCG()), h=5e-3, duration=0.5)
 
 
-def tree(levels: int = 6, stiffness: float = 1e4) -> ArticulatedScene:
+def tree(levels: int = 6, stiffness: float = 1e4) -> Scene:
     """A binary tree of bars with springs between neighbouring branches: 3 (2^levels) - 3 coordinates."""
     links = [Link(Universal(), cuboid((1, 1, 10), 1.0, at(0, 0, 5)), None, np.eye(4), "0")]
     rows: list[list[str]] = [["0"]]
@@ -63,7 +64,7 @@ def tree(levels: int = 6, stiffness: float = 1e4) -> ArticulatedScene:
     return scene(links, forces=forces, integrator=LinearlyImplicit(matrix=PCG()), h=5e-3, duration=0.5)
 
 
-def umbrella(bodies_per_rib: int = 8, ribs: int = 8, stiffness: float = 1e3) -> ArticulatedScene:
+def umbrella(bodies_per_rib: int = 8, ribs: int = 8, stiffness: float = 1e3) -> Scene:
     """Ribs of hinged bars around a fixed pole, with springs between neighbouring ribs."""
     links = [Link(Fixed(), cuboid((1, 1, 40), 1.0), None, np.eye(4), "pole")]
     size = 40.0 / bodies_per_rib

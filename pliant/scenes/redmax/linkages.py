@@ -9,15 +9,16 @@ from pliant.articulated.joints import Fixed, Joint, Prismatic, Revolute
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import frame, hat, rotation
 from pliant.articulated.tree import Link
+from pliant.scene import Scene
 from pliant.scenes.redmax.chains import sigmoid
-from pliant.scenes.redmax.scene import ArticulatedScene, X, Y, bar, before, hinge, scene
+from pliant.scenes.redmax.scene import X, Y, bar, before, hinge, scene
 
 PI = np.pi
 DOWN, LOW, UP = (1, 1, 10), (0, 0, -5), (0, 0, 5)
 LONG, RIGHT = (10, 1, 1), (5, 0, 0)
 
 
-def scene_4() -> ArticulatedScene:
+def scene_4() -> Scene:
     """A swing: four-bar loop with a pendulum on it."""
     links = [
         bar(Fixed(), (20, 1, 1)),
@@ -30,7 +31,7 @@ def scene_4() -> ArticulatedScene:
     return scene(links, v=(0, 0, 0, 5), constraints=[loop])
 
 
-def scene_8() -> ArticulatedScene:
+def scene_8() -> Scene:
     """A six-bar loop with two coupled joints."""
     links = [
         bar(Fixed(), LONG),
@@ -67,7 +68,7 @@ def scripted_twist(t: float, E: Array, phi: Array) -> tuple[Array, Array]:
     return np.array([0.0, w, 0.0, *v]), np.array([0.0, dw, 0.0, *vdot])
 
 
-def scene_13() -> ArticulatedScene:
+def scene_13() -> Scene:
     """A chain whose last body follows a script."""
     links = [
         hinge(Y, DOWN, LOW),
@@ -79,7 +80,7 @@ def scene_13() -> ArticulatedScene:
     return scene(links, constraints=[script], h=0.05, duration=10.0, quirks=Quirks(no_rate_feedback=True))
 
 
-def scene_15() -> ArticulatedScene:
+def scene_15() -> Scene:
     """A loop with a slider."""
     links = [
         bar(Fixed(), (22, 1, 1)),
@@ -92,7 +93,7 @@ def scene_15() -> ArticulatedScene:
     return scene(links, q=(0, 0, 0, 3 * PI / 4), constraints=[loop])
 
 
-def scene_20() -> ArticulatedScene:
+def scene_20() -> Scene:
     """A longer chain with its last body and one joint prescribed."""
     links = [
         hinge(Y, DOWN, LOW),
@@ -122,7 +123,7 @@ def four_bar(root: Joint, frame_: Array) -> tuple[list[Link], LoopClosure]:
     return links, LoopClosure(3, np.array([-6.0, 0, 0]), 0, np.array([5.0, 0, 0]), Y)
 
 
-def scene_32() -> ArticulatedScene:
+def scene_32() -> Scene:
     """The four-bar on a hinged root, its crank driven at 4 pi rad/s."""
     links, loop = four_bar(Revolute(Y), at(0, 0, 10))
     h = 5e-3
@@ -131,7 +132,7 @@ def scene_32() -> ArticulatedScene:
     return scene(links, q=(PI, 0, 0, 0), constraints=[loop, drive], h=h, duration=1.0, baumgarte=0.1 / h)
 
 
-def scene_34() -> ArticulatedScene:
+def scene_34() -> Scene:
     """A gear train. The reference uses a gear mesh from a data file; these are plain discs of the same kind."""
     radii = (2.0, 4.0)
     turned = frame(rotation(X, PI / 2))

@@ -1,17 +1,19 @@
 """What the RedMax scenes share. The numbered scenes are in cm, g, s."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.bodies import Body, at, cuboid
+from pliant.articulated.body import Articulated
+from pliant.articulated.constraints import BoxContact, FloorContact
 from pliant.articulated.joints import Fixed, Joint, Revolute
-from pliant.articulated.scene import ArticulatedScene
-from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.integrators.linearly_implicit import LinearlyImplicit
+from pliant.scene import Scene
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State, Step
 
@@ -29,30 +31,42 @@ def scene(
     duration: float = 2.0,
     integrator: Any = None,
     **system: Any,
-) -> ArticulatedScene:
-    """A scene from links and initial coordinates; keywords of `ArticulatedSystem` pass through."""
-    dof = sum(link.joint.dof for link in links)
-    q0 = np.zeros(dof) if q is None else np.array(q, dtype=float)
-    v0 = np.zeros(dof) if v is None else np.array(v, dtype=float)
-    made = ArticulatedSystem(links, q=q0, **{"gravity": GRAVITY, **system})
-    return ArticulatedScene(made, State(q0, v0), h, duration, integrator or LinearlyImplicit())
+) -> Scene:
+    """A scene from links and initial coordinates; keywords of `Articulated` pass through."""
+    gravity = system.pop("gravity", GRAVITY)
+    body = Articulated(links, q=q, v=v, **system)
+    return Scene([body], integrator or LinearlyImplicit(), h, duration, gravity, name="articulated")
 
 
-def run(scene: ArticulatedScene, *, integrator: Any = None, steps: int | None = None) -> list[Step]:
+def starting(scene: Scene, state: State) -> Scene:
+    """The scene from other joint coordinates and rates."""
+    return replace(scene, bodies=[replace(scene.bodies[0], q=state.q, v=state.v)])
+
+
+def smooth(scene: Scene) -> Scene:
+    """The scene without any friction."""
+    body = scene.bodies[0]
+    constraints = [replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact) else c for c in body.constraints]
+    return replace(scene, bodies=[replace(body, contacts=(), dry_friction=(), constraints=constraints)])
+
+
+def run(scene: Scene, *, integrator: Any = None, steps: int | None = None) -> list[Step]:
     """All steps of a scene, the first entry being the start."""
-    method, state, memory = integrator or scene.integrator, scene.start, None
+    system = scene.system()
+    method, state, memory = integrator or scene.integrator, scene.initial(), None
     out = [Step(state, None)]
     for _ in range(scene.steps if steps is None else steps):
-        step = method.step(scene.model, scene.model.rechart(state), scene.h, memory)
+        step = method.step(system, system.rechart(state), float(scene.h), memory)
         state, memory = step.state, step.memory
         out.append(step)
     return out
 
 
-def energy_change(scene: ArticulatedScene, end: State) -> float:
+def energy_change(scene: Scene, end: State) -> float:
     """H = T_end + V_end - V_start, the number the regression tables hold."""
-    first = scene.model.energies(scene.start.q, scene.start.v, scene.start.t)
-    return sum(scene.model.energies(end.q, end.v, end.t).values()) - first["gravity"] - first["elastic"]
+    system, start = scene.system(), scene.initial()
+    first = system.energies(start.q, start.v, start.t)
+    return sum(system.energies(end.q, end.v, end.t).values()) - first["gravity"] - first["elastic"]
 
 
 def before(t: float, end: float) -> bool:
