@@ -18,7 +18,6 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.blocks import BlockMatrix
-from pliant.articulated.box_matrix import Solve, SparseBox
 from pliant.articulated.constraints.rows import RowSet
 from pliant.articulated.dynamics import Impulses, active_rows
 from pliant.articulated.friction import (
@@ -35,6 +34,7 @@ from pliant.articulated.linear import dense_matrix
 from pliant.articulated.recursion import Recursion
 from pliant.articulated.system import ArticulatedSystem, Assembly
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.box_matrix import Solve, SparseBox
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.dual import Dual
 from pliant.linear.inverse import dense_inverse

@@ -11,7 +11,6 @@ from numba import njit
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, PairRows
-from pliant.articulated.box_matrix import SparseBox
 from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
@@ -19,6 +18,7 @@ from pliant.articulated.joint_contacts import PatchGroup
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
+from pliant.linear.box_matrix import SparseBox
 
 UNSOLVED = "the programme of the friction impulses has not converged"
 

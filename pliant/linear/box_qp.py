@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.articulated.box_matrix import BoolArray, BoxMatrix, Solve, box_matrix
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.box_matrix import BoolArray, BoxMatrix, Solve, box_matrix
 from pliant.linear.kkt import Programme
 from pliant.linear.qp import QPSolver
 
