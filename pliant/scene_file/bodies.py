@@ -1,5 +1,6 @@
 """Bodies in documents: the fields of their classes, and a few words more (mass, transform, urdf)."""
 
+from collections.abc import Sequence
 from dataclasses import MISSING, fields, replace
 from functools import reduce
 from operator import add
@@ -13,7 +14,7 @@ from pliant.articulated.body import Articulated, Rigid, from_urdf
 from pliant.articulated.joints import Fixed
 from pliant.articulated.se3 import frame as make_frame
 from pliant.articulated.tree import Link
-from pliant.bodies import Membrane, Solid
+from pliant.bodies import Damping, Membrane, Solid
 from pliant.cloth.material import ClothMaterial, from_fabric
 from pliant.dg import DiscontinuousSolid
 from pliant.errors import SceneError
@@ -24,7 +25,7 @@ from pliant.materials.base import Material
 from pliant.mesh import Mesh
 from pliant.scene_file.choices import Choice, families, find, kind_of, parameter_types
 from pliant.scene_file.meshes import inside, placed, region, vector
-from pliant.scene_file.read import Reader, in_si, known_keys, located, reads
+from pliant.scene_file.read import BY_NAME, Reader, in_si, known_keys, located, reads
 from pliant.scene_file.shapes import welded
 from pliant.units import quantity
 
@@ -36,9 +37,13 @@ MORE: dict[type, tuple[str, ...]] = {  # keys beyond the fields of the class
     Rigid: ("mass", "transform"),
     Articulated: ("urdf", "floating"),
 }
+PIN = ("where", "vertices", "motion", "axes")
 LINK = ("name", "parent", "joint", "shape", "density", "frame")
 FIT = ("mesh", "material", "density", "pins", "s", "alpha", "beta", "frozen", "on_mismatch")
 FABRIC = ("modulus", "nu", "density", "thickness")  # of a homogeneous sheet
+
+
+BY_NAME |= {"damping": Damping | None, "pins": Sequence[Pin]}
 
 
 class Frame:
@@ -126,7 +131,7 @@ def read_fabric(reader: Reader, table: Any, where: str) -> ClothMaterial:
 @reads(Pin)
 def read_pin(reader: Reader, table: Any, where: str) -> Pin:
     """Vertices that are held or moved: ``where`` a sentence says, or ``vertices``; ``motion``; ``axes``."""
-    known_keys(table, ("where", "vertices", "motion", "axes"), where)
+    known_keys(table, PIN, where)
     if reader.mesh is None:
         raise SceneError("a pin without a mesh", where=where, remedy="give the body a mesh")
     chosen = region(table, reader.mesh.X, where)

@@ -55,6 +55,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.events import EVENTS
     from pliant.integrators import INTEGRATORS, REDUCED
     from pliant.linear import LINEAR
+    from pliant.linear.box_qp import General, ProjectedNewton
     from pliant.linear.qp import OSQP, Clarabel
     from pliant.loads import LOADS
     from pliant.maps import MOTIONS
@@ -75,6 +76,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "linear": _types(LINEAR),
         "matrix": (Dense, Sparse, PCG),
         "qp": (Clarabel, OSQP, ActiveSet),
+        "box programme": (ProjectedNewton, General),
         "contact": (PenaltyContact, BarrierContact, RowContact),
         "obstacle": OBSTACLES,
         "motion": MOTIONS,

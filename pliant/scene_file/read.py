@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant.errors import PliantError, SceneError
 from pliant.mesh import Mesh
-from pliant.scene_file.choices import find, nearest, parameter_types, units_of
+from pliant.scene_file.choices import family_of, find, nearest, parameter_types, units_of
 from pliant.units import quantity
 
 NONE = "none"  # a document has no other word for None
@@ -70,7 +70,7 @@ class Reader:
         return self._convert(hint, value, where)
 
     def _convert(self, hint: Any, value: Any, where: str) -> Any:
-        options = _options(hint)
+        options = options_of(hint)
         if not isinstance(value, PLAIN):
             return value  # made already
         if value == NONE and type(None) in options:
@@ -86,7 +86,8 @@ class Reader:
             if option in _protocols():
                 return self.make(_protocols()[option], value, where)
             if isinstance(value, dict) and dataclasses.is_dataclass(option) and isinstance(option, type):
-                return self.construct(option, value, where)
+                family = family_of(option) if "kind" in value else None
+                return self.construct(option, value, where) if family is None else self.make(family, value, where)
             if typing.get_origin(option) is Callable:
                 return _function(self, option, value, where)
         return _checked(options, value, where)
@@ -164,7 +165,8 @@ def _has_text(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, list) and any(_has_text(v) for v in value))
 
 
-def _options(hint: Any) -> tuple[Any, ...]:
+def options_of(hint: Any) -> tuple[Any, ...]:
+    """The alternatives of a declared type."""
     union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
     return typing.get_args(hint) if union else (hint,)
 
@@ -177,6 +179,13 @@ def _deep(hint: Any) -> set[Any]:
     return {hint, *inner} if isinstance(hint, typing.Hashable) else set(inner)
 
 
+def family_of_type(hint: Any) -> str | None:
+    """The family of choices that a declared type stands for."""
+    from pliant.materials.base import Material
+
+    return "material" if hint is Material else _protocols().get(hint)
+
+
 def _protocols() -> dict[Any, str]:
     """What the protocols of choices are called."""
     from pliant.articulated.constraints import Constraint
@@ -186,6 +195,7 @@ def _protocols() -> dict[Any, str]:
     from pliant.bodies import Damping
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
+    from pliant.linear.box_qp import BoxSolver
     from pliant.linear.qp import QPSolver
     from pliant.maps.motions import Motion
     from pliant.solvers.base import NonlinearSolver
@@ -194,7 +204,7 @@ def _protocols() -> dict[Any, str]:
     return {
         NonlinearSolver: "solver", LinearSolver: "linear", Integrator: "integrator", Motion: "motion",
         Damping: "damping", Joint: "joint", ArticulatedForce: "link force", Constraint: "link constraint",
-        JointContact: "joint contact", QPSolver: "qp", MatrixChoice: "matrix",
+        JointContact: "joint contact", QPSolver: "qp", MatrixChoice: "matrix", BoxSolver: "box programme",
     }  # fmt: skip
 
 
