@@ -22,14 +22,17 @@ _HOMES = {
     "pliant.fitting": ("Fitting",),
     "pliant.articulated.body": ("Articulated", "Rigid", "from_urdf"),
     "pliant.maps.pins": ("Pin",),
-    "pliant.maps.motions": ("Keyframes", "Shake"),
+    "pliant.maps.motions": ("Keyframes", "Shake", "Phase", "Phases", "Track"),
     "pliant.mesh": ("Mesh",),
     "pliant.simulate": ("simulate", "TimeStep", "StepFailed"),
     "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
     "pliant.systems.penalty_contact": ("PenaltyContact",),
+    "pliant.systems.row_contact": ("RowContact",),
     "pliant.systems.barrier_contact": ("BarrierContact",),
     "pliant.systems.eigenfit": ("EigenFit",),
     "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
+    "pliant.contact.sharp": ("Hull", "Points", "Wire"),
+    "pliant.contact.triangles": ("TriangleObstacle",),
     "pliant.certificate": ("Certificate",),
     "pliant.ledger": ("Row",),
     "pliant.checkpoint": ("Checkpoint",),
@@ -60,6 +63,8 @@ if TYPE_CHECKING:
     from pliant.cloth.body import Cloth
     from pliant.cloth.material import ClothMaterial, from_fabric
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
+    from pliant.contact.sharp import Hull, Points, Wire
+    from pliant.contact.triangles import TriangleObstacle
     from pliant.errors import *
     from pliant.events import ElementCut, PlaneCut, Release
     from pliant.fitting import Fitting
@@ -68,7 +73,7 @@ if TYPE_CHECKING:
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG
     from pliant.loads import Tug, Wind
-    from pliant.maps.motions import Keyframes, Shake
+    from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
     from pliant.maps.pins import Pin
     from pliant.materials import *
     from pliant.mesh import Mesh
@@ -81,6 +86,7 @@ if TYPE_CHECKING:
     from pliant.systems.barrier_contact import BarrierContact
     from pliant.systems.eigenfit import EigenFit
     from pliant.systems.penalty_contact import PenaltyContact
+    from pliant.systems.row_contact import RowContact
     from pliant.units import quantity
 
 

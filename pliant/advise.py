@@ -18,7 +18,7 @@ from pliant.bodies import OfMaterial, bodies_of
 from pliant.energies.attachment import Attachment
 from pliant.errors import PliantError, SceneError
 from pliant.integrators import BDF2, SDIRK2, ImplicitMidpoint
-from pliant.integrators.base import Special, Wrapping
+from pliant.integrators.base import Wrapping, fits
 from pliant.linear.modes import highest, lowest
 from pliant.materials.base import Isotropic, lame, summands
 from pliant.mesh.measures import edge_lengths
@@ -67,7 +67,7 @@ def advise(scene: Any, *, count: int = 6) -> Advice:
     integrator = scene.integrator
     while isinstance(integrator, Wrapping):  # one that cuts or follows modes as it goes
         integrator = integrator.integrator
-    if isinstance(integrator, Special):
+    if not fits(integrator, Elastodynamics):
         what = f"{type(integrator).__name__} steps systems of its own kind"
         raise SceneError(what, where="advise", remedy="ask for scenes of elastic bodies, or lower h and compare")
     system = scene.system()

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Deforming
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Composed, Measuring, Touching, parts_of
+from pliant.systems.base import Composed, Measuring, Stretching, Touching, parts_of
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,10 @@ def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
 
 
 def smallest_det(system: Any, q: Array) -> float | None:
-    """The smallest det F over the elements of all energies that have one; None when none has."""
+    """The smallest det F over the elements of all energies and parts that have one; None when none has."""
     with np.errstate(all="ignore"):
         dets = [energy.det(q[own]) for _, energy, own in deforming(system)]
+        dets += [part.det(q[own]) for part, own in parts_of(system) if isinstance(part, Stretching)]
     return min((float(d.min()) for d in dets if len(d)), default=None)
 
 

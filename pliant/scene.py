@@ -28,6 +28,7 @@ from pliant.maps.pins import Pin
 from pliant.parts import Made, Place
 from pliant.policy import read_policy, steps_of
 from pliant.state import State
+from pliant.systems.base import Reshaping
 from pliant.systems.contact import ContactChoice, ContactModel
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
@@ -119,7 +120,8 @@ class Scene:
         """The classes of systems that an integrator of this scene meets."""
         apart = [b for b in self.bodies if _apart(b)]
         kinds = ([Elastodynamics] if len(apart) < len(self.bodies) else []) + [b.kind for b in apart]
-        alone = len(kinds) == 1 and not self.attachments and (self.contact is None or kinds == [Elastodynamics])
+        own = self.contact is None or kinds == [Elastodynamics] or issubclass(kinds[0], Reshaping)  # contact is theirs
+        alone = len(kinds) == 1 and not self.attachments and own
         return list(dict.fromkeys(kinds if alone else [*kinds, Coupled]))
 
     def _read_vectors(self) -> None:

@@ -27,7 +27,7 @@ from pliant.linear.inverse import Inverse, Matrix, Solvable, dense_inverse
 from pliant.linear.kkt import Point
 from pliant.linear.lowrank import Corrected
 from pliant.linear.qp import QPSolver, solve_qp
-from pliant.linear.staggered import Slip, Staggered, dense
+from pliant.linear.staggered import Slip, Staggered
 from pliant.state import Counts, SolveReport, State
 
 Rows = tuple[Matrix, Array]
@@ -132,6 +132,7 @@ class Moved:
     system: Any = None
     start: State | None = None  # where it set out from in the coordinates of the new system
     work: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, float] = field(default_factory=dict)  # of the step, for the history of its report
 
 
 class Prepared(Protocol):
@@ -205,18 +206,19 @@ def velocity_step(
 
     With ``J (N, n)``, A and b are those of the material, and the programme is that of J^T A J and J^T b. ``linear`` is
     a LinearSolver (default `Cholesky`), ``qp`` a QP solver of `pliant.linear.qp`; ``memory`` is the analysis or warm
-    start returned by the previous step. With friction along ``slip``, or a matrix that is never formed, impulses are
-    found first: `Staggered`. Such a matrix is solved with from ``guess (n,)``.
+    start returned by the previous step. With friction along ``slip``, a matrix that is never formed, or inequalities on
+    a sparse one and no ``qp``, impulses are found first: `Staggered`. Such a matrix is solved with from ``guess (n,)``.
     """
     if J is not None:
         A, b = project(J, A, b)
     if _empty(equality) and _empty(inequality):
         return _unconstrained(A, b, linear or Cholesky(), memory, guess)
-    if isinstance(A, Solvable | Corrected) or (slip is not None and len(slip)):
+    few = qp is None and sp.issparse(A) and not _empty(inequality)  # few rows on a large matrix: factor it just once
+    if few or isinstance(A, Solvable | Corrected) or (slip is not None and len(slip)):
         return _by_impulses(A, b, (equality, inequality, slip), linear or Cholesky(), friction, memory)
     start = perf_counter()
     options = {} if qp is None else {"solver": qp}
-    warm = memory if isinstance(memory, Point) else None
+    warm = Point(*memory) if isinstance(memory, tuple) and len(memory) == 3 else None
     result = solve_qp(sp.csc_matrix(A), -b, equality=equality, inequality=inequality, warm=warm, **options)
     report = SolveReport(
         converged=result.converged,
@@ -226,7 +228,7 @@ def velocity_step(
         seconds={"solve": perf_counter() - start},
         message=result.message,
     )
-    return VelocitySolution(result.x, result.y_equality, result.z_inequality, report, result.warm)
+    return VelocitySolution(result.x, result.y_equality, result.z_inequality, report, tuple(result.warm))
 
 
 def project(J: Matrix, A: Matrix, b: Array) -> tuple[Matrix, Array]:
@@ -251,7 +253,7 @@ def _by_impulses(
     analysis, share = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
     inverse = Inverse(A, linear, analysis)
     lower = np.concatenate([np.full(len(e), -np.inf), np.zeros(len(d))])
-    G = np.concatenate([dense(E), dense(C)])
+    G = sp.vstack([sp.csr_matrix(E), sp.csr_matrix(C)])
     found = friction.solve(inverse.columns, b, (G, np.concatenate([e, d]), lower), slip, share)
     good = found.converged and inverse.converged
     message = "" if good else f"impulses still change by {found.residual:.3g} after {found.iterations} turns"

@@ -71,6 +71,7 @@ class BISP:
     box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
+    rubs_joints: ClassVar[bool] = True
     works: ClassVar[tuple[str, ...]] = ("friction", "motors")
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: BISPMemory | None = None) -> Step:

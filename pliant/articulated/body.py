@@ -11,6 +11,7 @@ from pliant.arrays import Array, IntArray
 from pliant.articulated.bodies import Body, mesh_body
 from pliant.articulated.constraints import Constraint
 from pliant.articulated.forces import ArticulatedForce
+from pliant.articulated.friction import RubbingJoints, refuse_friction
 from pliant.articulated.joint_contacts import DryFriction, JointContact
 from pliant.articulated.joints import Free3D
 from pliant.articulated.quirks import Quirks
@@ -19,6 +20,7 @@ from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
 from pliant.contact.setting import Shape
 from pliant.errors import MeshError, SceneError
+from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
 from pliant.mesh.topology import boundary_facets
 from pliant.parts import Made, Place
@@ -69,6 +71,9 @@ class Articulated:
 
     def _made(self, scene: Any) -> Made:
         part = self.system(in_space(scene.gravity))
+        if not isinstance(scene.integrator, RubbingJoints):
+            where = f"{type(scene.integrator).__name__} with {self.name!r}"
+            refuse_friction(part, where, floors=not isinstance(scene.integrator, LinearlyImplicit))
         v = np.zeros(part.tree.dof) if self.v is None else np.array(self.v, dtype=np.float64)
         if v.shape != part.rest.shape:
             raise SceneError(f"v has {v.size} entries", where=f"{self.name}.v", remedy=f"give {part.tree.dof} rates")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numba import njit
@@ -35,10 +35,18 @@ class Friction:
             raise SceneError(f"mu = ({self.joints}, {self.external})", where="Friction", remedy="coefficients are >= 0")
 
 
-def refuse_friction(system: ArticulatedSystem, where: str) -> None:
+@runtime_checkable
+class RubbingJoints(Protocol):
+    """An integrator that finds the friction in joints."""
+
+    rubs_joints: ClassVar[bool]
+
+
+def refuse_friction(system: ArticulatedSystem, where: str, *, floors: bool = True) -> None:
     """Refuse what would rub under BISP and be ignored by the method ``where``: contacts in joints, dry joints, floors.
 
     A floor or box whose ``mu`` is None takes the method's coefficient, of which a method without friction has none.
+    Methods that see the friction of ``floors`` say False.
     """
     remedy = "step it with BISP or StaggeredProjections, or take pliant.articulated.frictionless(system)"
     name = lambda link: f"'{system.tree.names[int(link)]}'"
@@ -52,7 +60,7 @@ def refuse_friction(system: ArticulatedSystem, where: str) -> None:
             if mu != 0.0:
                 what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
                 raise SceneError(f"the friction in the {what} would not act", where=where, remedy=remedy)
-    for c in system.constraints:
+    for c in system.constraints if floors else ():
         if isinstance(c, FloorContact | BoxContact) and c.mu:
             what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would not act"
             raise SceneError(what, where=where, remedy=remedy)

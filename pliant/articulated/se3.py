@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.articulated import _kernels as kernels
 
 _SMALL = 0.1  # below this t^2 the power series (8 terms, error < 1e-19) replaces the closed forms
 _REPARAMETERISE = 1.5 * math.pi  # |r| beyond which exponential coordinates are moved to the other chart
@@ -91,43 +92,26 @@ def coefficients(r: Array) -> tuple[Array, Array, Array]:
     return s, a, b
 
 
-def coefficient_rates(r: Array, rdot: Array) -> tuple[Array, Array]:
-    """(da/dt, db/dt) along rdot: da/d(t^2) = (s - 2a)/(2 t^2), db/d(t^2) = (a - 3b)/(2 t^2)."""
-    t2 = np.sum(r * r, axis=-1)
-    small = np.abs(t2) < _SMALL
-    safe = np.where(small, 1.0, t2)
-    s, a, b = coefficients(r)
-    da, db = np.zeros_like(t2), np.zeros_like(t2)
-    for k in range(8, 0, -1):  # derivative of the series: sum_k (-1)^k k t2^(k-1) / (2k + first)!
-        da = da * t2 + (-1) ** k * k / math.factorial(2 * k + 2)
-        db = db * t2 + (-1) ** k * k / math.factorial(2 * k + 3)
-    rate = 2.0 * np.sum(r * rdot, axis=-1)
-    return rate * np.where(small, da, (s - 2.0 * a) / (2.0 * safe)), rate * np.where(
-        small, db, (a - 3.0 * b) / (2.0 * safe)
-    )
-
-
 def exp3(r: Array) -> Array:
     """Rotation matrix exp[r] (..., 3, 3) by Rodrigues' formula."""
-    s, a, _ = coefficients(r)
-    H = hat(r)
-    return np.eye(3) + s[..., None, None] * H + a[..., None, None] * (H @ H)
+    return kernels.exponentials(_flat(r), True).reshape(*r.shape, 3)
 
 
 def exp3_jacobian(r: Array) -> Array:
     """S(r) (..., 3, 3): body angular velocity = S(r) rdot."""
-    _, a, b = coefficients(r)
-    H = hat(r)
-    return np.eye(3) - a[..., None, None] * H + b[..., None, None] * (H @ H)
+    return kernels.exponentials(_flat(r), False).reshape(*r.shape, 3)
 
 
 def exp3_jacobian_rate(r: Array, rdot: Array) -> Array:
     """dS/dt along rdot (..., 3, 3)."""
-    _, a, b = coefficients(r)
-    da, db = coefficient_rates(r, rdot)
-    H, Hd = hat(r), hat(rdot)
-    wide = lambda c: c[..., None, None]
-    return -wide(da) * H - wide(a) * Hd + wide(db) * (H @ H) + wide(b) * (Hd @ H + H @ Hd)
+    kind = np.result_type(r, rdot)
+    return kernels.exponential_rates(_flat(r.astype(kind)), _flat(rdot.astype(kind))).reshape(*r.shape, 3)
+
+
+def _flat(r: Array) -> Array:
+    """(k, 3), contiguous, for the compiled loops."""
+    r = np.ascontiguousarray(r)
+    return (r if r.dtype.kind == "c" else r.astype(np.float64, copy=False)).reshape(-1, 3)
 
 
 def exp6(phi: Array) -> Array:

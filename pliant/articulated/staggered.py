@@ -49,6 +49,7 @@ class StaggeredProjections:
     box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
+    rubs_joints: ClassVar[bool] = True
     works: ClassVar[tuple[str, ...]] = ("friction",)
 
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:

@@ -74,6 +74,7 @@ class ArticulatedSystem:
             raise SceneError(
                 f"q has {self.rest.size} entries", where="ArticulatedSystem", remedy=f"give {self.tree.dof} coordinates"
             )
+        self._seen: list[Kinematics] = []
         kin = self.kinematics(self.rest, np.zeros(self.tree.dof))
         self.forces = tuple(settled(f.bind(self.tree), kin) for f in forces)
         self.constraints = tuple(c.bind(self.tree) for c in constraints)
@@ -98,7 +99,14 @@ class ArticulatedSystem:
     # ------------------------------------------------------------------------------------------------ physics
 
     def kinematics(self, q: Array, v: Array) -> Kinematics:
-        return self.tree.kinematics(q, v)
+        """Frames, twists and Jacobian at (q, v); the last ones are kept: points, inertia and forces ask in turn."""
+        for kin in self._seen:
+            if kin.q.dtype == np.result_type(q, v) and np.array_equal(kin.q, q) and np.array_equal(kin.v, v):
+                return kin
+        kin = self.tree.kinematics(q, v)
+        if not np.iscomplexobj(kin.q):
+            self._seen[:] = [kin, *self._seen[:2]]
+        return kin
 
     def assemble(self, kin: Kinematics, t: float) -> Assembly:
         """All forces at this instant, with their derivatives."""

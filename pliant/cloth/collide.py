@@ -1,16 +1,17 @@
-"""Collision detection of a sheet with its world: which features it lies on, which it has just met, what it touches.
+"""Collision detection of a sheet with what is around: features it lies on, has just met, bodies it touches.
 
-Deterministic: positions are perturbed by a fixed pattern of 1e-3 thr so that no crossing hits a vertex exactly.
+Deterministic: positions are perturbed by a fixed pattern of 1e-3 thicknesses so that no crossing hits a vertex exactly.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _collide
 from pliant.cloth.sheet import BoolArray, Sheet
-from pliant.cloth.world import Scenery, World
+from pliant.cloth.surroundings import Scenery, Surroundings
 
 LIFT = 0.1  # a vertex this many thr above its feature has left it; less would flicker while the cloth is slack
 
@@ -47,6 +48,11 @@ class FaceContacts:
     normal: Array
     gap: Array
     body: IntArray
+
+
+def chosen(hits: Any, which: IntArray) -> Any:
+    """The same record with only the entries ``which`` of all its arrays."""
+    return type(hits)(*(getattr(hits, f.name)[which] for f in fields(hits)))
 
 
 def mesh_edges(faces: IntArray) -> IntArray:
@@ -96,13 +102,13 @@ def tip_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: in
     return TipHits(face[c], edges + c, weights[c], scenery.corner_x[c], height[c])
 
 
-def face_contacts(sheet: Sheet, scenery: Scenery, world: World, h: float) -> FaceContacts:
+def face_contacts(sheet: Sheet, scenery: Scenery, around: Surroundings, h: float) -> FaceContacts:
     """Vertices at most 5 thr inside of a convex body, or outside but able to reach it in the time h.
 
     A vertex on a feature of a body is not also in contact with its faces.
     """
-    reach = world.thr + 2 * h * (np.abs(sheet.v).max(initial=0.0) + np.abs(scenery.body_v).max(initial=0.0))
-    pairs, gap = _collide.vertex_body(sheet.x, scenery.planes, scenery.plane_start, 5 * world.thr, reach)
+    reach = around.thickness + 2 * h * (np.abs(sheet.v).max(initial=0.0) + np.abs(scenery.body_v).max(initial=0.0))
+    pairs, gap = _collide.vertex_body(sheet.x, scenery.planes, scenery.plane_start, 5 * around.thickness, reach)
     vertex, plane = pairs[:, 0], pairs[:, 1]
     body = scenery.plane_body[np.searchsorted(scenery.plane_start, plane, side="right") - 1]
     own = feature_body(sheet.feature, scenery)[vertex] == body
@@ -116,7 +122,7 @@ def feature_body(feature: IntArray, scenery: Scenery) -> IntArray:
     return bodies[feature]
 
 
-def confirmed(sheet: Sheet, scenery: Scenery, world: World, h: float, *, snap: bool) -> Sheet:
+def confirmed(sheet: Sheet, scenery: Scenery, around: Surroundings, h: float, *, snap: bool) -> Sheet:
     """Features kept by the vertices that still touch them.
 
     With ``snap`` (EOL) a vertex that moved outward by more than LIFT thr has lifted off, the others are put exactly
@@ -125,14 +131,14 @@ def confirmed(sheet: Sheet, scenery: Scenery, world: World, h: float, *, snap: b
     which is no lift.
     """
     feature, x = sheet.feature.copy(), sheet.x.copy()
-    edges = world.table.edges
+    edges = around.table.edges
     v = np.flatnonzero((feature >= 0) & (feature < edges))
     e = feature[v]
     along = scenery.edge_b[e] - scenery.edge_a[e]
     t = np.einsum("ij,ij->i", x[v] - scenery.edge_a[e], along) / np.einsum("ij,ij->i", along, along)
     foot = scenery.edge_a[e] + t[:, None] * along
     normals = np.stack([scenery.edge_n1[e], scenery.edge_n2[e]], axis=1)
-    near = _tolerance(x, feature, scenery, world.thr, h) if snap else np.full(len(x), 0.5 * world.thr)
+    near = _tolerance(x, feature, scenery, around.thickness, h) if snap else np.full(len(x), 0.5 * around.thickness)
     stays = (t >= 0) & (t <= 1) & _touching(x[v] - foot, normals, near[v], snap)
     x[v[stays]] = foot[stays] if snap else x[v[stays]]
     feature[v[~stays]] = -1

@@ -16,7 +16,7 @@ from pliant.cloth.collide import EdgeHits, TipHits
 from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import FeatureTable
 from pliant.cloth.sheet import BoolArray, Sheet
-from pliant.cloth.world import Scenery, World
+from pliant.cloth.surroundings import Scenery, Surroundings
 from pliant.errors import SceneError
 
 
@@ -79,11 +79,13 @@ def keep_admitted(sheet: Sheet, scenery: Scenery, table: FeatureTable, border: B
     return replace(sheet, feature=feature)
 
 
-def fresh_edges(hits: EdgeHits, sheet: Sheet, scenery: Scenery, world: World, border: Border, zone: float) -> IntArray:
+def fresh_edges(
+    hits: EdgeHits, sheet: Sheet, scenery: Scenery, around: Surroundings, border: Border, zone: float
+) -> IntArray:
     """Which hits ask for a new vertex: the cloth has reached the edge, no end is on it yet, the border admits it."""
-    touching = np.flatnonzero((hits.gap <= 0) & (hits.gap >= -2 * world.thr))
+    touching = np.flatnonzero((hits.gap <= 0) & (hits.gap >= -2 * around.thickness))
     (a, b), e = hits.ends[touching].T, hits.feature[touching]
-    table = world.table
+    table = around.table
     tracked = [
         any(f == i or shared_edge(f, i, table.edges, table.corner_edges) >= 0 for f in ends)
         for ends, i in zip(sheet.feature[hits.ends[touching]].tolist(), e.tolist(), strict=True)

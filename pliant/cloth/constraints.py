@@ -12,6 +12,7 @@ flat rule one direction per vertex would move neither the cloth nor the energy.
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,8 +23,10 @@ from pliant.cloth.collide import EdgeHits, FaceContacts, TipHits, feature_body
 from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import creases
 from pliant.cloth.sheet import Sheet
-from pliant.cloth.system import EolCloth
-from pliant.cloth.world import Scenery
+from pliant.cloth.surroundings import Scenery
+
+if TYPE_CHECKING:
+    from pliant.cloth.system import EolCloth
 
 PUSHES = 4  # rows per vertex whose impulses are remembered
 FLAT_EDGE, FLAT_CORNER = 0.1, 0.5  # largest angle between faces at a vertex that counts as flat [rad]
@@ -31,11 +34,12 @@ FLAT_EDGE, FLAT_CORNER = 0.1, 0.5  # largest angle between faces at a vertex tha
 
 @dataclass(frozen=True)
 class Pushes:
-    """Whom rows push: vertices (k,), along unit normals (k, 3), by obstacles (k,) (-1: by a hand)."""
+    """Whom rows push: vertices (k,), along unit normals (k, 3), by obstacles (k,) (-1: by a hand), at points (k, 3)."""
 
     vertex: IntArray
     normal: Array
     body: IntArray
+    point: Array
 
     @property
     def ordinals(self) -> IntArray:
@@ -86,8 +90,8 @@ class Rows:
     def pushes(self) -> Pushes:
         """Of all blocks that have them."""
         vertex, body = ([np.zeros(0, np.int64), *(getattr(p, k) for p in self.described)] for k in ("vertex", "body"))
-        normal = np.concatenate([np.zeros((0, 3)), *(p.normal for p in self.described)])
-        return Pushes(np.concatenate(vertex), normal, np.concatenate(body))
+        normal, point = ([np.zeros((0, 3)), *(getattr(p, k) for p in self.described)] for k in ("normal", "point"))
+        return Pushes(*(np.concatenate(part) for part in (vertex, normal, body, point)))
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,7 @@ class Corners:
     slide: Array
 
     @staticmethod
-    def of(sheet: Sheet, cloth: EolCloth, scenery: Scenery) -> "Corners":
+    def of(sheet: Sheet, cloth: "EolCloth", scenery: Scenery) -> "Corners":
         on = sheet.feature >= 0
         total, cosine = folds(sheet.x, sheet.faces, on)
         slide = np.zeros((len(sheet.X), 2))
@@ -134,14 +138,14 @@ def _border_directions(sheet: Sheet, border: IntArray, slide: Array) -> None:
     slide[a] = np.column_stack([-d[:, 1], d[:, 0]]) / np.linalg.norm(d, axis=1, keepdims=True)
 
 
-def _crease_directions(sheet: Sheet, cloth: EolCloth, scenery: Scenery, slide: Array) -> None:
+def _crease_directions(sheet: Sheet, cloth: "EolCloth", scenery: Scenery, slide: Array) -> None:
     """Unit mean of the material directions of the crease edges at each inner vertex; F^+ e where there is none."""
     inner = (sheet.feature >= 0) & ~slide.any(axis=1)
     if not inner.any():
         return
-    f, k = np.nonzero(creases(sheet, cloth.world.table))
+    f, k = np.nonzero(creases(sheet, cloth.around.table))
     sums = crease_sums(sheet.X, sheet.faces[f, (k + 1) % 3], sheet.faces[f, (k + 2) % 3])
-    lone = np.flatnonzero(inner & ~sums.any(axis=1) & (sheet.feature < cloth.world.table.edges))
+    lone = np.flatnonzero(inner & ~sums.any(axis=1) & (sheet.feature < cloth.around.table.edges))
     if len(lone):
         e = sheet.feature[lone]
         sums[lone] = material_directions(vertex_gradients(sheet, lone), scenery.edge_b[e] - scenery.edge_a[e])
@@ -150,16 +154,16 @@ def _crease_directions(sheet: Sheet, cloth: EolCloth, scenery: Scenery, slide: A
 
 
 def feature_rows(
-    cloth: EolCloth, sheet: Sheet, scenery: Scenery, rule: EdgeRule, corners: Corners, rows: tuple[Rows, Rows]
+    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, rule: EdgeRule, corners: Corners, rows: tuple[Rows, Rows]
 ) -> None:
     """Rows of all vertices on features, added to ``rows`` = (equalities, inequalities)."""
     equal, bound = rows
-    edges = cloth.world.table.edges
+    edges = cloth.around.table.edges
     number = np.full(len(sheet.X), -1)
     number[cloth.eol] = np.arange(len(cloth.eol))
     on = np.flatnonzero(sheet.feature >= 0)
     bodies = feature_body(sheet.feature[on], scenery)
-    speeds = scenery.velocity(bodies, sheet.x[on])
+    speeds = scenery.scripted(bodies, sheet.x[on])
     outer = np.isin(on, cloth.border)
     pushed, held, slides = [], [], []
     for i, v in enumerate(on.tolist()):
@@ -175,7 +179,7 @@ def feature_rows(
     for pairs, target in ((pushed, bound), (held, equal)):
         if pairs:
             at, d = np.array([i for i, _ in pairs]), np.array([d for _, d in pairs])
-            who = Pushes(on[at], d, bodies[at]) if target is bound else None
+            who = Pushes(on[at], d, bodies[at], sheet.x[on[at]])
             target.add(3 * on[at][:, None] + np.arange(3), d, np.einsum("ij,ij->i", d, speeds[at]), who)
     if slides:
         columns = 3 * len(sheet.X) + 2 * number[slides][:, None] + np.arange(2)
@@ -188,15 +192,15 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def _edge_directions(
-    cloth: EolCloth, scenery: Scenery, rule: EdgeRule, corners: Corners, v: int, e: int
+    cloth: "EolCloth", scenery: Scenery, rule: EdgeRule, corners: Corners, v: int, e: int
 ) -> tuple[list[Array], list[Array]]:
     """Directions to push along and to hold at a vertex on an edge feature."""
     n1, n2 = scenery.edge_n1[e], scenery.edge_n2[e]
     along = scenery.edge_b[e] - scenery.edge_a[e]
     along = along / np.linalg.norm(along)
     if scenery.edge_wire[e]:
-        return [n1], [cross(n1, along)] if cloth.eulerian else []
-    if cloth.eulerian and corners.bend[v] < FLAT_EDGE:
+        return [n1], [cross(n1, along)] if cloth.method.slides else []
+    if cloth.method.slides and corners.bend[v] < FLAT_EDGE:
         n = corners.normal[v] if corners.normal[v] @ (n1 + n2) > 0 else -corners.normal[v]
         across = cross(n, along)
         return [n], [across / np.linalg.norm(across)]
@@ -215,8 +219,8 @@ def _corner_directions(scenery: Scenery, corners: Corners, v: int, c: int) -> tu
 
 def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, bound: Rows) -> None:
     """Vertices at body faces; a positive gap may close within the step, a negative one opens slowly."""
-    speed = np.einsum("ij,ij->i", contacts.normal, scenery.velocity(contacts.body, sheet.x[contacts.vertex]))
-    who = Pushes(contacts.vertex, contacts.normal, contacts.body)
+    speed = np.einsum("ij,ij->i", contacts.normal, scenery.scripted(contacts.body, sheet.x[contacts.vertex]))
+    who = Pushes(contacts.vertex, contacts.normal, contacts.body, sheet.x[contacts.vertex])
     bound.add(3 * contacts.vertex[:, None] + np.arange(3), contacts.normal, speed + relief(contacts.gap, h), who)
 
 
@@ -227,9 +231,9 @@ def crossing_rows(hits: EdgeHits, sheet: Sheet, scenery: Scenery, h: float, boun
     n = scenery.edge_n1[e] + scenery.edge_n2[e]
     n /= np.linalg.norm(n, axis=1, keepdims=True)
     gap = np.einsum("ij,ij->i", n, (1 - s) * sheet.x[a] + s * sheet.x[b] - hits.point)
-    speed = np.einsum("ij,ij->i", n, scenery.velocity(body, hits.point))
+    speed = np.einsum("ij,ij->i", n, scenery.scripted(body, hits.point))
     columns = (3 * hits.ends[:, :, None] + np.arange(3)).reshape(-1, 6)
-    who = Pushes(np.where(hits.s < 0.5, a, b), n, body)
+    who = Pushes(np.where(hits.s < 0.5, a, b), n, body, hits.point)
     bound.add(columns, np.hstack([(1 - s) * n, s * n]), speed + relief(gap, h), who)
 
 
@@ -242,11 +246,11 @@ def tip_rows(hits: TipHits, sheet: Sheet, scenery: Scenery, h: float, where: tup
     c = hits.feature - edges
     corners, w, n = sheet.faces[hits.face], hits.weights, scenery.corner_n[c]
     gap = np.einsum("ij,ij->i", n, np.einsum("ki,kij->kj", w, sheet.x[corners]) - hits.point)
-    speed = np.einsum("ij,ij->i", n, scenery.velocity(scenery.corner_body[c], hits.point))
+    speed = np.einsum("ij,ij->i", n, scenery.scripted(scenery.corner_body[c], hits.point))
     columns = (3 * corners[:, :, None] + np.arange(3)).reshape(-1, 9)
     nearest = corners[np.arange(len(c)), np.argmax(w, axis=1)]
     values = (w[:, :, None] * n[:, None, :]).reshape(-1, 9)
-    bound.add(columns, values, speed + relief(gap, h), Pushes(nearest, n, scenery.corner_body[c]))
+    bound.add(columns, values, speed + relief(gap, h), Pushes(nearest, n, scenery.corner_body[c], hits.point))
 
 
 def relief(gap: Array, h: float) -> Array:

@@ -14,7 +14,7 @@ from pliant.cloth.collide import feature_body
 from pliant.cloth.constraints import Pushes
 from pliant.cloth.kinematics import material_velocities
 from pliant.cloth.sheet import Sheet, signed_areas
-from pliant.cloth.world import Scenery, World
+from pliant.cloth.surroundings import Scenery, Surroundings
 
 
 def lumped_masses(sheet: Sheet, rho: float) -> Array:
@@ -23,28 +23,29 @@ def lumped_masses(sheet: Sheet, rho: float) -> Array:
     return np.float64(rho / 3) * np.bincount(sheet.faces.ravel(), np.repeat(A, 3), minlength=len(sheet.X))
 
 
-def rubbed(sheet: Sheet, scenery: Scenery, world: World, rho: float, contacts: tuple[Pushes, Array]) -> Sheet:
+def rubbed(sheet: Sheet, scenery: Scenery, around: Surroundings, rho: float, contacts: tuple[Pushes, Array]) -> Sheet:
     """The sheet after friction with the ``contacts`` = (pushes, their impulses (k,) [N s])."""
-    if world.mu == 0:
+    if around.mu == 0:
         return sheet
     n = len(sheet.X)
     total, body = np.zeros((n, 3)), np.full(n, -1, dtype=np.int64)
     pushes, impulses = contacts
+    impulses = np.where(pushes.body < scenery.live, impulses, 0.0)  # live bodies rub in the solve of all parts
     np.add.at(total, pushes.vertex, impulses[:, None] * pushes.normal)
     body[pushes.vertex] = pushes.body
     own = feature_body(sheet.feature, scenery)
     body = np.where(own >= 0, own, body)
-    touching = np.flatnonzero((np.linalg.norm(total, axis=1) > 0) & (body >= 0))
+    touching = np.flatnonzero((np.linalg.norm(total, axis=1) > 0) & (body >= 0) & (body < scenery.live))
     u, m = material_velocities(sheet), lumped_masses(sheet, rho)
     v, V = sheet.v.copy(), sheet.V.copy()
-    edges = world.table.edges
+    edges = around.table.edges
     speeds = scenery.velocity(body[touching], sheet.x[touching])
     for i, carried in zip(touching, speeds, strict=True):
         j = np.linalg.norm(total[i])
         normal = total[i] / j
         slip = u[i] - carried
         slip = slip - (slip @ normal) * normal
-        scale = max(0.0, 1 - world.mu * j / m[i] / (np.linalg.norm(slip) + 1e-300))
+        scale = max(0.0, 1 - around.mu * j / m[i] / (np.linalg.norm(slip) + 1e-300))
         feature = sheet.feature[i]
         if feature < 0:
             v[i] -= (1 - scale) * slip

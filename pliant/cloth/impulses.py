@@ -10,7 +10,7 @@ from pliant.arrays import Array, IntArray
 from pliant.cloth.constraints import PUSHES, Pushes, Rows
 from pliant.linear.kkt import Point
 from pliant.linear.qp import Clarabel, QPSolver
-from pliant.velocity_step import VelocitySolution, velocity_step
+from pliant.velocity_step import Block, VelocitySolution, velocity_step
 
 
 def remembered_impulses(z: Array, pushes: Pushes, n: int) -> Array:
@@ -29,21 +29,18 @@ def expected_impulses(memory: Array | None, origin: IntArray, bound: Rows) -> Ar
     return np.where(kept >= 0, kept, np.where(bound.right > -1e-6, 1.0, 0.0))
 
 
-def solve(
-    A: sp.csr_matrix, b: Array, equal: Rows, bound: Rows, method: tuple[QPSolver, Array | None]
-) -> VelocitySolution:
-    """The velocity step by a quadratic programme solver, from a guess of the impulses.
+def solve(block: Block, guess: Array | None, vertices: IntArray, qp: QPSolver) -> VelocitySolution:
+    """The velocity step by a quadratic programme solver, from a guess of the impulses at the ``vertices``.
 
     Obstacles that contradict each other have no solution: then the rows are relaxed, and the report names the vertices.
     """
-    qp, guess = method
-    size = len(b)
-    warm = None if guess is None else Point(np.zeros(size), np.zeros(len(equal.right)), guess)
-    equality, inequality = equal.matrix(size), bound.matrix(size)
-    solution = velocity_step(A, b, equality=equality, inequality=inequality, qp=qp, memory=warm)
+    assert block.equality is not None and block.inequality is not None
+    equality, inequality = block.equality, block.inequality
+    warm = None if guess is None else Point(np.zeros(len(block.b)), np.zeros(len(equality[1])), guess)
+    solution = velocity_step(block.A, block.b, equality=equality, inequality=inequality, qp=qp, memory=warm)
     if solution.report.converged or not solution.report.message.startswith("infeasible"):
         return solution
-    return relaxed(A, b, equality, inequality, bound.pushes.vertex)
+    return relaxed(block.A, block.b, equality, inequality, vertices)
 
 
 def relaxed(

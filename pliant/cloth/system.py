@@ -1,8 +1,9 @@
 """Cloth whose vertices on sharp features also move in the material: M(q) qddot = f with q = (x, X of EOL vertices)."""
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,35 +11,53 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _fill
 from pliant.cloth._topology import neighbours
+from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.grip import Grip
+from pliant.cloth.hands import Hold
 from pliant.cloth.kinematics import MASS, corner_velocities, deformation_gradients, quadratic_velocity
 from pliant.cloth.material import ClothMaterial
+from pliant.cloth.prepare import PreparedCloth, prepare
 from pliant.cloth.sheet import Sheet, open_edges, signed_areas
-from pliant.cloth.world import World
+from pliant.cloth.surroundings import Placement, Surroundings
+from pliant.cloth.touching import touching
+from pliant.contact.sharp import Sharp
 from pliant.energies.bending import cotangent_stencils
 from pliant.energies.membrane import lame, material_gradients
 from pliant.kernels import membrane
 from pliant.pattern import Pattern
 from pliant.state import State
 from pliant.systems.base import Weights
+from pliant.systems.contact import Touch
+from pliant.velocity_step import Linearisation
+
+DEFAULT, LINEARISATION = Eulerian(), Linearisation()
 
 
 class EolCloth:
-    """The mesh of a moment with its material and its world; a step that changes the mesh returns a new one.
+    """The mesh of a moment with its material and what is around it; a step that changes the mesh returns a new one.
 
     Coordinates q (3n + 2e,): positions of all n vertices, then the material positions of the e vertices that lie on a
     feature. ``sheet`` supplies the mesh, ``X`` of the other vertices, features and fixed vertices; its x, v, V are
-    those of the moment the mesh was made and not used. ``grip`` is a hand that pulls at it.
+    those of the moment the mesh was made. ``holds`` prescribe velocities of material points, ``grip`` is a spring that
+    pulls at one.
     """
 
     symmetric: ClassVar[bool] = True
 
     def __init__(
-        self, sheet: Sheet, material: ClothMaterial, world: World, *, eulerian: bool = True, grip: Grip | None = None
+        self,
+        sheet: Sheet,
+        material: ClothMaterial,
+        around: Surroundings,
+        method: Eulerian = DEFAULT,
+        holds: Sequence[Hold] = (),
+        grip: Grip | None = None,
     ) -> None:
-        self.sheet, self.material, self.world, self.eulerian, self.grip = sheet, material, world, eulerian, grip
+        self.sheet, self.material, self.around, self.method = sheet, material, around, method
+        self.holds, self.grip = tuple(holds), grip
         n = len(sheet.X)
-        self.eol: IntArray = np.flatnonzero((sheet.feature >= 0) & ~sheet.fixed) if eulerian else np.zeros(0, np.int64)
+        moving = (sheet.feature >= 0) & ~sheet.fixed & method.slides
+        self.eol: IntArray = np.flatnonzero(moving)
         number = np.full(n, -1, dtype=np.int64)
         number[self.eol] = np.arange(len(self.eol))
         self.neighbours: IntArray = neighbours(sheet.faces, n)
@@ -76,9 +95,52 @@ class EolCloth:
     def prescribe(self, q: Array, t: float) -> Array:
         return q
 
+    def initial(self) -> State:
+        """The state of the sheet it was made with, at t = 0."""
+        return self.pack(self.sheet, 0.0)
+
     def topology(self) -> Sheet:
-        """What makes this system again, with its material and world."""
+        """What `restored` makes this system again from."""
         return self.sheet
+
+    def restored(self, topology: Sheet) -> "EolCloth":
+        """The same cloth with another mesh."""
+        return EolCloth(topology, self.material, self.around, self.method, self.holds, self.grip)
+
+    def shown(self, bodies: Sequence[Sharp]) -> "EolCloth":
+        """The same cloth with ``bodies`` of other parts, in their own frames, that `prepare` is told the places of."""
+        around = replace(self.around, live=tuple(bodies))
+        return EolCloth(self.sheet, self.material, around, self.method, self.holds, self.grip)
+
+    def point_jacobian(self, q: Array) -> sp.csr_matrix:
+        """J (3 n, N): the vertices move with xdot, whatever the material does there."""
+        n = 3 * len(self.sheet.X)
+        return sp.csr_matrix((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, len(q)))
+
+    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
+        return sp.csr_matrix((len(q), len(q)))
+
+    @property
+    def rest(self) -> Array:
+        """The coordinates of the sheet it was made with."""
+        return self.initial().q
+
+    def prepare(
+        self,
+        state: State,
+        h: float,
+        memory: Any = None,
+        how: Linearisation = LINEARISATION,
+        live: Sequence[Placement] = (),
+    ) -> PreparedCloth:
+        """A velocity step of h [s] up to its solve; ``live`` says where the live bodies are and how they move."""
+        return prepare(self, state, h, memory, how, live)
+
+    def contacts(self, q: Array, v: Array, t: float, live: Sequence[Placement] = ()) -> Touch | None:
+        """What touches at a moment; None where that is unknown because live bodies are around and were not shown."""
+        if len(live) != len(self.around.live):
+            return None
+        return touching(self, self.unpack(q, v), self.around.at(t, live))
 
     def cells(self) -> list[IntArray]:
         """The triangles over the rows of `positions`."""
@@ -103,14 +165,6 @@ class EolCloth:
         held = copy(self)
         held.grip = grip
         return held
-
-    def carried(self, q: Array, t: float) -> Array:
-        """Velocities (e, 3) of the obstacles at the EOL vertices [m/s]."""
-        if not len(self.eol):
-            return np.zeros((0, 3))
-        scenery = self.world.at(t)
-        bodies = np.concatenate([scenery.edge_body, scenery.corner_body])[self.sheet.feature[self.eol]]
-        return scenery.velocity(bodies, self.positions(q)[self.eol])
 
     # -- physics
 
@@ -151,7 +205,7 @@ class EolCloth:
         out = np.zeros(len(q))
         b, A, F = self._geometry(sheet)
         g = -membrane.element_gradients(sheet.x, sheet.faces, b, A, self._mu, self._lam)
-        g += (self.material.rho / 3 * A)[:, None, None] * np.asarray(self.world.gravity)
+        g += (self.material.rho / 3 * A)[:, None, None] * np.asarray(self.around.gravity)
         _fill.add_vector(out, self._graph[2], sheet.faces, g, F)
         w, k = self._hinge_stencils(sheet)
         f = w[:, None] * np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
@@ -229,9 +283,14 @@ class EolCloth:
             "kinetic": self.kinetic(sheet),
             "membrane": float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam)),
             "bending": 0.5 * float(w @ np.einsum("mj,mj->m", kappa, kappa)),
-            "gravity": -self.material.rho * float(A @ (centre @ np.asarray(self.world.gravity))),
+            "gravity": -self.material.rho * float(A @ (centre @ np.asarray(self.around.gravity))),
             **({} if self.grip is None else {"attachment": self.grip.energy(sheet)}),
         }
+
+    def det(self, q: Array) -> Array:
+        """By how much every face (m,) is larger than at rest: the product of its two principal stretches."""
+        F = self._geometry(self.unpack(q, np.zeros_like(q)))[2]
+        return np.asarray(np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1))
 
     def kinetic(self, sheet: Sheet) -> float:
         """1/2 u^T M u of the velocities u of the material [J]."""

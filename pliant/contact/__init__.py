@@ -6,9 +6,10 @@ from pliant.contact.initial import OverlapError
 from pliant.contact.intersect import intersections
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Obstacle, Plane, Sphere
 from pliant.contact.pairs import PairDetector
+from pliant.contact.sharp import Hull, Points, Sharp, Wire
 from pliant.contact.triangles import TriangleObstacle
 
-OBSTACLES = (Plane, Sphere, Box, Cylinder, Bowl, TriangleObstacle)
+OBSTACLES = (Plane, Sphere, Box, Cylinder, Bowl, TriangleObstacle, Hull, Points, Wire)
 
 __all__ = [
     "OBSTACLES",
@@ -17,12 +18,16 @@ __all__ = [
     "BridsonFriction",
     "Contacts",
     "Cylinder",
+    "Hull",
     "Obstacle",
     "OverlapError",
     "PairDetector",
     "Plane",
+    "Points",
     "Projected",
+    "Sharp",
     "Sphere",
     "TriangleObstacle",
+    "Wire",
     "intersections",
 ]

@@ -2,22 +2,23 @@
 
 Each is described in its own frame and moved by an optional rigid `Motion`. ``container`` marks those whose free side is
 convex (a plane, a bowl): there a triangle is clear of the obstacle when its corners are. Several planes together make a
-trough, a corner or a box seen from within.
+trough, a corner or a box seen from within. Those with sharp features have them by `features` (see
+`pliant.contact.sharp`, where hulls, nails and wires are).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
-from pliant.arrays import Array, IntArray, unit
+from pliant.arrays import Array, unit
+from pliant.contact.sharp import NO_SURFACE, Features, Surface, flat_features, hull_features
 from pliant.errors import SceneError
-from pliant.maps.motions import Motion
+from pliant.maps.motions import Motion, Vector
 from pliant.units import read_fields
-
-Vector = tuple[float, float, float]
-Surface = tuple[Array, IntArray]
 
 
 class Obstacle(Protocol):
@@ -48,7 +49,6 @@ class Obstacle(Protocol):
         ...
 
 
-NO_SURFACE: Surface = (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
 NO_POINTS = np.zeros((0, 3))
 
 
@@ -82,6 +82,9 @@ class Plane:
 
     def inner_points(self) -> Array:
         return NO_POINTS
+
+    def features(self) -> Features:
+        return flat_features(self.normal, float(np.dot(self.normal, self.point)))
 
 
 @dataclass(frozen=True)
@@ -158,14 +161,15 @@ class Bowl:
 
 @dataclass(frozen=True)
 class Box:
-    """A solid box with edges ``size`` along its own axes."""
+    """A solid box with edges ``size`` along its own axes, turned about its center by the rotation vector ``turn``."""
 
     center: Vector = (0.0, 0.0, 0.0)
     size: Vector = (1.0, 1.0, 1.0)
     motion: Motion | None = None
     name: str = "box"
+    turn: Vector = (0.0, 0.0, 0.0)
     container: ClassVar[bool] = False
-    units: ClassVar[dict[str, str]] = {"center": "m", "size": "m"}
+    units: ClassVar[dict[str, str]] = {"center": "m", "size": "m", "turn": "1"}
 
     def __post_init__(self) -> None:
         read_fields(self)
@@ -173,14 +177,14 @@ class Box:
             _positive(length, f"{self.name}.size")
 
     def distance(self, x: Array) -> tuple[Array, Array]:
-        y = x - self.center
+        y = (x - self.center) @ self._axes
         q = np.abs(y) - 0.5 * np.asarray(self.size)
         sign = np.where(y < 0.0, -1.0, 1.0)
         outside = np.maximum(q, 0.0)
         far, n = _radial(outside)
         inside = q.max(axis=1) < 0.0
         n[inside] = np.eye(3)[np.argmax(q[inside], axis=1)]
-        return np.where(inside, q.max(axis=1), far), n * sign
+        return np.where(inside, q.max(axis=1), far), (n * sign) @ self._axes.T
 
     def curvature(self, x: Array) -> Array | None:
         return None  # flat within every face's region, which is where penalties act
@@ -188,10 +192,22 @@ class Box:
     def surface(self) -> Surface:
         from pliant.contact.tessellate import cuboid
 
-        return cuboid(np.asarray(self.center), np.asarray(self.size))
+        return self._corners(), cuboid(np.zeros(3), np.ones(3))[1]
 
     def inner_points(self) -> Array:
         return np.array([self.center], dtype=np.float64)
+
+    def features(self) -> Features:
+        return hull_features(self._corners(), np.pi / 6, self.name)[0]
+
+    def _corners(self) -> Array:
+        signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=np.float64)
+        return np.asarray(0.5 * signs * np.asarray(self.size) @ self._axes.T + np.asarray(self.center))
+
+    @cached_property
+    def _axes(self) -> Array:
+        """Its own axes as columns (3, 3)."""
+        return np.asarray(Rotation.from_rotvec(self.turn).as_matrix())
 
 
 @dataclass(frozen=True)

@@ -5,37 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.maps.motions import Motion
+from pliant.maps.motions import Motion, Pose, RigidMotion
 
 EPSILON = 1e-7  # s: the backward difference that stands for a velocity when no time passes
-
-
-@dataclass(frozen=True, eq=False)
-class Pose:
-    """x = origin + R X for points X of the obstacle's own frame; ``R (3, 3)`` is a rotation."""
-
-    R: Array
-    origin: Array
-
-    def local(self, x: Array) -> Array:
-        """Points (p, 3) in the obstacle's own frame."""
-        return (x - self.origin) @ self.R
-
-    def turn(self, directions: Array) -> Array:
-        """Directions (p, 3) of the own frame, in space."""
-        return directions @ self.R.T
-
-    def world(self, X: Array) -> Array:
-        return X @ self.R.T + self.origin
-
-
 REST = Pose(np.eye(3), np.zeros(3))
 
 
 def pose_at(motion: Motion | None, t: float) -> Pose:
-    """The pose a rigid motion has brought the obstacle to, read off four of its points."""
+    """The pose a motion has brought the obstacle to; one that does not tell it is read off four of its points."""
     if motion is None:
         return REST
+    if isinstance(motion, RigidMotion):
+        return motion.pose(t)
     x = motion.positions(np.vstack([np.zeros(3), np.eye(3)]), t)
     return Pose((x[1:] - x[0]).T, x[0])
 

@@ -8,7 +8,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting
-from pliant.errors import MissingDependency
+from pliant.errors import MissingDependency, SceneError
 from pliant.mesh.topology import edges
 
 CAUTION = 0.9  # part of the way to the first touch that a step may go
@@ -49,6 +49,9 @@ class Surfaces:
                 faces.append(F + count)
                 others.append(np.full(len(X), -1 - k))
                 count += len(X)
+            elif not obstacle.container:
+                remedy = "use PenaltyContact, or Eulerian cloth with RowContact"
+                raise SceneError("it has no surface for a barrier", where=f"obstacles.{obstacle.name}", remedy=remedy)
         self.owner = np.concatenate([setting.body[self.skin], *others])  # body, or -1 - obstacle, per vertex
         F = np.concatenate([*faces, np.zeros((0, 3), np.int64)])
         E = np.concatenate([edges(F) if len(F) else np.zeros((0, 2), np.int64), *wires])

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.pose import pose_at
+from pliant.contact.sharp import Sharp
 from pliant.errors import PliantError
 from pliant.record import Run
 
@@ -38,19 +38,31 @@ def scene_of(run: Run) -> Any:
 
 def shapes_of(scene: Any, low: Array, high: Array) -> list[Shape]:
     """The obstacles of a scene; of unbounded ones what is near the box [m] that is seen."""
+    return [_shape(obstacle, low, high) for obstacle in obstacles_of(scene)]
+
+
+def obstacles_of(scene: Any) -> list[Any]:
+    """The obstacles of a scene, of its integrator where that corrects the state, and of the scene it is made around."""
     met = [*getattr(scene, "obstacles", ()), *getattr(getattr(scene, "integrator", None), "obstacles", ())]
-    solid = [_solid(one, low, high) for one in met if hasattr(one, "distance")]
-    return solid + [_sharp(one) for one in getattr(getattr(scene, "world", None), "obstacles", ())]
+    around = getattr(scene, "scene", None)
+    return met + ([] if around is None else [o for o in obstacles_of(around) if all(o is not m for m in met)])
 
 
-def _solid(obstacle: Any, low: Array, high: Array) -> Shape:
-    """An obstacle with a formula: its own surface, or a patch of it."""
+def _shape(obstacle: Any, low: Array, high: Array) -> Shape:
+    """Its own surface, a patch of it where it is unbounded, else its edges or tips."""
     X, triangles = obstacle.surface()
-    if not len(triangles):
+    lines = NONE[1]
+    if not len(triangles) and obstacle.container:
         below = np.array([*0.5 * (low + high)[:2], low[2]])  # things lie on floors and in bowls
         near = pose_at(obstacle.motion, 0.0).local(below[None])[0]
         X, triangles = _patch(obstacle, near, 0.55 * float(np.linalg.norm(high - low)))
-    return Shape(lambda t: pose_at(obstacle.motion, t).world(X), triangles, NONE[1], obstacle.motion is not None)
+    elif isinstance(obstacle, Sharp) and len(triangles):
+        X = X.mean(axis=0) + 0.997 * (X - X.mean(axis=0))  # a little smaller, so that cloth on its faces is seen
+    elif isinstance(obstacle, Sharp):
+        sharp = obstacle.features()
+        X = np.concatenate([sharp.edges.reshape(-1, 3), sharp.corners])
+        lines = np.arange(2 * len(sharp.edges)).reshape(-1, 2)
+    return Shape(lambda t: pose_at(obstacle.motion, t).world(X), triangles, lines, obstacle.motion is not None)
 
 
 def _patch(obstacle: Any, near: Array, radius: float) -> tuple[Array, IntArray]:
@@ -68,20 +80,3 @@ def _patch(obstacle: Any, near: Array, radius: float) -> tuple[Array, IntArray]:
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     there = np.abs(obstacle.distance(X)[0]) < 1e-6 * radius
     return X, triangles[there[triangles].all(axis=1)]
-
-
-def _sharp(obstacle: Any) -> Shape:
-    """An obstacle of cloth: the hull of a polyhedron, a wire, or tips."""
-    X = np.asarray(obstacle.points if hasattr(obstacle, "points") else [obstacle.start, obstacle.end], dtype=float)
-    triangles, lines = NONE
-    if hasattr(obstacle, "offsets"):
-        triangles = ConvexHull(X).simplices.astype(np.int64)
-        X = X.mean(axis=0) + 0.997 * (X - X.mean(axis=0))  # a little smaller, so that cloth on its faces is seen
-    elif not hasattr(obstacle, "points"):
-        lines = np.array([[0, 1]])
-
-    def at(t: float) -> Array:
-        R, p = obstacle.motion.pose(t)
-        return (X - np.asarray(obstacle.motion.pivot)) @ R.T + p
-
-    return Shape(at, triangles, lines, not obstacle.motion.still)

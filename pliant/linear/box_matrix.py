@@ -70,6 +70,7 @@ class SparseBox:
 
     def __init__(self, H: sp.csr_matrix, analysis: Any = None) -> None:
         self.values, self.diagonal, self.analysis = H, H.diagonal(), analysis
+        self._part = sp.csr_matrix((H.data, H.indices, H.indptr), shape=H.shape)  # refilled by every factorization
 
     def multiply(self, x: Array) -> Array:
         return np.asarray(self.values @ x)
@@ -80,8 +81,8 @@ class SparseBox:
 
     def factor(self, free: BoolArray, add: Array) -> Solve:
         H = self.values
-        data = _masked(H.data, H.indices, H.indptr, free, add, float(self.diagonal.max()) + 1e-300)
-        factor = Cholesky().factor(sp.csr_matrix((data, H.indices, H.indptr), shape=H.shape), self.analysis)
+        self._part.data = _masked(H.data, H.indices, H.indptr, free, add, float(self.diagonal.max()) + 1e-300)
+        factor = Cholesky().factor(self._part, self.analysis)
         self.analysis = factor.memory
         return lambda b: factor.solve(np.where(free, b, 0.0))
 

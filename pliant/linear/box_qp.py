@@ -3,7 +3,7 @@
 H = T M^-1 T^T is only semidefinite (eight tangents, one direction to slip), so methods must accept that.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from pliant.errors import NotPositiveDefinite
 from pliant.linear.box_matrix import BoolArray, BoxMatrix, Solve, box_matrix
 from pliant.linear.kkt import Programme
 from pliant.linear.qp import QPSolver
+from pliant.linear.threads import one_thread
 
 
 class BoxSolution(NamedTuple):
@@ -36,25 +37,28 @@ class ProjectedNewton:
 
     Which bounds hold is read from x - r/diag H with the gradient r (a primal-dual active set); once the set repeats the
     solution is exact. H is only semidefinite, so each pass adds the proximal term ``proximal`` diag(H) |x - x_k|^2 / 2
-    and few passes remove its effect. Where the set keeps changing (many nearly equivalent contacts), an interior point
-    method finds the neighbourhood to start again from.
+    and few passes, each with a tenth of it, remove its effect. Where the set keeps changing (many nearly equivalent
+    contacts), an interior point method finds the neighbourhood to start again from.
     """
 
-    tolerance: float = 1e-10  # on the projected gradient, relative to its terms
+    tolerance: float = 1e-9  # on the projected gradient, relative to its terms
     accepted: float = 1e-7  # the duality gap, relative to its terms, still called converged
     proximal: float = 1e-9
     passes: int = 4
-    changes: int = 8  # of the active set, per pass
+    changes: int = 30  # of the active set, per pass
 
     def solve(self, H: Array | BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
         if len(x) == 0:
             return BoxSolution(x, True, 0)
-        A = box_matrix(H)
-        first = self._newton(A, g, lo, hi, np.clip(x, lo, hi))
+        with one_thread():
+            return self._solve(box_matrix(H), g, lo, hi, np.clip(x, lo, hi))
+
+    def _solve(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
+        first = self._newton(A, g, lo, hi, x)
         if first.converged:
             return first
-        centre = _interior(A, g, lo, hi)
-        second = self._newton(A, g, lo, hi, centre.x)
+        centre = _interior(A, g, lo, hi, x)
+        second = replace(self, changes=3)._newton(A, g, lo, hi, centre.x)
         count = first.iterations + centre.iterations + second.iterations
         if second.converged:
             return BoxSolution(second.x, True, count)
@@ -63,27 +67,29 @@ class ProjectedNewton:
         return BoxSolution(best, min(gaps) <= self.accepted, count)
 
     def _newton(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
-        size, scale = _size(A, g, lo, hi), A.diagonal + 1e-300
-        rho, count = self.proximal * scale, 0
-        for _ in range(self.passes):
-            if _projected_gradient(A.multiply(x) - g, x, lo, hi) <= self.tolerance * size:
-                return BoxSolution(x, True, count)
-            pull = g + rho * x
-            at = np.zeros(len(x))  # 0 free, -1 and 1 at a bound
-            for k in range(self.changes + 1):
-                guess = x - (A.multiply(x) + rho * x - pull) / scale
-                now = np.where(guess <= lo, -1.0, np.where(guess >= hi, 1.0, 0.0))
-                if k and np.array_equal(now, at):
-                    break
-                if k == self.changes:
-                    return BoxSolution(np.clip(x, lo, hi), False, count)
-                at, count = now, count + 1
-                held = np.where(at < 0.0, lo, np.where(at > 0.0, hi, 0.0))
-                free = at == 0.0
-                x = np.where(free, _factored(A, free, rho)(pull - A.multiply(held)), held) if free.any() else held
-            x = np.clip(x, lo, hi)
-        good = _projected_gradient(A.multiply(x) - g, x, lo, hi) <= self.tolerance * size
-        return BoxSolution(x, bool(good), count)
+        limit, scale = self.tolerance * _size(A, g, lo, hi), A.diagonal + 1e-300
+        count, settled = 0, True
+        for k in range(self.passes):
+            if _projected_gradient(A.multiply(x) - g, x, lo, hi) <= limit or not settled:
+                break
+            x, tried, settled = self._one_pass(A, g, lo, hi, x, self.proximal * 0.1**k * scale)
+            count += tried
+        return BoxSolution(x, _projected_gradient(A.multiply(x) - g, x, lo, hi) <= limit, count)
+
+    def _one_pass(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array, rho: Array) -> tuple[Array, int, bool]:
+        """(x, solves, whether the active set has settled) of the programme with its proximal term."""
+        pull, scale = g + rho * x, A.diagonal + 1e-300
+        at, changed = np.full(len(x), np.nan), [len(x) + 1]  # at: 0 free, -1 and 1 at a bound
+        for k in range(self.changes):
+            guess = x - (A.multiply(x) + rho * x - pull) / scale
+            now = np.where(guess <= lo, -1.0, np.where(guess >= hi, 1.0, 0.0))
+            changed.append(int(np.count_nonzero(now != at)))
+            if changed[-1] == 0 or (k > 1 and changed[-1] >= changed[-2]):  # settled, or going round in circles
+                return np.clip(x, lo, hi), k, changed[-1] == 0
+            at, free = now, now == 0.0
+            held = np.where(at < 0.0, lo, np.where(at > 0.0, hi, 0.0))
+            x = np.where(free, _factored(A, free, rho)(pull - A.multiply(held)), held) if free.any() else held
+        return np.clip(x, lo, hi), self.changes, False
 
 
 def _factored(A: BoxMatrix, free: BoolArray, shift: Array) -> Solve:
@@ -109,10 +115,11 @@ def _projected_gradient(r: Array, x: Array, lo: Array, hi: Array) -> float:
     return float(np.abs(np.where(held, 0.0, r)).max())
 
 
-def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> BoxSolution:
+def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
     """A point near the solution by Mehrotra's predictor-corrector method; variables with lo = hi stay there.
 
-    s (2, n) are the slacks of the bounds, z their multipliers; infinite bounds are inert.
+    s (2, n) are the slacks of the bounds, z their multipliers; infinite bounds are inert. It begins at x, pulled in
+    from the bounds.
     """
     move, scale = hi > lo, A.diagonal + 1e-300
     below, above = np.isfinite(lo) & move, np.isfinite(hi) & move
@@ -120,14 +127,17 @@ def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> BoxSolution:
     count, size = max(float(on.sum()), 1.0), float(np.abs(g).max()) + 1e-300
     both = below & above
     room = np.where(both, 0.5 * np.where(both, hi - lo, 0.0), size / scale)
-    x = np.where(np.isfinite(lo), lo + np.where(move, room, 0.0), np.where(np.isfinite(hi), hi - room, 0.0))
-    s = np.where(on > 0.0, room, 1.0)
-    z = on * (scale * room + 1e-3 * size)
+    inside = np.where(above, np.minimum(x, hi - 0.2 * room), x)
+    x = np.where(move, np.where(below, np.maximum(inside, lo + 0.2 * room), inside), lo)
+    s = np.where(on > 0.0, np.stack([np.where(below, x - lo, 1.0), np.where(above, hi - x, 1.0)]), 1.0)
+    r = A.multiply(x) - g
+    z = on * np.maximum(np.stack([r, -r]), 0.0)
+    z = on * np.maximum(z, (float((z * s).sum()) / count + 1e-8 * size * float(np.median(room))) / s)
     done, k = False, 0
     while k < 40:
         residual = np.where(move, A.multiply(x) - g - z[0] + z[1], 0.0)
         gap = float((z * s * on).sum()) / count
-        done = float(np.abs(residual).max()) <= 1e-9 * size and gap * count <= 1e-10 * float(np.abs(g) @ np.abs(x))
+        done = float(np.abs(residual).max()) <= 1e-9 * size and gap * count <= 1e-9 * float(np.abs(g) @ np.abs(x))
         if done:
             break
         k += 1

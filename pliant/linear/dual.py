@@ -26,14 +26,17 @@ class Dual:
         if not len(self.rhs):
             return x, np.zeros(0)
         gap = self.rhs - self.G @ x
-        y = box.solve(self.W, gap, self.lower, np.full(len(gap), np.inf), np.maximum(0.0, self.lower)).x
-        return x + self.X @ y, self._shared(y, gap)
+        y = np.zeros(len(gap))
+        if np.any(self.lower > -np.inf):
+            y = box.solve(self.W, gap, self.lower, np.full(len(gap), np.inf), np.maximum(0.0, self.lower)).x
+        y = self._shared(y, gap)
+        return x + self.X @ y, y
 
     def _shared(self, y: Array, gap: Array) -> Array:
         """Of all multipliers with the same effect those of smallest norm: redundant supports share the load equally."""
         slack = self.W @ y - gap
         touching = np.flatnonzero((self.lower < 0.0) | (slack <= 1e-9 * (np.abs(gap).max() + 1e-300)))
-        W = self.W[np.ix_(touching, touching)]
         least = np.zeros_like(y)
-        least[touching] = np.linalg.lstsq(W, W @ y[touching], rcond=1e-11)[0]
-        return least if np.all(least >= self.lower - 1e-12 * np.abs(least).max(initial=0.0)) else y
+        least[touching] = np.linalg.lstsq(self.W[np.ix_(touching, touching)], gap[touching], rcond=1e-11)[0]
+        pushes = np.all(least >= self.lower - 1e-12 * np.abs(least).max(initial=0.0))
+        return least if pushes or not np.any(self.lower > -np.inf) else y

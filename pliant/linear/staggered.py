@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
@@ -78,10 +79,11 @@ class Staggered:
         """
         G, e, lower = rows
         m = len(e)
-        B = dense(G) if slip is None else np.concatenate([dense(G), dense(slip.T)])
+        B = sp.csr_matrix(G) if slip is None else sp.csr_matrix(sp.vstack([sp.csr_matrix(G), sp.csr_matrix(slip.T)]))
         free = inverse(b)
-        X = inverse(np.ascontiguousarray(B.T)) if len(B) else np.zeros((len(b), 0))
-        W = 0.5 * (B @ X + (B @ X).T)
+        X = inverse(np.ascontiguousarray(B.T.toarray()))
+        W = B @ X
+        W = 0.5 * (W + W.T)
         start = B @ free
         start[:m] -= e
         high = np.full(m, np.inf)
@@ -108,11 +110,6 @@ class Staggered:
         share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
         z = _turned(np.swapaxes(R, 1, 2), p[m:])
         return Rubbed(free + X @ p, p[:m], z, good and change <= self.tolerance, turn, change, share)
-
-
-def dense(A: Matrix) -> Array:
-    """A dense copy of a matrix that may be sparse."""
-    return np.array(A, dtype=np.float64) if isinstance(A, np.ndarray) else A.toarray()
 
 
 def _turns(slip: Array) -> Array:

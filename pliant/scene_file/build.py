@@ -28,7 +28,7 @@ def build(table: SceneTable, folder: Path, where: str) -> Scene:
     bodies = [body(reader, b, f"{where}: bodies.{i}") for i, b in enumerate(table.bodies)]
     values: dict[str, Any] = {"bodies": bodies, **run_values(table, where)}
     if table.gravity is not None:
-        values["gravity"] = vector(table.gravity, "m/s^2", f"{where}: gravity")
+        values["gravity"] = vector(table.gravity, "m/s^2", f"{where}: gravity", (2, 3))
     if table.contact is not None:
         values["contact"] = reader.make("contact", table.contact, f"{where}: contact")
     values["obstacles"] = [reader.make("obstacle", o, f"{where}: obstacles.{i}") for i, o in enumerate(table.obstacles)]

@@ -65,7 +65,7 @@ def placed(shape: Mesh, table: Any, where: str) -> Mesh:
         return shape
     known_keys(table, TRANSFORM, where)
     turn = rotation(np.asarray(vector(table.get("rotate", [0, 0, 0]), "rad", f"{where}.rotate")))
-    move = np.asarray(vector(table.get("translate", [0, 0, 0]), "m", f"{where}.translate"))[: shape.dim]
+    move = np.asarray(vector(table.get("translate", [0, 0, 0]), "m", f"{where}.translate", (shape.dim, 3)))[: shape.dim]
     scale = table.get("scale", 1.0)
     made: Mesh = located(where, shape.transformed, scale=scale, rotate=turn[: shape.dim, : shape.dim], translate=move)
     return made
@@ -89,9 +89,9 @@ def region(table: dict[str, Any], X: Any, where: str, things: str = "vertices") 
     return chosen
 
 
-def vector(values: Any, unit: str, where: str) -> tuple[float, ...]:
-    """Two or three finite components in SI."""
-    if not isinstance(values, list | tuple) or len(values) not in (2, 3):
+def vector(values: Any, unit: str, where: str, lengths: tuple[int, ...] = (3,)) -> tuple[float, ...]:
+    """Finite components in SI, as many as one of ``lengths``."""
+    if not isinstance(values, list | tuple) or len(values) not in lengths:
         raise SceneError(f"{values!r} is no vector", where=where, remedy=f"give three components in {unit}")
     x = quantity(values, unit, where)
     if np.ndim(x) != 1 or not np.isfinite(x).all():

@@ -65,7 +65,7 @@ class Reader:
 
     def value(self, name: str, hint: Any, value: Any, where: str) -> Any:
         """A document's value as what a parameter is declared to be."""
-        if name in BY_NAME and (hint is Any or Any in _deep(hint) or name == "frame"):
+        if name in BY_NAME and (hint is Any or Any in mentioned(hint) or name == "frame"):
             hint = BY_NAME[name]
         return self._convert(hint, value, where)
 
@@ -76,7 +76,7 @@ class Reader:
         if value == NONE and type(None) in options:
             return None
         if isinstance(value, list):
-            for option in options:
+            for option in sorted(options, key=lambda o: typing.get_origin(o) is not np.ndarray):  # arrays first
                 found = self._listed(option, value, where)
                 if found is not None:
                     return found
@@ -140,7 +140,7 @@ def located(where: str, call: Callable[..., Any], *args: Any, **options: Any) ->
             raise
         place = f"{where} ({error.where})" if error.where and error.where not in where else where
         raise type(error)(error.what, where=place, remedy=error.remedy) from error
-    except (TypeError, ValueError, OverflowError, IndexError, MemoryError) as error:
+    except (TypeError, ValueError, ArithmeticError, IndexError, MemoryError) as error:
         what = " ".join(str(error).split()) or type(error).__name__
         raise SceneError(what, where=where, remedy="check the values here") from error
 
@@ -171,11 +171,11 @@ def options_of(hint: Any) -> tuple[Any, ...]:
     return typing.get_args(hint) if union else (hint,)
 
 
-def _deep(hint: Any) -> set[Any]:
+def mentioned(hint: Any) -> set[Any]:
     """All types that a declaration mentions, but for those within arrays."""
     if typing.get_origin(hint) is np.ndarray:
         return {np.ndarray}
-    inner = [part for arg in typing.get_args(hint) for part in _deep(arg)]
+    inner = [part for arg in typing.get_args(hint) for part in mentioned(arg)]
     return {hint, *inner} if isinstance(hint, typing.Hashable) else set(inner)
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from pliant.maps.functions import Series
 from pliant.maps.pins import Pin
 from pliant.materials.base import Sum, summands
 from pliant.mesh import Mesh
-from pliant.scene_file.choices import NotDescribable, families, kind_of
-from pliant.scene_file.read import NONE
+from pliant.scene_file.choices import NotDescribable, families, kind_of, parameter_types
+from pliant.scene_file.read import NONE, mentioned
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Writer:
 
     def fields(self, value: Any, skip: tuple[str, ...] = ()) -> dict[str, Any]:
         """Those of its parameters that differ from their defaults."""
-        out = {}
+        out, declared = {}, parameter_types(type(value))
         for f in dataclasses.fields(value):
             given = getattr(value, f.name)
             if f.init and f.name not in skip and not _equal(given, default_of(f)):
-                out[f.name] = self.plain(given, f"{type(value).__name__}.{f.name}")
+                out[f.name] = self.plain(given, f"{type(value).__name__}.{f.name}", mentioned(declared[f.name]))
         return out
 
-    def plain(self, value: Any, where: str) -> Any:
-        """Any value as TOML can say it."""
+    def plain(self, value: Any, where: str, declared: Collection[Any] = ()) -> Any:
+        """Any value as TOML can say it; ``declared`` are classes that are read from a table of their fields."""
         if value is None:
             return NONE
         if isinstance(value, bool | int | str):
@@ -51,14 +51,14 @@ class Writer:
         if isinstance(value, np.ndarray):
             return value.tolist()
         if isinstance(value, tuple | list):
-            return [self.plain(item, where) for item in value]
+            return [self.plain(item, where, declared) for item in value]
         for kind, write in WRITERS.items():
             if isinstance(value, kind):
                 return write(self, value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             if type(value) in _known():
                 return self.choice(value)
-            if type(value).__module__.startswith("pliant."):  # a part, such as a tolerance, that its field makes again
+            if type(value) in declared:  # a part, such as a tolerance, that its field makes again
                 return self.fields(value)
         raise NotDescribable(f"{where}: a {type(value).__name__} cannot be written in a scene file")
 

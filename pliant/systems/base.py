@@ -155,6 +155,15 @@ class Composed(Protocol):
 
 
 @runtime_checkable
+class Stretching(Protocol):
+    """A system that tells itself by how much its elements are stretched; of `Composed` ones the energies do."""
+
+    def det(self, q: Array) -> Array:
+        """det F (m,) of every element; of a sheet the ratio of its areas."""
+        ...
+
+
+@runtime_checkable
 class Pullable(Protocol):
     """A system that a hand can pull at: ``pulled`` is the same one with a spring ``k`` [N/m] to a point (3,)."""
 

@@ -31,7 +31,7 @@ from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
-from pliant.systems.free_step import FreeStep
+from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
 
 __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
@@ -313,7 +313,7 @@ class EigenFit:
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The velocity step of the coarse vertices that are not pinned."""
-        return FreeStep(self, state, h, how)
+        return vertex_step(self, self.contact, state, h, how)
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         return self.inner.momenta(q, v)

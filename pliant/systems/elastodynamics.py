@@ -25,9 +25,7 @@ from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
-from pliant.systems.coupled_step import CoupledStep, prepared_parts
-from pliant.systems.free_step import FreeStep
-from pliant.systems.row_contact import RowModel
+from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
 
 
@@ -314,18 +312,8 @@ class Elastodynamics:
         return self._empty
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
-        """The velocity step of the vertices that are not pinned, with the rows of their contacts where it has rows."""
-        if not isinstance(self.contact, RowModel):
-            return FreeStep(self, state, h, how)
-        touches = self.contact.touches(self.positions(state.q), state.v.reshape(-1, 3), state.t, h)
-        (alone,) = prepared_parts([self.without_contact()], [state], h, memory, how)
-        return CoupledStep([alone], [state], h, touches=touches)
-
-    def without_contact(self) -> "Elastodynamics":
-        """The same system whose vertices meet nothing."""
-        bare = copy(self)
-        bare.contact, bare.force_terms = None, self._forces
-        return bare
+        """The velocity step of the vertices that are not pinned."""
+        return vertex_step(self, self.contact, state, h, how)
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         x, n = self.positions(q), len(self.X)

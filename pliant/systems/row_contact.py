@@ -6,7 +6,7 @@ A gap closes exactly in one step, so what rests, rests at its surface; what is i
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,10 +18,14 @@ from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.contact.surfaces import Surfaces
 from pliant.errors import SceneError
 from pliant.state import State
-from pliant.systems.contact import Terms, Touch
+from pliant.systems.base import Part
+from pliant.systems.contact import ContactModel, Terms, Touch
+from pliant.systems.coupled_step import CoupledStep
 from pliant.systems.coupling_rows import Touches
+from pliant.systems.free_step import FreeStep
 from pliant.systems.penalty_contact import not_negative
 from pliant.units import read_fields
+from pliant.velocity_step import Linearisation, Prepared
 
 CLOSED = 1e-6  # of half an edge: gaps below this count as contact
 
@@ -76,9 +80,9 @@ class RowModel:
         self._margin = 0.5 * shortest
         self.thickness = 1e-3 * shortest if choice.thickness is None else choice.thickness
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
-        own = choice.self_contact
         sides = pairs and not choice.edges
-        self._detector = PairDetector(setting.meshes, setting.offsets, self_contact=own) if sides else None
+        who: Any = {"group": setting.group, "self_contact": choice.self_contact}
+        self._detector = PairDetector(setting.meshes, setting.offsets, **who) if sides else None
         self._surfaces = Surfaces(replace(setting, obstacles=())) if pairs and choice.edges else None
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
@@ -136,3 +140,11 @@ class RowModel:
     def distance(self, q: Array, t: float) -> float:
         x = q.reshape(-1, 3)
         return float(self._near(x, np.zeros_like(x), t, 0.0).gaps.min(initial=np.inf))
+
+
+def vertex_step(system: Part, contact: ContactModel | None, state: State, h: float, how: Linearisation) -> Prepared:
+    """The step of free vertices, with the rows of their contacts where ``contact`` has rows."""
+    if not isinstance(contact, RowModel):
+        return FreeStep(system, state, h, how)
+    touches = contact.touches(system.positions(state.q), state.v.reshape(-1, 3), state.t, h)
+    return CoupledStep([FreeStep(system, state, h, replace(how, points=True))], [state], h, touches=touches)

@@ -21,7 +21,7 @@ from pliant.articulated.joints import Prismatic
 from pliant.articulated.maximal import energies
 from pliant.articulated.se3 import frame, rotation
 from pliant.errors import SceneError
-from pliant.integrators import LinearlyImplicit
+from pliant.integrators import BDF2, LinearlyImplicit
 from pliant.linear.box_qp import General, ProjectedNewton
 from pliant.linear.qp import Clarabel
 from pliant.scenes.redmax import NUMBERED, chain_with_friction, energy_change, run, smooth
@@ -143,9 +143,11 @@ def test_friction_that_a_method_would_ignore_is_refused_by_name():
         assert "BDF1" in str(error.value) and "BISP" in str(error.value)
         refuse_friction(frictionless(system), "BDF1")
     refuse_friction(ArticulatedSystem(links, contacts=[CylinderContact(1, 1.0, 1.0, mu=0.0)]), "BDF1")
-    smooth = replace(NUMBERED[30](), model=frictionless(hinges))
-    lost = sum(s.work["friction"] for s in run(smooth, integrator=BISP(), steps=20)[1:])
+    lost = sum(s.work["friction"] for s in run(smooth(NUMBERED[30]()), integrator=BISP(), steps=20)[1:])
     assert lost == 0.0
+    for method in (LinearlyImplicit(), BDF2()):
+        with pytest.raises(SceneError, match=f"{type(method).__name__} with .*friction in the joint"):
+            replace(NUMBERED[30](), integrator=method).system()
 
 
 def test_strong_friction_on_a_floor_does_not_cycle():

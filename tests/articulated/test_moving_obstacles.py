@@ -1,12 +1,11 @@
-"""Articulated motions as obstacles: the path between recorded frames, and a hand that lifts a soft block."""
+"""Articulated motions as obstacles: surfaces that follow the bodies, and a hand that lifts a soft block."""
 
 import numpy as np
 import pytest
 
 from pliant.articulated import ArticulatedSystem, Link, at, cuboid, sphere
 from pliant.articulated.joints import Revolute
-from pliant.articulated.obstacles import Travel, moving_obstacles
-from pliant.articulated.se3 import exp6
+from pliant.articulated.obstacles import moving_obstacles
 from pliant.contact.obstacles import Sphere
 from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
@@ -15,16 +14,6 @@ from pliant.simulate import simulate
 from pliant.state import State
 
 Y = np.array([0.0, 1.0, 0.0])
-
-
-def test_a_travel_keeps_its_twist_between_frames():
-    twist = np.array([0.3, -0.2, 0.9, 0.1, 0.4, -0.3])
-    motion = Travel(np.array([1.0, 3.0]), np.stack([np.eye(4), exp6(2.0 * twist)]))
-    X = np.random.default_rng(0).normal(size=(5, 3))
-    for t in (1.0, 1.7, 3.0):
-        E = exp6((t - 1.0) * twist)
-        assert np.allclose(motion.positions(X, t), X @ E[:3, :3].T + E[:3, 3], atol=1e-12)
-    assert np.allclose(motion.frame(9.0), motion.frame(3.0)) and np.allclose(motion.frame(0.0), np.eye(4))
 
 
 def test_surfaces_follow_the_bodies():

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from pliant.articulated import ArticulatedSystem, Link, cuboid, read_urdf
+from pliant.articulated import BISP, ArticulatedSystem, Link, cuboid, read_urdf
 from pliant.articulated.constraints import CoupledJoints, JointLimit
 from pliant.articulated.joints import Revolute
 from pliant.errors import SceneError
-from pliant.integrators import LinearlyImplicit
 from pliant.state import State
 
 INERTIA = '<inertia ixx="0.01" iyy="0.2" izz="0.21" ixy="0" ixz="0" iyz="0"/>'
@@ -54,7 +53,7 @@ def test_limits_friction_and_mimic_are_imported():
     system = model.system(q=np.array([0.2, 0.5]))
     state = State(np.array([0.2, 0.5]), np.zeros(2))
     for _ in range(50):
-        state = LinearlyImplicit().step(system, state, 5e-3).state
+        state = BISP().step(system, state, 5e-3).state
     assert np.isclose(state.q[1], 2 * state.q[0] + 0.1, atol=1e-6)
 
 

@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from pliant.bench.eol.march import march
 from pliant.bodies import Placed
 from pliant.cloth.body import Cloth
 from pliant.cloth.material import ClothMaterial, from_fabric
-from pliant.cloth.obstacles import Track, box
 from pliant.cloth.sheet import rectangle
 from pliant.cloth.sheet import sheet as flat_sheet
+from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
-from pliant.cloth.world import World
+from pliant.contact.obstacles import Box
 from pliant.errors import SceneError
 from pliant.events import PlaneCut
 from pliant.integrators import BDF1
+from pliant.maps.motions import Track
 from pliant.maps.pins import Pin
 from pliant.mesh import Mesh, sheet
 from pliant.scene import Scene
@@ -35,10 +37,9 @@ def frames(n: int) -> np.ndarray:
 
 def test_tracked_obstacle_passes_through_its_frames_and_moves_with_its_twist() -> None:
     times, E = 0.05 * np.arange(6), frames(6)
-    world = World((box((0.4, 0.2, 0.3), (0.0, 0.0, 0.0), motion=Track(times, E)),))
+    world = Surroundings((Box(size=(0.4, 0.2, 0.3), motion=Track(times, E)),))
     for t, frame in zip(times, E, strict=True):
-        relative = frame[:3, :3] @ E[0, :3, :3].T
-        expected = (world.rest.corner_x - E[0, :3, 3]) @ relative.T + frame[:3, 3]
+        expected = world.rest.corner_x @ frame[:3, :3].T + frame[:3, 3]
         assert np.allclose(world.at(t).corner_x, expected, atol=1e-12)
     t, eps = 0.12, 1e-6
     now, ahead, behind = (world.at(t + d) for d in (0.0, eps, -eps))
@@ -54,12 +55,12 @@ def test_tracked_obstacle_passes_through_its_frames_and_moves_with_its_twist() -
 def test_jointed_box_swings_into_the_cloth_and_never_through_it() -> None:
     scene = eol.swing(cells=6, duration=0.68)
     met = 0
-    for moment in scene.march():
+    for moment in march(scene):
         assert moment.reports[-1].converged
         met = max(met, len(moment.cloth.eol))
-        planes = scene.world.at(moment.state.t).planes
+        planes = moment.cloth.around.at(moment.state.t).planes
         inside = (moment.sheet.x @ planes[:, :3].T - planes[:, 3]).max(axis=1)
-        assert inside.min() > -scene.world.thr
+        assert inside.min() > -scene.contact.thickness
     assert met > 3
     assert moment.sheet.x[:, 1].max() > 0.2  # pushed out of its plane
 
@@ -69,7 +70,7 @@ def test_cloth_as_a_body_has_the_forces_of_the_cloth_without_features() -> None:
     fabric = ClothMaterial(E=30.0, nu=0.2, beta=0.02, rho=0.3)
     body = Cloth(mesh, fabric)
     X, faces = rectangle((1.0, 1.0), (4, 4))
-    other = EolCloth(flat_sheet(X, faces), fabric, World(gravity=(0.0, 0.0, 0.0)))
+    other = EolCloth(flat_sheet(X, faces), fabric, Surroundings(gravity=(0.0, 0.0, 0.0)))
     same = np.array([np.argmin(np.linalg.norm(mesh.X[:, :2] - p, axis=1)) for p in X])
     x = mesh.X + 0.05 * np.sin(7 * mesh.X[:, [1, 2, 0]] + 1.0)
     energies = body.energies(Placed(mesh.X, mesh.T, 0, body.masses()))

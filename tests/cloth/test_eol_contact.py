@@ -8,25 +8,29 @@ import pytest
 from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.collide import edge_hits, face_contacts, tip_hits
 from pliant.cloth.constraints import Cone, Corners, Rows, feature_rows
+from pliant.cloth.hands import Handle
 from pliant.cloth.kinematics import corner_velocities, vertex_gradients
 from pliant.cloth.material import ClothMaterial, from_fabric
-from pliant.cloth.obstacles import Motion, Phase, Points, Wire, box, hull
 from pliant.cloth.sheet import Sheet, rectangle, sheet
 from pliant.cloth.step import EolStep
+from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
 from pliant.cloth.transfer import released, sliding, transfer
-from pliant.cloth.world import Handle, World
+from pliant.contact.obstacles import Box, Sphere
+from pliant.contact.sharp import Hull, Points, Wire
 from pliant.errors import MaterialError, SceneError
 from pliant.linear.qp import Clarabel, solve_qp
+from pliant.maps.motions import Phase, Phases
+from pliant.systems.row_contact import RowContact
 
 
-def cloth_on(world: World, height: float, cells: int = 6) -> Sheet:
+def cloth_on(world: Surroundings, height: float, cells: int = 6) -> Sheet:
     flat = sheet(*rectangle((1.0, 1.0), (cells, cells)))
     return replace(flat, x=flat.x + [0.0, 0.0, height])
 
 
 def test_box_has_twelve_edges_and_eight_corners_with_outward_normals() -> None:
-    scenery = World((box((1.0, 2.0, 3.0), (0.0, 0.0, 0.0), turn=(0.1, 0.2, 0.3)),)).at(0.0)
+    scenery = Surroundings((Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0), turn=(0.1, 0.2, 0.3)),)).at(0.0)
     assert len(scenery.edge_a) == 12 and len(scenery.corner_x) == 8 and len(scenery.planes) == 6
     middle = 0.5 * (scenery.edge_a + scenery.edge_b)
     for n in (scenery.edge_n1, scenery.edge_n2):
@@ -37,15 +41,15 @@ def test_box_has_twelve_edges_and_eight_corners_with_outward_normals() -> None:
 def test_smooth_bodies_have_no_sharp_edges() -> None:
     t = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     disc = np.concatenate([np.stack([np.cos(t), np.sin(t), 0 * t + z], 1) for z in (0.0, 1.0)])
-    scenery = World((hull(disc),)).at(0.0)
+    scenery = Surroundings((Hull(disc),)).at(0.0)
     assert len(scenery.edge_a) == 48  # only the two rims; the mantle turns by 15 degrees per face
 
 
 def test_moving_obstacles_move_with_their_twist() -> None:
-    motion = Motion(
+    motion = Phases(
         (Phase(0.0, 2.0, (1.0, 0.0, 0.5), (0.0, 0.0, 3.0)), Phase(2.0, 3.0, (0.0, 1.0, 0.0))), (0.3, 0.2, 0.0)
     )
-    world = World((box((1.0, 1.0, 1.0), (0.0, 0.0, 0.0), motion=motion),))
+    world = Surroundings((Box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), motion=motion),))
     t, eps = 0.7, 1e-6
     now, ahead, behind = (world.at(t + d) for d in (0.0, eps, -eps))
     rate = (ahead.corner_x - behind.corner_x) / (2 * eps)
@@ -53,35 +57,35 @@ def test_moving_obstacles_move_with_their_twist() -> None:
 
 
 def test_edge_hits_are_the_crossings_found_one_by_one() -> None:
-    world = World((box((2.0, 1.0, 1.0), (0.5, 1.01, -0.5)),))
+    world = Surroundings((Box((0.5, 1.01, -0.5), (2.0, 1.0, 1.0)),))
     cloth = cloth_on(world, -0.002)
     scenery = world.at(0.0)
-    hits = edge_hits(cloth, scenery, 2 * world.thr, world.thr)
+    hits = edge_hits(cloth, scenery, 2 * world.thickness, world.thickness)
     ends = cloth.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     crossing = {tuple(sorted(e)) for e in ends.tolist() if (cloth.x[e[0], 1] - 0.51) * (cloth.x[e[1], 1] - 0.51) < 0}
     assert {tuple(sorted(e)) for e in hits.ends.tolist()} == crossing
     assert np.allclose(hits.gap, -0.002, atol=2e-5)
     assert np.allclose(hits.point[:, 1:], [0.51, 0.0], atol=1e-12)
-    assert len(edge_hits(cloth_on(world, 0.02), scenery, 2 * world.thr, world.thr).s) == 0
+    assert len(edge_hits(cloth_on(world, 0.02), scenery, 2 * world.thickness, world.thickness).s) == 0
 
 
 def test_tips_poke_through_one_face_each() -> None:
     tips = np.array([[0.31, 0.42, 0.001], [0.77, 0.13, 0.002]])
-    world = World((Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1))),))
-    hits = tip_hits(cloth_on(world, 0.0), world.at(0.0), 5 * world.thr, world.thr, world.table.edges)
+    world = Surroundings((Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1))),))
+    hits = tip_hits(cloth_on(world, 0.0), world.at(0.0), 5 * world.thickness, world.thickness, world.table.edges)
     assert len(hits.face) == 2 and np.allclose(hits.height, [0.001, 0.002], atol=1e-5)
 
 
 def test_face_contacts_have_the_distance_to_the_nearest_plane() -> None:
-    world = World((box((4.0, 4.0, 1.0), (0.5, 0.5, -0.5)),))
+    world = Surroundings((Box((0.5, 0.5, -0.5), (4.0, 4.0, 1.0)),))
     contacts = face_contacts(cloth_on(world, 0.003), world.at(0.0), world, 1e-3)
     assert len(contacts.vertex) == 6 * 6 + 7 * 7
     assert np.allclose(contacts.gap, 0.003) and np.allclose(contacts.normal, [0, 0, 1])
 
 
-def creased(bend: float) -> tuple[EolCloth, World]:
+def creased(bend: float) -> tuple[EolCloth, Surroundings]:
     """A cloth with five vertices on a box edge, folded over it by an angle."""
-    world = World((box((2.0, 1.0, 1.0), (0.5, 1.0, -0.5)),))
+    world = Surroundings((Box((0.5, 1.0, -0.5), (2.0, 1.0, 1.0)),))
     X, faces = rectangle((1.0, 1.0), (4, 4))
     s = X[:, 1] - 0.5
     x = np.column_stack([X[:, 0], 0.5 + np.where(s > 0, s, s * np.cos(bend)), np.where(s > 0, 0, s * np.sin(bend))])
@@ -149,10 +153,10 @@ def test_active_set_agrees_with_the_interior_point_method() -> None:
 
 
 def test_bad_input_is_refused_by_name() -> None:
-    with pytest.raises(SceneError, match="box of size"):
-        box((1.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    with pytest.raises(SceneError, match="box.size"):
+        Box(size=(1.0, 0.0, 1.0))
     with pytest.raises(SceneError, match="no volume"):
-        hull(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]))
+        Hull(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]))
     with pytest.raises(MaterialError, match="thickness = 0"):
         from_fabric(1e6, 0.3, 500.0, 0.0)
     with pytest.raises(MaterialError, match="rho"):
@@ -160,7 +164,9 @@ def test_bad_input_is_refused_by_name() -> None:
     with pytest.raises(SceneError, match="wire"):
         Wire((0.0, 0, 0), (0.0, 0, 1))
     with pytest.raises(SceneError, match="mu"):
-        World(mu=-1.0)
-    with pytest.raises(SceneError, match="thr"):
-        World(thr=0.0)
+        RowContact(mu=-1.0)
+    with pytest.raises(SceneError, match="thickness"):
+        RowContact(thickness=-1.0)
+    with pytest.raises(SceneError, match=r"obstacles\[1\].*Sphere has no sharp features"):
+        Surroundings((Box(), Sphere()))
     assert EolStep().order == 1 and not Handle(np.zeros(2), grip=1.0).holds(0.5)

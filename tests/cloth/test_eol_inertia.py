@@ -7,8 +7,8 @@ import numpy as np
 from pliant.cloth.kinematics import corner_velocities, quadratic_velocity
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.sheet import Sheet, rectangle, sheet
+from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
-from pliant.cloth.world import World
 from pliant.state import State
 
 
@@ -18,7 +18,7 @@ def random_sheet(seed: int = 0, cells: tuple[int, int] = (3, 3), bend: float = 0
     base = sheet(X, faces)
     x = np.column_stack([1.1 * X, bend * np.sin(3 * X[:, 0])]) + 0.02 * bend * rng.normal(size=(len(X), 3))
     feature = np.where((np.abs(X[:, 0] - 1 / 3) < 0.01), 0, -1)
-    cloth = EolCloth(replace(base, feature=feature, x=x), ClothMaterial(rho=0.3, beta=0.01), World())
+    cloth = EolCloth(replace(base, feature=feature, x=x), ClothMaterial(rho=0.3, beta=0.01), Surroundings())
     q = cloth.pack(cloth.sheet, 0.0).q
     return cloth, State(q, rng.normal(size=len(q)), 0.0)
 
@@ -55,7 +55,7 @@ def test_inertia_gives_the_kinetic_energy_by_quadrature_and_has_rank_nine_per_el
     assert np.allclose(M @ state.v, cloth.momentum(state.q, state.v), atol=1e-14)
     one = sheet(np.array([[0.0, 0], [1, 0], [0, 1]]), np.array([[0, 1, 2]]))
     free = replace(one, feature=np.zeros(3, dtype=np.int64), fixed=np.zeros(3, dtype=bool))
-    single = EolCloth(free, ClothMaterial(), World())
+    single = EolCloth(free, ClothMaterial(), Surroundings())
     rng = np.random.default_rng(3)
     q = single.pack(replace(free, x=rng.normal(size=(3, 3))), 0.0).q
     assert np.linalg.matrix_rank(single.mass(q).toarray(), tol=1e-12) == 9
@@ -69,7 +69,7 @@ def test_null_directions_are_two_per_flat_and_one_per_folded_vertex() -> None:
             over = X[:, 0] > 0.5
             x[over] = np.column_stack([np.full(over.sum(), 0.5), X[over, 1], 0.5 - X[over, 0]])
         feature = np.where((X[:, 0] == 0.5) & (X[:, 1] > 0) & (X[:, 1] < 1), 0, -1)
-        cloth = EolCloth(replace(sheet(X, faces, x), feature=feature), ClothMaterial(), World())
+        cloth = EolCloth(replace(sheet(X, faces, x), feature=feature), ClothMaterial(), Surroundings())
         q = cloth.pack(cloth.sheet, 0.0).q
         A = cloth.mass(q) - 1e-4 * cloth.stiffness(q, 0 * q, 0, psd=True)
         w = np.linalg.eigvalsh(A.toarray())
@@ -81,7 +81,9 @@ def test_gravity_is_the_exact_derivative_of_its_energy_in_x_and_X() -> None:
     cloth, state = random_sheet(seed=2)
     q, eps = state.q, 1e-6
     stiff = cloth.material
-    light = EolCloth(cloth.sheet, ClothMaterial(E=1e-9, beta=0.0, rho=stiff.rho), World(gravity=(1.0, -2.0, -9.8)))
+    light = EolCloth(
+        cloth.sheet, ClothMaterial(E=1e-9, beta=0.0, rho=stiff.rho), Surroundings(gravity=(1.0, -2.0, -9.8))
+    )
     f = light.force(q, 0 * q, 0.0)
     numeric = np.array(
         [(light.potential(q - d, 0) - light.potential(q + d, 0)) / (2 * eps) for d in eps * np.eye(len(q))]
@@ -114,7 +116,7 @@ def test_bending_does_no_work_on_cloth_that_slides_over_a_crease_between_faces_o
     s = X[:, 1] - X[crease, 1][0]
     x = np.column_stack([X[:, 0], np.maximum(s, 0.0), np.minimum(s, 0.0)])
     base = replace(sheet(X, faces, x), feature=np.where(crease, 0, -1))
-    cloth = EolCloth(base, ClothMaterial(E=1e-12, beta=0.3, rho=1e-12), World(gravity=(0.0, 0.0, 0.0)))
+    cloth = EolCloth(base, ClothMaterial(E=1e-12, beta=0.3, rho=1e-12), Surroundings(gravity=(0.0, 0.0, 0.0)))
     direction = np.column_stack([0 * s, s > 0, s < 0]).astype(float)  # up to the crease, then away from it
     sliding = replace(base, v=direction, V=np.where(crease[:, None], [0.0, -1.0], 0.0))
     q, v, _ = vars(cloth.pack(sliding, 0.0)).values()
@@ -126,7 +128,7 @@ def test_bending_does_no_work_on_cloth_that_slides_over_a_crease_between_faces_o
 
 def test_quadratic_velocity_vector_is_that_of_lagrange() -> None:
     cloth, state = random_sheet(seed=5, cells=(2, 2))
-    cloth = EolCloth(replace(cloth.sheet, feature=np.where(cloth.sheet.fixed, -1, 0)), cloth.material, World())
+    cloth = EolCloth(replace(cloth.sheet, feature=np.where(cloth.sheet.fixed, -1, 0)), cloth.material, Surroundings())
     q = cloth.pack(cloth.sheet, 0.0).q
     v = np.random.default_rng(1).normal(size=len(q))
     eps = 1e-6

@@ -6,39 +6,52 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from pliant.bench.eol.march import march
 from pliant.bench.eol.table2_1 import stretch
+from pliant.bodies import Rayleigh
 from pliant.checkpoint import load, save
+from pliant.cloth.adapt import detect, hold, remeshed
+from pliant.cloth.body import Cloth
 from pliant.cloth.collide import tip_hits
-from pliant.cloth.material import ClothMaterial
-from pliant.cloth.obstacles import Motion, Phase, box
+from pliant.cloth.eulerian import Eulerian
+from pliant.cloth.hands import Handle
 from pliant.cloth.remesh import Remesher
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import Sheet, rectangle, sheet, signed_areas
 from pliant.cloth.step import EolStep
-from pliant.cloth.world import Handle, World
+from pliant.contact.obstacles import Box
 from pliant.errors import SceneError
+from pliant.maps.motions import Phase, Phases
+from pliant.scene import Scene
 from pliant.scenes import eol
 from pliant.simulate import simulate
+from pliant.systems.row_contact import RowContact
+
+CONTACT = RowContact(mu=0.0, thickness=5e-3)
 
 
-def last(scene: ClothScene):
+def scene_of(bodies, **more) -> Scene:
+    """A scene of cloth alone."""
+    return Scene(bodies, EolStep(), **{"h": 4e-3, "contact": CONTACT, "on_failure": "substep"} | more)
+
+
+def last(scene: Scene):
     moment = None
-    for moment in scene.march():
+    for moment in march(scene):
         assert all(r.converged for r in moment.reports)
     return moment
 
 
 def test_flat_cloth_rests_on_a_box() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (5, 5)))
-    world = World((box((2.0, 2.0, 1.0), (0.5, 0.5, -0.5)),))
-    moment = last(ClothScene(flat, ClothMaterial(), world, EolStep(Remesher(0.1, 0.25)), h=4e-3, duration=0.04))
+    cloth = Cloth(flat, eulerian=Eulerian(Remesher(0.1, 0.25)))
+    moment = last(scene_of([cloth], duration=0.04, obstacles=[Box((0.5, 0.5, -0.5), (2.0, 2.0, 1.0))]))
     assert np.abs(moment.sheet.v).max() < 1e-6
     assert np.abs(moment.sheet.x - flat.x).max() < 1e-7
 
 
 def test_free_fall_is_exact_and_keeps_momentum() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (4, 4)))
-    scene = ClothScene(flat, ClothMaterial(), World(), EolStep(), h=0.01, duration=0.1)
+    scene = scene_of([Cloth(flat, eulerian=True)], h=0.01, duration=0.1, gravity=(0.0, 0.0, -9.8))
     moment = last(scene)
     assert np.allclose(moment.sheet.v, [0.0, 0.0, -0.98], atol=1e-8)
     linear, _ = moment.cloth.momenta(moment.state.q, moment.state.v)
@@ -50,7 +63,7 @@ def test_strand_follows_the_cosh_law_while_material_slides_through_the_mesh() ->
     moment = last(scene)
     hanging = moment.sheet.X[moment.cloth.eol, 1].mean()
     assert abs(hanging / (0.25 * np.cosh(moment.state.t * np.sqrt(9.81))) - 1) < 0.01
-    assert len(moment.sheet.faces) != len(scene.sheet.faces)  # vertices were passed over and inserted
+    assert len(moment.sheet.faces) != len(scene.bodies[0].mesh.faces)  # vertices were passed over and inserted
     assert abs(signed_areas(moment.sheet.X, moment.sheet.faces).sum() - 0.05) < 1e-12
 
 
@@ -99,10 +112,10 @@ def test_cloth_folded_over_a_wire_slides_up_to_its_borders() -> None:
 
 def test_lagrangian_faces_rest_on_tips() -> None:
     scene = replace(eol.nails(eol.REGULAR, cells=5), duration=0.16)
-    world = scene.world
-    for moment in scene.march():
-        hits = tip_hits(moment.sheet, world.at(0.0), 0.2, world.thr, world.table.edges)
-        assert len(hits.height) == 16 and hits.height.max() < world.thr
+    world = scene.system().around
+    for moment in march(scene):
+        hits = tip_hits(moment.sheet, world.at(0.0), 0.2, world.thickness, world.table.edges)
+        assert len(hits.height) == 16 and hits.height.max() < world.thickness
 
 
 def test_mirrored_scene_gives_the_mirrored_result() -> None:
@@ -113,8 +126,8 @@ def test_mirrored_scene_gives_the_mirrored_result() -> None:
         if mirrored:
             X, faces = np.column_stack([1.0 - X[:, 0], X[:, 1]]), faces[:, [0, 2, 1]]
         hand = Handle(np.array([[1.0, 1.0]]) if mirrored else np.array([[0.0, 1.0]]))
-        world = World((box((2.0, 1.0, 1.0), (0.5, 1.01, -0.503)),), (hand,))
-        results.append(last(ClothScene(sheet(X, faces), ClothMaterial(), world, EolStep(), h=4e-3, duration=0.1)))
+        cloth, table = Cloth(sheet(X, faces), pins=hand, eulerian=True), Box((0.5, 1.01, -0.503), (2.0, 1.0, 1.0))
+        results.append(last(scene_of([cloth], duration=0.1, obstacles=[table])))
     one, two = (m.sheet for m in results)
     assert len(results[0].cloth.eol) == len(results[1].cloth.eol) > 0
     d = np.linalg.norm(one.x[:, None] - (two.x * [-1, 1, 1] + [1, 0, 0])[None], axis=2)
@@ -125,7 +138,7 @@ def test_mirrored_scene_gives_the_mirrored_result() -> None:
 def test_box_that_retreats_leaves_no_feature_vertices() -> None:
     scene = eol.push(cells=6, reach=0.1)
     met = 0
-    for moment in scene.march():
+    for moment in march(scene):
         met = max(met, len(moment.cloth.eol))
         assert signed_areas(moment.sheet.X, moment.sheet.faces).min() > 0
     assert met > 0 and len(moment.cloth.eol) == 0
@@ -134,14 +147,14 @@ def test_box_that_retreats_leaves_no_feature_vertices() -> None:
 
 def test_contradicting_obstacles_are_reported_not_hidden() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (3, 3)))
-    press = lambda z, speed: box(
-        (2.0, 2.0, 1.0), (0.5, 0.5, z), motion=Motion((Phase(0.0, 1.0, (0.0, 0.0, speed)),), (0.5, 0.5, z))
-    )
-    world = World((press(-0.501, 1.0), press(0.501, -1.0)))
-    scene = ClothScene(flat, ClothMaterial(), world, EolStep(), h=2e-3, duration=0.006)
-    reports = [m.reports[-1] for m in scene.march()]
+    presses = [
+        Box((0.5, 0.5, z), (2.0, 2.0, 1.0), Phases((Phase(0.0, 1.0, (0.0, 0.0, speed)),)))
+        for z, speed in ((-0.501, 1.0), (0.501, -1.0))
+    ]
+    scene = scene_of([Cloth(flat, eulerian=True)], h=2e-3, duration=0.006, obstacles=presses)
+    reports = [m.reports[-1] for m in march(scene)]
     assert any("relaxed" in r.message and "vertices" in r.message for r in reports)
-    assert all(np.isfinite(m.state.v).all() for m in scene.march())
+    assert all(np.isfinite(m.state.v).all() for m in march(scene))
 
 
 def test_interrupted_run_goes_on_bit_for_bit(tmp_path) -> None:
@@ -150,7 +163,7 @@ def test_interrupted_run_goes_on_bit_for_bit(tmp_path) -> None:
     middle = list(islice(simulate(scene), 17))[-1]
     save(tmp_path / "point.h5", middle.checkpoint())
     rest = list(simulate(scene, start=load(tmp_path / "point.h5")))
-    assert len(whole[-1].system.sheet.faces) != len(scene.sheet.faces)
+    assert len(whole[-1].system.sheet.faces) != len(scene.bodies[0].mesh.faces)
     assert np.array_equal(whole[-1].state.q, rest[-1].state.q)
     assert np.array_equal(whole[-1].state.v, rest[-1].state.v)
 
@@ -168,18 +181,21 @@ def test_timed_stretch_of_a_scene_has_its_own_steps_and_the_scene_runs_to_its_en
 
 def test_scenes_refuse_nonsense_by_name() -> None:
     tiny = sheet(*rectangle((0.02, 0.02), (2, 2)))
-    world = World((box((1.0, 1.0, 1.0), (0.0, 0.0, -1.0)),))
     with pytest.raises(SceneError, match="smaller than"):
-        ClothScene(tiny, ClothMaterial(), world, EolStep())
+        scene_of([Cloth(tiny, eulerian=True)], obstacles=[Box((0.0, 0.0, -1.0))]).system()
     with pytest.raises(SceneError, match="handle"):
-        ClothScene(tiny, ClothMaterial(), World(handles=(Handle(np.array([0.01, 0.01])),)), EolStep())
+        Cloth(tiny, pins=Handle(np.array([0.01, 0.01])), eulerian=True)
+    with pytest.raises(SceneError, match="eulerian=True"):
+        Cloth(tiny)
+    with pytest.raises(SceneError, match="damping"):
+        Cloth(tiny, damping=Rayleigh(alpha=1.0), eulerian=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("build", [eol.wire, eol.nails, eol.jaws, eol.throw, eol.tablecloth, eol.friction])
 def test_scenes_run_to_their_end(build) -> None:
     scene = build(cells=8)
-    for moment in scene.march():
+    for moment in march(scene):
         assert np.isfinite(moment.state.q).all() and moment.reports[-1].converged
         assert signed_areas(moment.sheet.X, moment.sheet.faces).min() > 0
     assert abs(signed_areas(moment.sheet.X, moment.sheet.faces).sum() - 1.0) < 1e-9
@@ -200,11 +216,11 @@ def test_no_thin_face_touches_a_feature_after_preprocessing(build) -> None:
     state = scene.initial(cloth)
     for i in range(scene.steps):
         if i % 4 == 0:
-            scenery = scene.world.at(state.t)
-            held = method.hold(cloth, cloth.unpack(state.q, state.v), scenery, scene.h)
-            edited = method.remesh(cloth, held, method.detect(cloth, held, scenery)).sheet
+            scenery = cloth.around.at(state.t)
+            held = hold(cloth, cloth.unpack(state.q, state.v), scenery, scene.h)
+            edited = remeshed(cloth, held, detect(cloth, held, scenery)).sheet
             seen += int((edited.feature >= 0).any())
-            assert least_altitude(edited) >= 0.5 * method.conformer.tau * cloth.scale
+            assert least_altitude(edited) >= 0.5 * cloth.method.conformer.tau * cloth.scale
         step = method.step(cloth, state, scene.h, memory)
         cloth, state, memory = step.system or cloth, step.state, step.memory
     assert seen > 3

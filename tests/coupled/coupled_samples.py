@@ -6,7 +6,7 @@ from pliant.articulated import ArticulatedSystem, Link, cuboid
 from pliant.articulated.joints import Free3D
 from pliant.bodies import Solid
 from pliant.contact.hull import filled
-from pliant.contact.setting import Setting
+from pliant.contact.setting import Setting, Shape
 from pliant.materials import StableNeoHookean
 from pliant.mesh import box
 from pliant.scene import Scene
@@ -65,8 +65,6 @@ def rigid_block(at=(0, 0, 0), sides=(0.2, 0.2, 0.2), velocity=(0, 0, 0), gravity
 
 def contact(meshes, obstacles=(), gravity=9.81, thickness=0.0, **options):
     """Rows between meshes and obstacles."""
-    offsets = np.concatenate([[0], np.cumsum([len(m.X) for m in meshes])])
-    n, b = int(offsets[-1]), len(meshes)
-    names = [f"body{k}" for k in range(b)]
-    setting = Setting(meshes, offsets, np.ones(n), np.full(b, np.nan), np.full(b, np.nan), names, obstacles, gravity)
+    shapes = [Shape(m, np.ones(len(m.X)), f"body{k}") for k, m in enumerate(meshes)]
+    setting = Setting(shapes, obstacles, gravity)
     return RowContact(thickness=thickness, **options).model(setting)

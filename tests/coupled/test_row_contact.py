@@ -9,6 +9,8 @@ from coupled_samples import Sided, contact, rigid_block, soft_cube, stacked
 from pliant.articulated import PCG, ArticulatedSystem, Link, Sparse, sphere
 from pliant.articulated.constraints import FloorContact
 from pliant.articulated.joints import Free3D
+from pliant.checkpoint import Checkpoint, load, save
+from pliant.cloth.active_set import ActiveSet
 from pliant.contact.obstacles import Plane
 from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
@@ -141,3 +143,18 @@ def test_scenes_and_files_know_rows(tmp_path):
         ("integrator", LinearlyImplicit(0.5, matrix=PCG(1e-9))),
     ):
         assert make(family, describe_choice(choice), family) == choice
+
+
+@pytest.mark.parametrize("qp", [None, ActiveSet()])
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_a_step_after_a_checkpoint_is_the_same_to_the_last_bit(tmp_path, mu, qp):
+    """Warm starts are part of what a run continues from."""
+    soft, s, mesh = soft_cube((-0.1, -0.1, 0.1002), gravity=(0, 0, -G), velocity=(0.3, 0, 0))
+    block, r, hull = rigid_block((0.03, 0.02, 0.0501), (0.3, 0.3, 0.1), gravity=(0, 0, -G))
+    world = Sided([soft, block], contact([mesh, hull], [FLOOR], mu=mu, thickness=1e-4))
+    method = LinearlyImplicit(qp=qp)
+    last = run(world, stacked(s, r), 4, method)[-1]
+    save(tmp_path / "point.npz", Checkpoint(4, last.state, last.memory))
+    point = load(tmp_path / "point.npz")
+    go_on, resumed = (method.step(world, p.state, H, p.memory).state for p in (last, point))
+    assert np.array_equal(go_on.q, resumed.q) and np.array_equal(go_on.v, resumed.v)

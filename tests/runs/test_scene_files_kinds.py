@@ -25,6 +25,7 @@ from pliant.dg import DiscontinuousSolid
 from pliant.errors import PliantError
 from pliant.events import ElementCut, PlaneCut, Release
 from pliant.fitting import Fitting
+from pliant.integrators import LinearlyImplicit
 from pliant.loads import Tug, Wind
 from pliant.maps.functions import Series, Sine, constant
 from pliant.maps.motions import Keyframes
@@ -127,7 +128,7 @@ def scenes():
     yield "events and loads", Scene([soft()], events=events, forces=loads)
     things = [Plane((0, 0, -1), (0.1, 0.2, 0.9), name="floor"), TriangleObstacle(ball(radius=0.2), Keyframes((0.0,)))]
     yield "obstacles", Scene([soft()], contact=PenaltyContact(mu=0.1), obstacles=things)
-    yield "rows", Scene([soft()], contact=RowContact(mu=0.1), obstacles=things[:1])
+    yield "rows", Scene([soft()], LinearlyImplicit(), contact=RowContact(mu=0.1), obstacles=things[:1])
 
 
 def _of_every_joint():

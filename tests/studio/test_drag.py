@@ -5,6 +5,7 @@ import socket
 import numpy as np
 import pytest
 
+from pliant.bench.eol.march import march
 from pliant.scene_file import load_scene
 from pliant.simulate import beginning, simulate
 from pliant.view import Live
@@ -94,7 +95,7 @@ def test_a_rigid_body_can_be_pulled():
 def test_the_hand_on_sliding_cloth_is_a_spring_to_its_material():
     """Its force is minus the derivative of its energy along every coordinate, those in the material included."""
     scene = load_scene("eol/edge", ["parameters.cells=4"]).scene
-    moments = [moment for _, moment in zip(range(40), scene.march())]
+    moments = [moment for _, moment in zip(range(40), march(scene))]
     cloth, state = moments[-1].cloth, moments[-1].state
     assert len(cloth.eol)
     sheet = cloth.unpack(state.q, state.v)

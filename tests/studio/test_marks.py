@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from pliant.contact.obstacles import Bowl, Plane, Sphere
+from pliant.contact.sharp import Points, Wire
 from pliant.export.obstacles import scene_of, shapes_of
+from pliant.maps.motions import Phase, Phases
 from pliant.record import record
 from pliant.record.output import Output
 from pliant.scene_file import load_scene
@@ -46,15 +48,28 @@ def test_obstacles_are_drawn_where_their_distance_vanishes(obstacle):
     assert np.abs(obstacle.distance(middles)[0]).max() < 0.05  # no triangle spans a hollow
 
 
+def test_nails_and_wires_are_drawn_where_they_are():
+    rise = Phases((Phase(0.0, 1.0, (0.0, 0.0, 1.0)),))
+    tips = np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]])
+
+    class Scene:
+        obstacles = (Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1)), rise), Wire((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
+
+    nails, wire = shapes_of(Scene(), np.zeros(3), np.ones(3))
+    assert np.allclose(nails.at(0.5), tips + [0.0, 0.0, 0.5]) and nails.moves
+    assert not len(nails.triangles) and not len(nails.lines)
+    assert np.allclose(wire.at(9.0)[wire.lines], [[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]]) and not wire.moves
+
+
 def test_obstacles_of_cloth_move_and_eulerian_vertices_are_recorded(tmp_path):
     loaded = load_scene("eol/lo-res", ["duration=0.4"])
     run = record(loaded.scene, tmp_path / "run", output=Output(channels=("eulerian",)), origin=loaded.origin)
     shapes = shapes_of(scene_of(run), np.zeros(3), np.ones(3))
-    assert len(shapes) == len(loaded.scene.world.obstacles)
-    planes = [o for o in loaded.scene.world.obstacles if hasattr(o, "offsets")]
-    for body, shape in zip(planes, shapes, strict=False):
-        inside = (shape.at(0.0) @ body.normals.T - body.offsets).max(axis=1)  # corners, a little inside at most
-        assert -5e-3 * np.ptp(body.points, axis=0).max() < inside.min() and inside.max() < 1e-9
+    assert len(shapes) == len(loaded.scene.obstacles)
+    for body, shape in zip(loaded.scene.obstacles, shapes, strict=True):
+        planes = body.features().planes
+        inside = (shape.at(0.0) @ planes[:, :3].T - planes[:, 3]).max(axis=1)  # corners, a little inside at most
+        assert -5e-3 * max(body.size) < inside.min() and inside.max() < 1e-9
     seen = [int(frame.point_values["eulerian"].sum()) for frame in run.frames]
     *_, last = simulate(loaded.scene)
     assert seen[-1] == len(last.system.eol) and max(seen) > 0

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.table import Claim, Plot, Table
 from pliant.cloth.collide import mesh_edges
-from pliant.cloth.scene import ClothScene, Moment
 from pliant.cloth.sheet import Sheet
+from pliant.scene import Scene
 from pliant.scenes import eol
 
 TOP, SIDE = -0.01, 0.51  # the box is z < TOP, y > SIDE
@@ -45,7 +46,7 @@ class Watch:
     hands: list[float] = field(default_factory=list)
     faces: int = 0
 
-    def look(self, moment: Moment) -> None:
+    def look(self, moment: ClothMoment) -> None:
         sheet = moment.sheet
         gap = outside(sheet.x)
         near = np.hypot(sheet.x[:, 1] - SIDE, sheet.x[:, 2] - TOP) < 0.05
@@ -78,18 +79,18 @@ def measure(variant: eol.Variant, cells: int, cloth: str) -> dict[str, object]:
     """One variant pulled by 0.3 m."""
     scene = eol.draped_edge(variant, cells, SPEED, PULL, CLOTHS[cloth])
     watch = Watch()
-    for moment in scene.march():
+    for moment in march(scene):
         watch.look(moment)
-    return {"variant": variant.name, "cloth": cloth} | watch.row(scene.h)
+    return {"variant": variant.name, "cloth": cloth} | watch.row(float(scene.h))
 
 
-def pull_force(scene: ClothScene, width: float) -> tuple[float, float]:
+def pull_force(scene: Scene, width: float) -> tuple[float, float]:
     """Mean force of the hands over the second half of a slow pull, and rho w l g of the part that hangs then [N]."""
-    line = scene.material.rho * width * -scene.world.gravity[2]
+    line = scene.bodies[0].fabric.rho * width * -scene.gravity[2]
     forces, weights = [], []
-    for moment in scene.march():
-        if moment.state.t > scene.duration / 2:
-            forces.append(moment.reports[-1].history[0]["hand_impulse_y"] / scene.h)
+    for moment in march(scene):
+        if moment.state.t > float(scene.duration) / 2:
+            forces.append(moment.reports[-1].history[0]["hand_impulse_y"] / float(scene.h))
             weights.append(line * float(moment.sheet.X[moment.cloth.eol, 1].mean()))
     return float(np.mean(forces)), float(np.mean(weights))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.bench.eol.march import march
 from pliant.bench.table import Claim, Table
 from pliant.scenes import eol
 
@@ -23,7 +24,7 @@ def drop(mu: float, overlap: float, cells: int, duration: float) -> dict[str, ob
     """One drop: kinetic energy [J] at the end, and how much of the cloth is still on the boxes."""
     scene = eol.friction(cells=cells, mu=mu, duration=duration, overlap=overlap)
     fell = float("nan")
-    for moment in scene.march():
+    for moment in march(scene):
         z = moment.sheet.x[:, 2]
         if z.max() < TOP - 0.3:
             fell = moment.state.t

@@ -7,13 +7,14 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.bench.eol.edge import crossing
+from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.table import Claim, Plot, Table
 from pliant.cloth._metric import face_normals
 from pliant.cloth._topology import neighbours
 from pliant.cloth.kinematics import deformation_gradients
 from pliant.cloth.remesh import creases
-from pliant.cloth.scene import ClothScene, Moment
 from pliant.cloth.sheet import Sheet
+from pliant.scene import Scene
 from pliant.scenes import eol
 
 
@@ -21,9 +22,9 @@ from pliant.scenes import eol
 class Case:
     """A scene and how to see what its far end does: ``far`` grows as the cloth follows, ``hands`` as it is pulled."""
 
-    build: Callable[[eol.Variant, int], ClothScene]
-    far: Callable[[ClothScene, Moment], float]
-    hands: Callable[[Moment], float]
+    build: Callable[[eol.Variant, int], Scene]
+    far: Callable[[Scene, ClothMoment], float]
+    hands: Callable[[ClothMoment], float]
 
 
 def stretch(sheet: Sheet) -> float:
@@ -43,8 +44,8 @@ def passed(sheet: Sheet, points: Array, axis: int) -> float:
     return -float(sheet.X[nearest, axis].mean())
 
 
-def over_nails(scene: ClothScene, moment: Moment) -> float:
-    tips = scene.world.at(moment.state.t).corner_x
+def over_nails(scene: Scene, moment: ClothMoment) -> float:
+    tips = moment.cloth.around.at(moment.state.t).corner_x
     return passed(moment.sheet, tips[tips[:, 0] < 0.2], 0)
 
 
@@ -66,10 +67,10 @@ CASES = (
 def follow(case: Case, variant: eol.Variant, cells: int) -> dict[str, object]:
     """How far the far end follows the hands over the second half of the pull, and how much the cloth strains."""
     scene = case.build(variant, cells)
-    hands = scene.world.handles[-1]
+    hands = scene.bodies[0].pins[-1]
     half = 0.5 * (hands.start + hands.stop)
     before, during, middle = 0.0, 0.0, None
-    for moment in scene.march():
+    for moment in march(scene):
         strain = stretch(moment.sheet)
         if moment.state.t < hands.start:
             before = max(before, strain)
@@ -90,9 +91,9 @@ def follow(case: Case, variant: eol.Variant, cells: int) -> dict[str, object]:
 def coarse(variant: eol.Variant) -> dict[str, float]:
     """LO-RES: median dihedral angle [deg] on the edge while it hangs there, faces, and slide over the pull."""
     scene = eol.lo_res(variant)
-    hands = scene.world.handles[0]
+    hands = scene.bodies[0].pins[0]
     angles, faces, start = [], 0, (0.0, 0.0)
-    for moment in scene.march():
+    for moment in march(scene):
         sheet = moment.sheet
         faces = max(faces, len(sheet.faces))
         if moment.state.t < hands.start:
@@ -102,7 +103,7 @@ def coarse(variant: eol.Variant) -> dict[str, float]:
         if not 0.45 < moment.state.t < 0.7:
             continue
         n = face_normals(sheet.x, sheet.faces)
-        f, k = np.nonzero(creases(sheet, moment.cloth.world.table))
+        f, k = np.nonzero(creases(sheet, moment.cloth.around.table))
         g = neighbours(sheet.faces, len(sheet.X))[f, k]
         f, g = f[g >= 0], g[g >= 0]
         angles += np.degrees(np.arccos(np.clip(np.einsum("ij,ij->i", n[f], n[g]), -1, 1))).tolist()

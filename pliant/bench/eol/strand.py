@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bench.eol.edge import pull_force
+from pliant.bench.eol.march import march
 from pliant.bench.table import Claim, Table
 from pliant.scenes import eol
 
@@ -18,7 +19,7 @@ def slide(h: float, qvv: bool, mu: float = 0.0) -> dict[str, object]:
     opening = scene.system()
     first = sum(opening.energies(*_flat(scene.initial(opening))).values())
     worst, drift, release, hanging = 0.0, 0.0, float("nan"), START
-    for moment in scene.march():
+    for moment in march(scene):
         if not len(moment.cloth.eol):
             break
         hanging = float(moment.sheet.X[moment.cloth.eol, 1].mean())

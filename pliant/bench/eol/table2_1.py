@@ -11,13 +11,14 @@ from time import process_time
 
 import numpy as np
 
+from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.table import Claim, Table
-from pliant.cloth.scene import ClothScene, Moment
+from pliant.scene import Scene
 from pliant.scenes import eol
 
 LEAD, SAMPLES = 0.45, 40
 
-Build = Callable[[int], ClothScene]
+Build = Callable[[int], Scene]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Entry:
     cells: int
 
 
-def _variant(scene: Callable[..., ClothScene], variant: eol.Variant) -> Build:
+def _variant(scene: Callable[..., Scene], variant: eol.Variant) -> Build:
     return lambda cells: scene(variant, cells)
 
 
@@ -69,7 +70,7 @@ class Tally:
     cpu: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
 
-    def add(self, moment: Moment, cpu: float | None) -> None:
+    def add(self, moment: ClothMoment, cpu: float | None) -> None:
         """A step that took ``cpu`` seconds; None: one outside of the stretch that is timed."""
         size = moment.reports[-1].history[0]
         self.faces = max(self.faces, int(size["faces"]))
@@ -91,19 +92,20 @@ class Tally:
         }
 
 
-def stretch(scene: ClothScene, samples: int | None) -> Iterator[tuple[Moment, float | None]]:
+def stretch(scene: Scene, samples: int | None) -> Iterator[tuple[ClothMoment, float | None]]:
     """The moments of a scene and the CPU seconds of their steps, None outside of the stretch that is timed."""
     first = 0 if samples is None else int(LEAD * scene.steps / 2)
     last = scene.steps if samples is None else min(first + samples, scene.steps - first)
     cloth = scene.system()
     state, memory, k = scene.initial(cloth), None, 0
-    while state.t < scene.duration - 0.5 * scene.h:
+    h = float(scene.h)
+    while state.t < float(scene.duration) - 0.5 * h:
         timed = first <= k < last
         start = process_time()
-        step = scene.integrator.step(cloth, state, scene.h * (1 if timed else 2), memory)
+        step = scene.integrator.step(cloth, state, h * (1 if timed else 2), memory)
         seconds = process_time() - start
         cloth, state, memory, k = step.system or cloth, step.state, step.memory, k + 1
-        yield Moment(cloth, state, step.reports), seconds if timed else None
+        yield ClothMoment(cloth, state, step.reports), seconds if timed else None
 
 
 def measure(entry: Entry, samples: int | None, cells: int | None = None) -> dict[str, object]:
@@ -130,7 +132,7 @@ def run(*, quick: bool = False) -> Table:
     entries = [
         e for e in THESIS if not quick or e.name in ("EDGE (EOL)", "NAILS (EOL)", "LO-RES (reg.)", "LO-RES (EOL)")
     ]
-    for _ in zip(range(150), eol.lo_res(eol.EOL).march(), strict=False):
+    for _ in zip(range(150), march(eol.lo_res(eol.EOL)), strict=False):
         pass  # compile
     wanted = os.environ.get("PLIANT_BENCH_STEPS", str(SAMPLES))
     samples = None if wanted == "all" else int(wanted)

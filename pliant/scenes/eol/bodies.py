@@ -6,52 +6,53 @@ import numpy as np
 
 from pliant.articulated.bodies import at, cuboid
 from pliant.articulated.joints import Revolute
+from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.bodies import Rayleigh, Solid
 from pliant.cloth.body import Cloth
+from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
-from pliant.cloth.obstacles import Polyhedron, Track, hull
-from pliant.cloth.scene import ClothScene
-from pliant.cloth.world import Handle, World
-from pliant.integrators import BDF1
+from pliant.contact.obstacles import Box
+from pliant.integrators import BDF1, LinearlyImplicit
+from pliant.maps.motions import Track
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import box as solid_box
 from pliant.mesh import sheet
 from pliant.scene import Scene
-from pliant.scenes.eol.variants import EOL, FAR_CORNERS, Variant, scene, square
-from pliant.scenes.redmax.scene import run
-from pliant.scenes.redmax.scene import scene as articulated
+from pliant.scenes.eol.variants import EOL, FAR_CORNERS, GRAVITY, Variant, scene, square
+from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 
 
-def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> ClothScene:
+def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> Scene:
     """A box on a jointed arm (RedMax) swings into a hanging cloth and back; the cloth does not slow it down."""
-    arm = _arm(duration)
     flat = square(variant, cells)
     hanging = replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
-    world = World((_carried_box(arm),), (Handle(FAR_CORNERS),))
-    return scene("SWING", variant, cells, world, duration, hanging)
+    box = _carried_box(duration, 4e-3)
+    return scene("SWING", variant, cells, duration, [box], [Handle(FAR_CORNERS)], start=hanging)
 
 
-def _arm(duration: float) -> Scene:
+def _arm() -> ArticulatedSystem:
     """A double pendulum about x: a light rod, and a box hinged to its end."""
     axis = np.array([1.0, 0.0, 0.0])
     links = [
         Link(Revolute(axis), cuboid((0.02, 0.02, 0.4), 500.0, at(0.0, 0.0, -0.2)), None, at(0.5, -0.25, 0.0)),
         Link(Revolute(axis), cuboid((0.4, 0.2, 0.3), 300.0, at(0.0, 0.0, -0.15)), 0, at(0.0, 0.0, -0.4)),
     ]
-    return articulated(links, q=(-1.4, 0.0), h=4e-3, duration=duration, gravity=(0.0, 0.0, -9.8))
+    return ArticulatedSystem(links, q=np.array([-1.4, 0.0]), gravity=GRAVITY)
 
 
-def _carried_box(arm: Scene) -> Polyhedron:
+def _carried_box(duration: float, h: float) -> Box:
     """The last body of the arm as an obstacle that moves as it was simulated."""
-    steps = run(arm)
-    system = arm.system()
-    frames = np.array([system.kinematics(s.state.q, s.state.v).frames[-1] for s in steps], dtype=np.float64)
-    corners = 0.5 * np.array([[i, j, k] for i in (-0.4, 0.4) for j in (-0.2, 0.2) for k in (-0.3, 0.3)])
-    R, p = frames[0, :3, :3], frames[0, :3, 3]
-    return hull(corners @ R.T + p, motion=Track(float(arm.h) * np.arange(len(frames), dtype=np.float64), frames))
+    arm, method = _arm(), LinearlyImplicit()
+    state, memory, frames = State(np.array([-1.4, 0.0]), np.zeros(2)), None, []
+    for _ in range(round(duration / h) + 1):
+        frames.append(arm.kinematics(state.q, state.v).frames[-1])
+        step = method.step(arm, state, h, memory)
+        state, memory = step.state, step.memory
+    times = h * np.arange(len(frames), dtype=np.float64)
+    return Box(size=(0.4, 0.2, 0.3), motion=Track(times, np.array(frames, dtype=np.float64)), name="arm")
 
 
 def drape(cells: int = 16, E: float = 2e4) -> Scene:

@@ -3,26 +3,34 @@
 [Weidner2022, Table 2.1]
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import Delaunay
 
 from pliant.arrays import Array, IntArray
+from pliant.cloth.body import Cloth
 from pliant.cloth.collide import mesh_edges
 from pliant.cloth.conform import Conformer, insert_on_edge
 from pliant.cloth.constraints import Averaged, Cone, EdgeRule
+from pliant.cloth.eulerian import Eulerian
+from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
-from pliant.cloth.obstacles import box
 from pliant.cloth.remesh import Remesher, closed, opened
-from pliant.cloth.scene import ClothScene
 from pliant.cloth.sheet import Sheet, rectangle, sheet
 from pliant.cloth.step import EolStep
-from pliant.cloth.world import World
+from pliant.cloth.surroundings import Surroundings
+from pliant.contact.obstacles import Box, Obstacle
+from pliant.contact.sharp import Sharp
+from pliant.maps.motions import Vector
+from pliant.scene import Scene
+from pliant.systems.row_contact import RowContact
 
 LEFT, RIGHT, NEAR, FAR = 0.0, 1.0, 0.0, 1.0
 FAR_CORNERS = np.array([[LEFT, FAR], [RIGHT, FAR]])
-TABLE = box((2.0, 1.0, 1.0), (0.52, 1.01, -0.51))
+TABLE = Box((0.52, 1.01, -0.51), (2.0, 1.0, 1.0), name="table")
+GRAVITY, RELEASED, THICKNESS = (0.0, 0.0, -9.8), ClothMaterial(), 5e-3  # those of the released code
 RIGHT_CORNERS = np.array([[RIGHT, NEAR], [RIGHT, FAR]])
 
 
@@ -69,34 +77,51 @@ def square(variant: Variant, cells: int) -> Sheet:
     return sheet(*(scattered(round(1.41 * cells)) if variant.scattered else rectangle((1.0, 1.0), (cells, cells))))
 
 
-def integrator(variant: Variant, cells: int, spread: tuple[float, float] = (0.55, 1.15)) -> EolStep:
-    """The step of a variant; the remesher may use edges of ``spread`` times the cell size."""
+def method(variant: Variant, cells: int, spread: tuple[float, float] = (0.55, 1.15)) -> Eulerian:
+    """The choices of a variant; the remesher may use edges of ``spread`` times the cell size."""
     sizes = (spread[0] / cells, spread[1] / cells)
-    return EolStep(
+    return Eulerian(
         remesher=Remesher(*sizes) if variant.adaptive else None,
         conformer=Conformer() if variant.conformal else None,
         rule=variant.rule,
+        slides=variant.eulerian,
     )
 
 
 def scene(
-    name: str, variant: Variant, cells: int, world: World, duration: float, start: Sheet | None = None
-) -> ClothScene:
-    """A scene of Table 2.1 with the material of the released code."""
-    return ClothScene(
-        start or square(variant, cells),
-        ClothMaterial(),
-        world,
-        integrator(variant, cells),
+    name: str,
+    variant: Variant,
+    cells: int,
+    duration: float,
+    obstacles: Sequence[Obstacle],
+    handles: Sequence[Handle] = (),
+    *,
+    start: Sheet | None = None,
+    mu: float = 0.0,
+    fabric: ClothMaterial = RELEASED,
+    gravity: Vector = GRAVITY,
+    velocity: Vector = (0.0, 0.0, 0.0),
+) -> Scene:
+    """A scene of Table 2.1, by default with the material of the released code."""
+    cloth = Cloth(
+        start or square(variant, cells), fabric, pins=handles, velocity=velocity, eulerian=method(variant, cells)
+    )
+    return Scene(
+        [cloth],
+        EolStep(),
+        h=4e-3,
         duration=duration,
-        eulerian=variant.eulerian,
+        gravity=gravity,
+        contact=RowContact(mu=mu, thickness=THICKNESS),
+        obstacles=obstacles,
+        on_failure="substep",
         name=f"{name} ({variant.name})",
     )
 
 
-def edge_feature(world: World, near: tuple[float, float, float]) -> int:
+def edge_feature(obstacles: Sequence[Sharp], near: Vector) -> int:
     """The edge feature whose middle is closest to a point."""
-    scenery = world.at(0.0)
+    scenery = Surroundings(tuple(obstacles)).at(0.0)
     return int(np.argmin(np.linalg.norm(0.5 * (scenery.edge_a + scenery.edge_b) - near, axis=1)))
 
 

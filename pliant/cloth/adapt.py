@@ -1,0 +1,81 @@
+"""The mesh of a step: features that are kept, features just met, conformal and adaptive remeshing."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.cloth.collide import (
+    NO_EDGE_HITS,
+    NO_TIP_HITS,
+    EdgeHits,
+    TipHits,
+    chosen,
+    confirmed,
+    edge_hits,
+    mesh_edges,
+    tip_hits,
+)
+from pliant.cloth.conform import Border, conform, fresh_edges, fresh_tips, keep_admitted
+from pliant.cloth.remesh import Edited, closed, opened, refined
+from pliant.cloth.sheet import Sheet
+from pliant.cloth.surroundings import Scenery
+from pliant.cloth.transfer import released
+
+if TYPE_CHECKING:
+    from pliant.cloth.system import EolCloth
+
+
+def hold(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, h: float) -> Sheet:
+    """Which vertices still lie on their feature; the others become Lagrangian with the velocity of the material."""
+    conformer = cloth.method.conformer
+    if conformer is None:
+        return sheet
+    kept = confirmed(sheet, scenery, cloth.around, h, snap=cloth.method.slides)
+    zone = conformer.zone * cloth.scale
+    kept = keep_admitted(kept, scenery, cloth.around.table, Border.of(sheet, cloth.border), zone)
+    return released(sheet, kept)
+
+
+def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> tuple[EdgeHits, TipHits]:
+    """New vertices asked for by features that the cloth has met."""
+    thickness, edges, conformer = cloth.around.thickness, cloth.around.table.edges, cloth.method.conformer
+    if conformer is None:
+        return NO_EDGE_HITS, NO_TIP_HITS
+    hits = edge_hits(sheet, scenery, 2 * thickness, thickness, cloth.edges)
+    tips = tip_hits(sheet, scenery, 5 * thickness, thickness, edges)
+    border, zone = Border.of(sheet, cloth.border), conformer.zone * cloth.scale
+    return (
+        chosen(hits, fresh_edges(hits, sheet, scenery, cloth.around, border, zone)),
+        chosen(tips, fresh_tips(tips, sheet, border, zone)),
+    )
+
+
+def remeshed(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits]) -> Edited:
+    """Preprocess for conformity, then remesh adaptively [Weidner2022, sec. 2.6]."""
+    table, conformer, remesher = cloth.around.table, cloth.method.conformer, cloth.method.remesher
+    features = conformer is not None and ((sheet.feature >= 0).any() or any(len(k.feature) for k in hits))
+    if not features and remesher is None:
+        return Edited(sheet, np.arange(len(sheet.X)), 0)
+    N = cloth.neighbours
+    S = remesher.sizing(sheet, table, N) if remesher else uniform_sizing(sheet)
+    tri = opened(sheet, S, N)
+    operations = 0
+    if features and conformer is not None:
+        operations += conform(tri, sheet, hits, table, conformer)
+    if remesher is not None:
+        tri, more = refined(tri, remesher, table)
+        operations += more
+    return closed(tri, sheet, operations)
+
+
+def uniform_sizing(sheet: Sheet) -> Array:
+    """The isotropic sizing field of the mean edge length: flips toward Delaunay and nothing else."""
+    edges = mesh_edges(sheet.faces)
+    size = float(np.linalg.norm(sheet.X[edges[:, 0]] - sheet.X[edges[:, 1]], axis=1).mean())
+    return np.tile([size**-2, 0.0, size**-2], (len(sheet.X), 1))
+
+
+def same_mesh(sheet: Sheet, edited: Edited) -> bool:
+    """Whether nothing was edited and every vertex kept its feature."""
+    return edited.operations == 0 and np.array_equal(sheet.feature, edited.sheet.feature)

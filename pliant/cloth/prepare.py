@@ -1,0 +1,251 @@
+"""A velocity step of Eulerian-on-Lagrangian cloth before and after its solve [Weidner2022, Alg. 2.1].
+
+1 detect collisions   2 preprocess and remesh   3 constraints on the new mesh   4 integrate velocities and positions
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.clock import Clock
+from pliant.cloth.adapt import detect, hold, remeshed, same_mesh
+from pliant.cloth.collide import EdgeHits, chosen, edge_hits, face_contacts, feature_body, tip_hits
+from pliant.cloth.constraints import (
+    Corners,
+    Pushes,
+    Rows,
+    crossing_rows,
+    face_rows,
+    feature_rows,
+    tip_rows,
+)
+from pliant.cloth.friction import rubbed
+from pliant.cloth.hands import Hold
+from pliant.cloth.impulses import expected_impulses, remembered_impulses
+from pliant.cloth.sheet import Sheet, signed_areas
+from pliant.cloth.surroundings import Placement, Scenery
+from pliant.cloth.transfer import transfer
+from pliant.state import State
+from pliant.velocity_step import Block, Linearisation, Live, Moved
+
+if TYPE_CHECKING:
+    from pliant.cloth.system import EolCloth
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedCloth:
+    """Cloth in the middle of a step from time ``t`` [s]: ``cloth`` and ``sheet`` are those of the new mesh."""
+
+    before: "EolCloth"
+    cloth: "EolCloth"
+    sheet: Sheet
+    scenery: Scenery
+    slide: Array
+    equal: Rows
+    bound: Rows
+    block: Block
+    expected: Array | None  # impulses of the inequality rows, from those of the last step
+    operations: int
+    t: float
+    seconds: dict[str, float]
+
+    def reach(self, u: Array, h: float, inequality: Array | None = None) -> float:
+        """At most h: less when a face of the material would lose nine tenths of its area.
+
+        With the impulses of its rows the friction that comes after the solve is taken into account.
+        """
+        none = np.zeros(len(self.bound.right))
+        sheet = self._rubbed(u, none if inequality is None else inequality)[1]
+        dt = h
+        while dt > 1e-3 * h and not self._whole(sheet, dt):
+            dt *= 0.5
+        return dt
+
+    def _whole(self, sheet: Sheet, h: float) -> bool:
+        """Whether all faces of the material keep a tenth of their area when they move for h [s]."""
+        A = signed_areas(sheet.X, sheet.faces)
+        return not (signed_areas(sheet.X + h * self._sliding(sheet), sheet.faces) < 0.1 * A).any()
+
+    def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
+        """Friction, then positions after h; what hands, moving obstacles and friction did is booked."""
+        slid, sheet = self._rubbed(u, inequality)
+        if not self._whole(sheet, h) and self._whole(slid, h):
+            sheet = replace(sheet, V=slid.V)  # neighbours that friction holds differently must not pass each other
+        V = self._sliding(sheet)
+        moved = replace(sheet, V=V, x=sheet.x + h * sheet.v, X=sheet.X + h * V)
+        work = {"scripts": self._scripts(equality, inequality)}
+        if self.cloth.around.mu:
+            work["friction"] = self.cloth.kinetic(sheet) - self.cloth.kinetic(slid)
+        changed = self.cloth is not self.before
+        return Moved(
+            self.cloth.pack(moved, self.t + h),
+            remembered_impulses(inequality, self.bound.pushes, len(sheet.X)),
+            self.cloth if changed else None,
+            self.cloth.pack(self.sheet, self.t) if changed else None,
+            work,
+            self._notes(equality, inequality),
+        )
+
+    def _rubbed(self, u: Array, inequality: Array) -> tuple[Sheet, Sheet]:
+        """The sheet with its new velocities before and after friction with scripted obstacles."""
+        slid = self.cloth.unpack(self.cloth.pack(self.sheet, self.t).q, u)
+        contacts = (self.bound.pushes, inequality)
+        return slid, rubbed(slid, self.scenery, self.cloth.around, self.cloth.material.rho, contacts)
+
+    def _sliding(self, sheet: Sheet) -> Array:
+        """Velocities in the material (n, 2) without what the rows left of them along the crease."""
+        return np.asarray(sheet.V - np.einsum("ij,ij->i", sheet.V, self.slide)[:, None] * self.slide)
+
+    def _scripts(self, equality: Array, inequality: Array) -> float:
+        """Impulses of hands and scripted obstacles times the velocities these have [J]."""
+        pushes = self.bound.pushes
+        speed = np.einsum("ij,ij->i", pushes.normal, self.scenery.scripted(pushes.body, pushes.point))
+        return float(equality @ self.equal.right + inequality @ speed)
+
+    def _notes(self, equality: Array, inequality: Array) -> dict[str, float]:
+        """The size of the mesh and impulses [N s]."""
+        held, pushed, size = self.equal.pushes, self.bound.pushes, self.cloth.sheet
+        hand = held.body < 0
+        hands = equality[: len(hand)][hand] @ held.normal[hand]
+        edges = (inequality * (size.feature[pushed.vertex] >= 0)) @ pushed.normal
+        return {
+            "faces": len(size.faces),
+            "vertices": len(size.X),
+            "eol": len(self.cloth.eol),
+            "contacts": len(pushed.vertex),
+            "operations": self.operations,
+            **{f"edge_impulse_{axis}": float(value) for axis, value in zip("xyz", edges, strict=True)},
+            **{f"hand_impulse_{axis}": float(value) for axis, value in zip("xyz", hands, strict=True)},
+        }
+
+
+def prepare(
+    system: "EolCloth", state: State, h: float, memory: Any, how: Linearisation, live: Sequence[Placement] = ()
+) -> PreparedCloth:
+    """Everything up to the solve: features kept and met, a new mesh, rows, matrix and right-hand side.
+
+    The mesh is that of the start of the step, so K is taken there and projected, whatever ``how`` says of that.
+    """
+    clock = Clock()
+    with clock("detect"):
+        scenery = system.around.at(state.t, live)
+        before = hold(system, system.unpack(state.q, state.v), scenery, h)
+        hits = detect(system, before, scenery)
+    with clock("remesh"):
+        edited = remeshed(system, before, hits)
+        cloth = system if same_mesh(system.sheet, edited) else system.restored(edited.sheet)
+        corners = Corners.of(edited.sheet, cloth, scenery)
+        sheet = transfer(before, edited.sheet, edited.origin, corners.slide)
+    with clock("detect"):
+        equal, bound = constrain(cloth, sheet, scenery, corners, (state.t, h))
+    with clock("fill"):
+        start = cloth.pack(sheet, state.t)
+        n = len(start.q)
+        block = Block(
+            *assemble(cloth, start, scenery, h, how.beta),
+            sheet.x,
+            cloth.point_jacobian(start.q),
+            equal.matrix(n),
+            bound.matrix(n),
+            live_rows(equal, bound, scenery),
+            guess=start.v,
+        )
+    expected = expected_impulses(memory, edited.origin, bound)
+    return PreparedCloth(
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, expected),
+        edited.operations,
+        state.t,
+        clock.seconds,
+    )
+
+
+def constrain(
+    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, corners: Corners, when: tuple[float, float]
+) -> tuple[Rows, Rows]:
+    """Equality and inequality rows of hands, features and faces, and of crossings no vertex stands for."""
+    h, around = when[1], cloth.around
+    equal, bound = Rows(), Rows()
+    held = hold_rows(cloth.holds, sheet, when, equal)
+    feature_rows(cloth, sheet, scenery, cloth.method.rule, corners, (equal, bound))
+    contacts = face_contacts(sheet, scenery, around, h)
+    face_rows(chosen(contacts, np.flatnonzero(~np.isin(contacts.vertex, held))), sheet, scenery, h, bound)
+    crossing_rows(open_crossings(cloth, sheet, scenery), sheet, scenery, h, bound)
+    if cloth.method.conformer is None:
+        edges = around.table.edges
+        tips = tip_hits(sheet, scenery, 5 * around.thickness, around.thickness, edges)
+        tip_rows(tips, sheet, scenery, h, (edges, bound))
+    return equal, bound
+
+
+def hold_rows(holds: Sequence[Hold], sheet: Sheet, when: tuple[float, float], equal: Rows) -> IntArray:
+    """An equality per axis of every vertex that is held at the time: the velocity its hold asks for; the vertices."""
+    t, h = when
+    held = [np.zeros(0, dtype=np.int64)]
+    kept = np.flatnonzero(sheet.fixed)
+    for one in holds:
+        if not one.holds(t):
+            continue
+        apart = np.sum((sheet.X[kept] - np.atleast_2d(one.X)[:, None]) ** 2, axis=2)
+        v = kept[np.argmin(apart, axis=1)]
+        axes = np.array(one.axes)
+        target = one.pull(sheet.x[v], sheet.v[v], t, h)[:, axes]
+        k = len(v) * len(axes)
+        who = Pushes(
+            np.repeat(v, len(axes)),
+            np.tile(np.eye(3)[axes], (len(v), 1)),
+            np.full(k, -1),
+            np.repeat(sheet.x[v], len(axes), axis=0),
+        )
+        equal.add((3 * v[:, None] + axes).reshape(-1, 1), np.ones((k, 1)), target.ravel(), who)
+        held.append(v)
+    return np.concatenate(held)
+
+
+def open_crossings(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> EdgeHits:
+    """Crossings of cloth edges with sharp edges at which neither end lies on a feature of that body."""
+    hits = edge_hits(sheet, scenery, cloth.around.thickness, cloth.around.thickness, cloth.edges)
+    body = feature_body(sheet.feature, scenery)
+    own = (body[hits.ends] == scenery.edge_body[hits.feature][:, None]).any(axis=1)
+    return chosen(hits, np.flatnonzero(~own))
+
+
+def live_rows(equal: Rows, bound: Rows, scenery: Scenery) -> Live | None:
+    """The rows that push against bodies whose velocity is not known yet; None without any."""
+    first = (0, len(equal.right))
+    pushes = (equal.pushes, bound.pushes)
+    met = [np.flatnonzero(p.body >= scenery.live) for p in pushes]
+    if not any(len(k) for k in met):
+        return None
+    rows = np.concatenate([k + f for k, f in zip(met, first, strict=True)])
+    body = np.concatenate([p.body[k] for p, k in zip(pushes, met, strict=True)]) - scenery.live
+    x, normal = (
+        np.concatenate([getattr(p, n)[k] for p, k in zip(pushes, met, strict=True)]) for n in ("point", "normal")
+    )
+    return Live(rows, body, x, normal)
+
+
+def assemble(cloth: "EolCloth", state: State, scenery: Scenery, h: float, beta: float) -> tuple[sp.csr_matrix, Array]:
+    """A = M - beta h^2 K and b = M v + h f (+ h f_v), with a trace of drag that keeps A definite.
+
+    Where the cloth is almost flat, a feature vertex could slide in the world and back in the material at no cost; a
+    thousandth of its own mass, tied to its obstacle, makes it stay on the feature. On a live body, which would not feel
+    the drag, the thousandth is an inertia in the material: that takes no momentum.
+    """
+    q, v, t = state.q, state.v, state.t
+    M, K = cloth.mass(q), cloth.stiffness(q, v, t, psd=True)
+    diagonal = M.diagonal()
+    drag = np.full(len(q), 1e-9 * diagonal.mean())
+    n, body = 3 * len(cloth.sheet.X), feature_body(cloth.sheet.feature[cloth.eol], scenery)
+    script, live = np.flatnonzero(body < scenery.live), np.flatnonzero(body >= scenery.live)
+    tied = (3 * cloth.eol[script][:, None] + np.arange(3)).ravel()
+    flowing = (n + 2 * live[:, None] + np.arange(2)).ravel()
+    drag[tied], drag[flowing] = 1e-3 * diagonal[tied], 1e-3 * diagonal[flowing]
+    A = cloth.combined(M.data - beta * h * h * K.data, drag)
+    b = cloth.momentum(q, v) + h * cloth.force(q, v, t)
+    b[tied] += drag[tied] * scenery.velocity(body[script], cloth.positions(q)[cloth.eol[script]]).ravel()
+    b[flowing] += drag[flowing] * v[flowing]
+    return A, b + h * cloth.quadratic_velocity(q, v) if cloth.method.qvv else b

@@ -1,0 +1,85 @@
+"""The sparse form of joint friction: the same numbers as the dense one, and what is left out of it."""
+
+import numpy as np
+import pytest
+from pliant.articulated.box_matrix import SparseBox
+from pliant.articulated.box_qp import General, ProjectedNewton
+
+from pliant.articulated import BISP, ArticulatedSystem, Friction
+from pliant.articulated.blocks import PairRows
+from pliant.articulated.forces import PointSprings
+from pliant.articulated.friction import Contacts
+from pliant.linear.qp import Clarabel
+from pliant.scenes.redmax import chain_with_friction, run, walker
+from pliant.state import State
+
+
+def random_rows(rng, s=40, n=9):
+    bodies = np.stack([rng.integers(0, n, s), rng.integers(-1, n, s)], axis=1)
+    bodies[bodies[:, 0] == bodies[:, 1], 1] = -1
+    rows = rng.normal(size=(s, 2, 6)) * (bodies >= 0)[:, :, None]
+    return PairRows(bodies, rows), n
+
+
+def test_rows_on_pairs_of_bodies_are_rows():
+    rng = np.random.default_rng(1)
+    T, n = random_rows(rng)
+    D, x, y = T.dense(n), rng.normal(size=(n, 6)), rng.normal(size=len(T))
+    B = rng.normal(size=(n, 6, 6))
+    inverse = B @ np.swapaxes(B, 1, 2)
+    A = np.zeros((n, 6, n, 6))
+    A[np.arange(n), :, np.arange(n)] = inverse
+    assert np.allclose(T.apply(x), D @ x.ravel())
+    assert np.allclose(T.transpose(y, n).ravel(), D.T @ y)
+    H = T.gram(inverse)
+    assert H.has_sorted_indices and H.nnz < len(T) ** 2
+    assert np.allclose(H.toarray(), D @ A.reshape(6 * n, 6 * n) @ D.T)
+    again = PairRows.of(D)
+    assert np.allclose(again.dense(n), D)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("box", [ProjectedNewton(), General(Clarabel())])
+def test_sparse_and_dense_programmes_agree(seed, box):
+    rng = np.random.default_rng(seed)
+    T, n = random_rows(rng, 60, 7)  # 42 coordinates: semidefinite
+    H = T.gram(np.broadcast_to(np.eye(6), (n, 6, 6)).copy())
+    g, bound = T.apply(rng.normal(size=(n, 6))), 0.3 * rng.random(60) * (rng.random(60) > 0.2)
+    value = lambda x: 0.5 * x @ (H @ x) - g @ x
+    dense = box.solve(H.toarray(), g, -bound, bound, np.zeros(60))
+    sparse = box.solve(SparseBox(H), g, -bound, bound, np.zeros(60))
+    assert dense.converged and sparse.converged
+    assert np.all(np.abs(sparse.x) <= bound)
+    assert value(sparse.x) == pytest.approx(value(dense.x), rel=1e-7)
+
+
+def test_a_step_is_the_same_where_a_spring_makes_it_dense():
+    """A spring of no stiffness couples two bodies, so the dense factors are taken; the motion must not know."""
+    scene = chain_with_friction(0.5, 6)
+    s = scene.model
+    nothing = PointSprings([0], np.zeros(3), [5], np.zeros(3), 0.0)
+    contacts = scene.model.patches
+    coupled = ArticulatedSystem(s.tree.links, [nothing], gravity=tuple(s.gravity))
+    coupled.patches = contacts
+    ends = []
+    for system in (s, coupled):
+        state, memory = State(scene.start.q, scene.start.v), None
+        for _ in range(40):
+            step = BISP(Friction(0.3)).step(system, state, scene.h, memory)
+            state, memory = step.state, step.memory
+            assert step.reports[0].converged
+        ends.append(state.v)
+    assert np.abs(ends[0]).max() > 1.0
+    assert np.allclose(*ends, atol=1e-6 * np.abs(ends[0]).max())
+
+
+def test_the_friction_programme_has_few_entries():
+    scene = chain_with_friction(0.5, 100)
+    kin = scene.model.kinematics(scene.start.q, scene.start.v)
+    T = Contacts(scene.model, kin, [], Friction(), 1e-6).T
+    assert T.gram(np.broadcast_to(np.eye(6), (100, 6, 6)).copy()).nnz <= 3 * 8 * len(T)
+
+
+def test_a_long_chain_and_the_walker_converge():
+    for scene, steps in ((chain_with_friction(0.5, 300), 4), (walker(0.4), 6)):
+        assert all(r.converged for s in run(scene, steps=steps)[1:] for r in s.reports)
