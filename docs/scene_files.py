@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from pliant.attachments import Attachment
+from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
 from pliant.mesh import Mesh
 from pliant.mesh.lengths import LENGTHS
 from pliant.scene_file.bodies import FABRIC, FIT, LINK, PIN, keys
 from pliant.scene_file.choices import families, kind_of, parameter_types, units_of
 from pliant.scene_file.document import OutputTable, SceneTable
-from pliant.scene_file.meshes import GENERATORS, TRANSFORM
+from pliant.scene_file.meshes import FILE, GENERATORS, TRANSFORM
 from pliant.scene_file.read import BY_NAME, family_of_type, options_of
 from pliant.scene_file.write import Writer, default_of
 
@@ -68,7 +69,7 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = 
         TRANSFORM,
     ),
     "pin": (
-        "Vertices that are held, or moved by a script.",
+        "Vertices that are held, or moved by a script; those of Eulerian cloth may be a [handle](#handle) instead.",
         {"where": ("sentence, or vertices", "", ""), "vertices": ("list of whole numbers, or where", "", ""),
          "motion": ("[motion](#motion)", "", "held"), "axes": ('list of "x", "y", "z"', "", "all")},
         PIN,
@@ -102,7 +103,7 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = 
     ),
 }  # fmt: skip
 
-PARTS: dict[type, None] = {ClothMaterial: None}  # classes that stand for tables of their fields
+PARTS: dict[type, None] = {ClothMaterial: None, Handle: None}  # classes that stand for tables of their fields
 
 INTRODUCTION = """# Scene files
 
@@ -165,8 +166,9 @@ def _rows(rows: dict[str, tuple[str, str, str]], known: Any) -> list[Row]:
 def _meshes() -> str:
     lines = ["A file, or a generator with its parameters.\n"]
     file = {"file": ("name of a mesh file", "", ""), "planar": ("true or false: drop z", "", "false"),
-            "repair": ("true or false", "", "false")}  # fmt: skip
-    lines.append(_table(_rows(file, file)))
+            "repair": ("true or false", "", "false"),
+            "sheet": ("true or false: a pattern of Eulerian cloth, as run folders keep it", "", "false")}  # fmt: skip
+    lines.append(_table(_rows(file, FILE)))
     for generator in GENERATORS:
         lines += [f"**`{generator.__name__}`** {_summary(generator)}", _table(_choice(generator))]
     return "\n".join(lines)

@@ -15,6 +15,7 @@ from pliant.articulated.joints import Fixed
 from pliant.articulated.se3 import frame as make_frame
 from pliant.articulated.tree import Link
 from pliant.bodies import Damping, Membrane, Solid
+from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial, from_fabric
 from pliant.dg import DiscontinuousSolid
 from pliant.errors import SceneError
@@ -129,15 +130,19 @@ def read_fabric(reader: Reader, table: Any, where: str) -> ClothMaterial:
 
 
 @reads(Pin)
-def read_pin(reader: Reader, table: Any, where: str) -> Pin:
-    """Vertices that are held or moved: ``where`` a sentence says, or ``vertices``; ``motion``; ``axes``."""
+def read_pin(reader: Reader, table: Any, where: str) -> Any:
+    """Vertices that are held or moved: ``where`` a sentence says, or ``vertices``; ``motion``; ``axes``.
+
+    With material points ``X`` it is a handle of Eulerian cloth.
+    """
+    if isinstance(table, dict) and "X" in table:
+        return reader.construct(Handle, table, where)
     known_keys(table, PIN, where)
     if reader.mesh is None:
         raise SceneError("a pin without a mesh", where=where, remedy="give the body a mesh")
     chosen = region(table, reader.mesh.X, where)
     motion = reader.make("motion", table["motion"], f"{where}.motion") if "motion" in table else None
-    made: Pin = located(where, Pin, chosen, motion, table.get("axes", (0, 1, 2)))
-    return made
+    return located(where, Pin, chosen, motion, table.get("axes", (0, 1, 2)))
 
 
 def _fitted(reader: Reader, coarse: Any, fit: Any, table: dict[str, Any], where: str) -> Any:

@@ -50,6 +50,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.bodies import DAMPINGS, Membrane, Solid, SpringNet
     from pliant.cloth.active_set import ActiveSet
     from pliant.cloth.body import Cloth
+    from pliant.cloth.constraints import EdgeRule
     from pliant.contact import OBSTACLES
     from pliant.dg import DiscontinuousSolid
     from pliant.events import EVENTS
@@ -82,6 +83,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "motion": MOTIONS,
         "load": LOADS,
         "event": EVENTS,
+        "edge rule": typing.get_args(EdgeRule),
         "joint": _types(JOINTS),
         "shape": SHAPES,
         "link force": FORCES,

@@ -4,10 +4,12 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from pliant import mesh as meshes
+from pliant.cloth.sheet import Sheet
 from pliant.errors import SceneError
 from pliant.maps.motions import rotation
 from pliant.mesh import Mesh
@@ -23,19 +25,21 @@ GENERATORS: tuple[Callable[..., Mesh], ...] = (
     meshes.sheet, meshes.spring_net,
 )  # fmt: skip
 LARGEST = 2e7  # cells of a generated mesh
+FILE = ("file", "planar", "repair", "sheet")
 TRANSFORM = ("scale", "rotate", "translate")
 
 
 @reads(Mesh, "mesh", "continuous")
-def read_mesh(reader: Reader, table: Any, where: str) -> Mesh:
-    """{ generator = "bar", ... its parameters } or { file = "bunny.msh" }."""
+def read_mesh(reader: Reader, table: Any, where: str) -> Any:
+    """{ generator = "bar", ... its parameters } or { file = "bunny.msh" }; with sheet = true a pattern of cloth."""
     if not isinstance(table, dict):
         raise SceneError(f"{table!r} is no mesh", where=where, remedy='like { generator = "bar" } or { file = "..." }')
     if "file" in table:
-        known_keys(table, ("file", "planar", "repair"), where)
-        options = {k: v for k, v in table.items() if k != "file"}
-        shape: Mesh = located(where, meshes.read, inside(reader.folder, table["file"], where), **options)
-        return shape
+        known_keys(table, FILE, where)
+        if table.get("sheet") is True:
+            return located(where, read_sheet, inside(reader.folder, table["file"], where))
+        options = {k: v for k, v in table.items() if k not in ("file", "sheet")}
+        return located(where, meshes.read, inside(reader.folder, table["file"], where), **options)
     if "generator" not in table:
         raise SceneError("no generator and no file", where=where, remedy='like { generator = "bar" }')
     known = {generator.__name__: generator for generator in GENERATORS}
@@ -48,8 +52,23 @@ def read_mesh(reader: Reader, table: Any, where: str) -> Mesh:
             value = quantity(parameters[key], "m", f"{where}.{key}")
             parameters[key] = value if isinstance(value, float) else tuple(value.tolist())
     _limit(parameters, where)
-    made: Mesh = reader.construct(known[name], parameters, where)
-    return made
+    return reader.construct(known[name], parameters, where)
+
+
+def read_sheet(path: Path) -> Sheet:
+    """A pattern of cloth and where it lies, as a run folder keeps it: all arrays of a `Sheet` in an ``.npz`` file."""
+    return Sheet(**read_arrays(path))
+
+
+def read_arrays(path: Path) -> dict[str, Any]:
+    """The arrays of an ``.npz`` file by name."""
+    if not path.is_file():
+        raise SceneError(f"no file {path.name}", where="file", remedy="it lies beside the scene file")
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, AttributeError, BadZipFile) as error:
+        raise SceneError(f"{path.name} holds no arrays: {error}", where="file", remedy="write it again") from error
 
 
 def inside(folder: Path, file: Any, where: str) -> Path:
@@ -64,6 +83,8 @@ def placed(shape: Mesh, table: Any, where: str) -> Mesh:
     if not table:
         return shape
     known_keys(table, TRANSFORM, where)
+    if isinstance(shape, Sheet):
+        raise SceneError("a pattern of cloth lies where its file says", where=where, remedy="leave it out")
     turn = rotation(np.asarray(vector(table.get("rotate", [0, 0, 0]), "rad", f"{where}.rotate")))
     move = np.asarray(vector(table.get("translate", [0, 0, 0]), "m", f"{where}.translate", (shape.dim, 3)))[: shape.dim]
     scale = table.get("scale", 1.0)

@@ -85,9 +85,12 @@ class Reader:
                 return READERS[option](self, value, where)
             if option in _protocols():
                 return self.make(_protocols()[option], value, where)
-            if isinstance(value, dict) and dataclasses.is_dataclass(option) and isinstance(option, type):
-                family = family_of(option) if "kind" in value else None
-                return self.construct(option, value, where) if family is None else self.make(family, value, where)
+            if isinstance(value, dict | str) and dataclasses.is_dataclass(option) and isinstance(option, type):
+                family = family_of(option) if isinstance(value, str) or "kind" in value else None
+                if family is not None:
+                    return self.make(family, value, where)
+                if isinstance(value, dict):
+                    return self.construct(option, value, where)
             if typing.get_origin(option) is Callable:
                 return _function(self, option, value, where)
         return _checked(options, value, where)

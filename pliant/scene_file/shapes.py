@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -54,13 +52,9 @@ def particle(mass: float) -> Body:
 
 def stored(file: Path) -> Body:
     """A body as a run folder keeps it: all arrays of a `Body` in an ``.npz`` file."""
-    if not file.is_file():
-        raise SceneError(f"no file {file.name}", where="file", remedy="it lies beside the scene file")
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            values: dict[str, Any] = {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, AttributeError, BadZipFile) as error:
-        raise SceneError(f"{file.name} holds no arrays: {error}", where="file", remedy="write it again") from error
+    from pliant.scene_file.meshes import read_arrays
+
+    values = read_arrays(file)
     return Body(**{**values, "radius": float(values.get("radius", 0.0))})
 
 

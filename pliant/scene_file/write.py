@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from pliant.articulated.tree import Link
+from pliant.cloth.hands import Handle
+from pliant.cloth.sheet import Sheet
 from pliant.maps.functions import Series
 from pliant.maps.pins import Pin
 from pliant.materials.base import Sum, summands
@@ -114,7 +116,14 @@ def _series(writer: Writer, series: Series) -> Any:
     return writer.choice(series)
 
 
-WRITERS: dict[type, Callable[[Writer, Any], Any]] = {Mesh: _mesh, Pin: _pin, Link: _link, Sum: _sum, Series: _series}
+def _sheet(writer: Writer, sheet: Sheet) -> dict[str, Any]:
+    arrays = {f.name: getattr(sheet, f.name) for f in dataclasses.fields(sheet)}
+    return {"file": writer.keep(arrays), "sheet": True}
+
+
+WRITERS: dict[type, Callable[[Writer, Any], Any]] = {
+    Mesh: _mesh, Pin: _pin, Link: _link, Sum: _sum, Series: _series, Sheet: _sheet, Handle: Writer.fields,
+}  # fmt: skip
 
 
 def _known() -> set[Any]:

@@ -19,8 +19,13 @@ from pliant.articulated.tree import Link
 from pliant.attachments import Attachment
 from pliant.bodies import Membrane, Rayleigh, Solid, SpringNet
 from pliant.cloth.body import Cloth
+from pliant.cloth.constraints import Averaged
+from pliant.cloth.eulerian import Eulerian
+from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial, from_fabric
-from pliant.contact import Plane, TriangleObstacle
+from pliant.cloth.remesh import Remesher
+from pliant.cloth.sheet import sheet as eol_sheet
+from pliant.contact import Box, Hull, Plane, TriangleObstacle
 from pliant.dg import DiscontinuousSolid
 from pliant.errors import PliantError
 from pliant.events import ElementCut, PlaneCut, Release
@@ -28,7 +33,7 @@ from pliant.fitting import Fitting
 from pliant.integrators import LinearlyImplicit
 from pliant.loads import Tug, Wind
 from pliant.maps.functions import Series, Sine, constant
-from pliant.maps.motions import Keyframes
+from pliant.maps.motions import Keyframes, Phase, Phases, Track
 from pliant.maps.pins import Pin
 from pliant.materials import AnisotropicStVK, StableNeoHookean, StVK
 from pliant.mesh import ball, bar, chain, rectangle, sheet, write
@@ -117,6 +122,11 @@ def scenes():
     yield "membrane", Scene([Membrane(net, MATERIAL, 3e-4, pins=Pin(np.array([0]), axes="xz"))])
     yield "springs", Scene([SpringNet(chain(4), np.linspace(10, 20, len(chain(4).T)), 0.1)])
     yield "cloth", Scene([Cloth(net, ClothMaterial(40.0, 0.2, 1e-4, 0.07), 2e-3)])
+    yield "eulerian", Scene([Cloth(net, eulerian=True)], LinearlyImplicit())
+    pattern = eol_sheet(net.X[:, :2], net.T, net.X + 0.1, keep=np.array([5]))
+    choice = Eulerian(Remesher(0.05, 0.2), None, Averaged(), qvv=True)
+    hand = Handle(net.X[[5], :2], (0.0, 1.0, 0.0), stop=0.5)
+    yield "sheet", Scene([Cloth(pattern, pins=[hand, Pin(np.array([0]))], eulerian=choice)], LinearlyImplicit())
     yield "discontinuous", Scene([DiscontinuousSolid(flat, MATERIAL, 1e7, pins=Pin(np.array([0, 2])))])
     yield "rigid", Scene([Rigid(ball(radius=0.1), 2700.0, (1.0, 0.0, 0.0), (0.0, 9.0, 1.0))])
     yield "articulated", Scene([arm()])
@@ -127,6 +137,9 @@ def scenes():
     loads = [Tug(np.array([5]), (0.0, 0.0, 9.0), 0.0, 0.1, 0.2, "soft"), Wind((1.0, 0, 0), body="soft")]
     yield "events and loads", Scene([soft()], events=events, forces=loads)
     things = [Plane((0, 0, -1), (0.1, 0.2, 0.9), name="floor"), TriangleObstacle(ball(radius=0.2), Keyframes((0.0,)))]
+    phases = Phases((Phase(0.0, 1.0, (1.0, 0.0, 0.0)), Phase(0.5, 2.0, spin=(0.0, 0.1, 0.0))), (0.0, 0.1, 0.0))
+    track = Track(np.array([0.0, 0.3]), np.stack([at(0, 0, 0), at(0.1, 0, 1.0 / 3.0)]))
+    things += [Hull(bar(cells=(1, 1, 1)).X + 2.0, motion=phases), Box((5, 0, 0), motion=track, name="crate")]
     yield "obstacles", Scene([soft()], contact=PenaltyContact(mu=0.1), obstacles=things)
     yield "rows", Scene([soft()], LinearlyImplicit(), contact=RowContact(mu=0.1), obstacles=things[:1])
 

@@ -46,6 +46,7 @@ MEMBERS = {
     "load": (["pliant.loads"], "at"),
     "event": (["pliant.events"], "apply"),
     "motion": (["pliant.maps.motions"], "positions"),
+    "edge rule": (["pliant.cloth.constraints"], "normals"),
     "function": (["pliant.maps.functions"], "__call__"),
     "damping": (["pliant.bodies"], "force"),
     "contact": (["pliant.systems"], "model"),
