@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
+from pliant.errors import SceneError
 from pliant.maps.points import ForceOnPoints, OnPoints
 from pliant.pattern import added
 from pliant.state import State
@@ -33,6 +34,7 @@ from pliant.systems.base import (
     Quadrature,
     Weights,
     Working,
+    distinct,
 )
 from pliant.systems.contact import ContactModel, LiveForce, Touch
 from pliant.systems.coupled_step import CoupledStep, prepared_parts
@@ -41,6 +43,8 @@ from pliant.systems.points import Points
 from pliant.systems.pressed_step import Pressed
 from pliant.systems.row_contact import RowModel
 from pliant.velocity_step import Linearisation, Prepared
+
+SHARED = ("kinetic", "gravity")  # energies of all parts together; others are those of one part each
 
 
 class Coupled:
@@ -162,6 +166,12 @@ class Coupled:
         return self._joined(self.each(lambda p, x, y: p.accelerated(x, y), q, f))
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        """M^-1 f; what closes or is tied would need forces that are found in stages and velocity steps only."""
+        if self.closures(q, v, t) is not None:
+            remedy = "use BDF1, BDF2 or LinearlyImplicit, or give the attachments a stiffness"
+            raise SceneError(
+                "this method does not see loops and ties in a mixture", where="scene.integrator", remedy=remedy
+            )
         return self.accelerated(q, self.force(q, v, t))
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
@@ -308,9 +318,9 @@ class Coupled:
         x = self._touched(State(q, v, t))
         return self.contact.touch(x.q, x.v, t)
 
-    def min_distance(self, q: Array, t: float) -> float:
-        """The smallest gap [m], negative where things overlap; inf when nothing is near, or without contact."""
-        return float("inf") if self.contact is None else self.contact.distance(self.touchable.lift(q), t)
+    def min_distance(self, q: Array, t: float) -> float | None:
+        """The smallest gap [m], negative where things overlap, inf when nothing is near; None without contact."""
+        return None if self.contact is None else self.contact.distance(self.touchable.lift(q), t)
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         """What moving obstacles did [J]."""
@@ -376,11 +386,14 @@ class Coupled:
         """Of all parts and of what acts between them, by name [J]."""
         if self.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
-        out: dict[str, float] = {}
-        between = {e.name: e.value(q) for e in self.energy_terms}
+        out: dict[str, float] = {"kinetic": 0.0}
+        between: dict[str, float] = {}
+        for e in self.energy_terms:
+            between[e.name] = between.get(e.name, 0.0) + e.value(q)
         for own in (*self.each(lambda p, x, u: p.energies(x, u, t), q, v), between):
             for name, value in own.items():
-                out[name] = out.get(name, 0.0) + value
+                label = name if name in SHARED else distinct([*(k for k in out if k not in SHARED), name])[-1]
+                out[label] = out.get(label, 0.0) + value
         return out
 
     def pulled(self, vertex: int, target: Array, k: float) -> "Coupled":
