@@ -38,7 +38,7 @@ _HOMES = {
     "pliant.checkpoint": ("Checkpoint",),
     "pliant.bundle": ("replay",),
     "pliant.advise": ("advise",),
-    "pliant.scene_file": ("load_scene",),
+    "pliant.scene_file": ("load_scene", "register"),
     "pliant.state": ("State",),
     "pliant.units": ("quantity",),
     "pliant.linear.cholesky": ("Cholesky",),
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from pliant.mesh import Mesh
     from pliant.record import Interrupted, Output, Run, load, record, resume
     from pliant.scene import Scene
-    from pliant.scene_file import load_scene
+    from pliant.scene_file import load_scene, register
     from pliant.simulate import StepFailed, TimeStep, simulate
     from pliant.solvers import *
     from pliant.state import State

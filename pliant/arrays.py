@@ -6,3 +6,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 IndexArray = NDArray[np.signedinteger]  # row pointers and columns of sparse matrices: 32 or 64 bit
+
+
+def unit(a: Array) -> Array:
+    """Vectors (..., 3) divided by their lengths; what has length 1 up to rounding stays as it is.
+
+    So a direction that is written to a file and read again is the same to the last bit.
+    """
+    length = np.linalg.norm(a, axis=-1, keepdims=True)
+    return np.asarray(np.where(abs(length - 1.0) <= 4.0 * np.finfo(np.float64).eps, a, a / length))

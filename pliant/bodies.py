@@ -118,6 +118,9 @@ class Green:
         return GreenDamping(placed.X, placed.T, self.c * body.material.young(), thickness=thickness)
 
 
+DAMPINGS = (Rayleigh, Green)
+
+
 @runtime_checkable
 class Deformable(Protocol):
     """A body whose coordinates are the positions of its vertices; indices are the body's own, the scene shifts them."""

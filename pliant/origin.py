@@ -32,7 +32,7 @@ class Origin:
 
 def origin_of(scene: Any) -> Origin:
     """The scene's own description; a scene with parts that only Python can say keeps a note of that instead."""
-    from pliant.scene_file.describe import NotDescribable, describe
+    from pliant.scene_file import NotDescribable, describe
 
     try:
         document, files = describe(scene)

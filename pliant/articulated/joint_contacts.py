@@ -199,6 +199,9 @@ class BallContact:
         return Patch(i, int(tree.parent[i]), points, -axes[:, None] @ E[:3, :3].T, turned @ E[:3, :3].T, self.mu)
 
 
+JOINT_CONTACTS = (CylinderContact, ClosureContact, BoxJointContact, BallContact)
+
+
 def _turn(axis: Array) -> Array:
     """A rotation that takes z to the line of ``axis``."""
     lean = np.cross(axis, _Z)

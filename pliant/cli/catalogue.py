@@ -13,13 +13,13 @@ from pliant.cli.console import console
 
 def show_catalogue(*, json: bool) -> None:
     from pliant.record.channels import CELL_CHANNELS, POINT_CHANNELS
-    from pliant.scene_file.build import GENERATORS
-    from pliant.scene_file.choices import families, kebab
+    from pliant.scene_file.choices import families, kind_of
+    from pliant.scene_file.meshes import GENERATORS
     from pliant.scenes import built_in
 
     parts: dict[str, dict[str, str]] = {"scenes": {name: summary(f) for name, f in built_in().items()}}
     for family, choices in families().items():
-        parts[family] = {kebab(choice.__name__): summary(choice) for choice in choices}
+        parts[family] = {kind_of(choice): summary(choice) for choice in choices}
     parts["mesh generators"] = {generator.__name__: summary(generator) for generator in GENERATORS}
     if json:
         print(js.dumps({**parts, "channels": [*POINT_CHANNELS, *CELL_CHANNELS]}))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from pliant.arrays import Array
+from pliant.arrays import Array, unit
 from pliant.contact.sharp import NO_SURFACE, Features, Surface, flat_features, hull_features
 from pliant.errors import SceneError
 from pliant.maps.motions import Motion, Vector
@@ -68,7 +68,7 @@ class Plane:
         size = float(np.linalg.norm(self.normal))
         if not (np.isfinite(size) and size > 0.0 and np.isfinite(self.point).all()):
             raise SceneError(f"normal is {self.normal}, point {self.point}", where=f"{self.name}.normal")
-        object.__setattr__(self, "normal", tuple(float(n) / size for n in self.normal))
+        object.__setattr__(self, "normal", tuple(unit(np.asarray(self.normal)).tolist()))
 
     def distance(self, x: Array) -> tuple[Array, Array]:
         n = np.asarray(self.normal)
@@ -229,7 +229,7 @@ class Cylinder:
         _positive(self.length, f"{self.name}.length")
         size = float(np.linalg.norm(self.axis))
         _positive(size, f"{self.name}.axis")
-        object.__setattr__(self, "axis", tuple(float(a) / size for a in self.axis))
+        object.__setattr__(self, "axis", tuple(unit(np.asarray(self.axis)).tolist()))
 
     def _parts(self, x: Array) -> tuple[Array, Array, Array, Array]:
         """Distance beyond the side and beyond the caps, radial unit vector, signed axial coordinate."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.arrays import Array
+from pliant.arrays import Array, unit
 from pliant.errors import MaterialError
 from pliant.kernels import assembly
 from pliant.kernels.elements import TET, Element
@@ -127,7 +127,7 @@ def direction(value: ArrayLike) -> Array:
         raise MaterialError(f"direction has shape {a.shape}", remedy="give a vector (3,) or one per element (m, 3)")
     length = np.linalg.norm(a, axis=-1)
     require(length > 1e-12, length, "|direction|", "is too short to be a fibre direction")
-    return a / length[..., None]
+    return unit(a)
 
 
 def components(a: Array) -> tuple[Array, Array, Array]:

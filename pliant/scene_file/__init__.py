@@ -1,7 +1,8 @@
 """Scene files: TOML documents that are checked field by field and call the constructors a Python scene calls."""
 
-from pliant.scene_file.describe import NotDescribable, describe
+from pliant.scene_file.choices import NotDescribable, register
+from pliant.scene_file.describe import describe
 from pliant.scene_file.load import Loaded, load_scene
 from pliant.scene_file.toml import dumps
 
-__all__ = ["Loaded", "NotDescribable", "describe", "dumps", "load_scene"]
+__all__ = ["Loaded", "NotDescribable", "describe", "dumps", "load_scene", "register"]

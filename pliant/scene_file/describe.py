@@ -1,94 +1,86 @@
 """From a scene to the document that makes it again, bit for bit; what only Python can say is named."""
 
-import io
-from dataclasses import MISSING, fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
-from pliant.bodies import Membrane, Solid, SpringNet
-from pliant.materials.base import summands
-from pliant.mesh import Mesh
+from pliant.bodies import Solid
+from pliant.dg import DiscontinuousSolid
+from pliant.fitting import Fitting
+from pliant.maps.pins import Pin
 from pliant.scene import Scene
-from pliant.scene_file.choices import NotDescribable, describe_choice
-from pliant.scene_file.cuts import describe_cut
+from pliant.scene_file.bodies import HIDDEN, keys
+from pliant.scene_file.choices import NotDescribable, families, kind_of
+from pliant.scene_file.write import Writer, default_of
+
+ALWAYS = ("name", "h", "duration", "gravity", "on_failure", "on_energy_gain", "integrator")  # written at default, too
 
 
 def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The document of a scene and the files (meshes) that lie beside it; raises `NotDescribable`."""
     if type(scene) is not Scene:
         raise NotDescribable(f"{type(scene).__name__} is made in Python")
-    document: dict[str, Any] = {"name": scene.name, "h": scene.h, "duration": scene.duration}
-    document["gravity"] = [float(g) for g in scene.gravity]
-    document["on_failure"], document["on_energy_gain"] = scene.on_failure, scene.on_energy_gain
-    document["integrator"] = describe_choice(scene.integrator)
-    if scene.contact is not None:
-        document["contact"] = describe_choice(scene.contact)
-    if scene.obstacles:
-        document["obstacles"] = [describe_choice(obstacle) for obstacle in scene.obstacles]
-    if scene.events:
-        document["cuts"] = [describe_cut(event) for event in scene.events]
-    _nothing_else(scene, {*document, "contact", "obstacles", "bodies", "events"})
-    files = {}
-    document["bodies"] = []
-    for i, body in enumerate(scene.bodies):
-        name = f"body-{i}.npz"
-        files[name] = _mesh_bytes(body.mesh)
-        document["bodies"].append(_body(body, name))
-    return document, files
+    writer = Writer()
+    document = {name: writer.plain(getattr(scene, name), f"Scene.{name}") for name in ALWAYS}
+    for name in ("contact", "obstacles", "attachments", "forces", "events"):
+        value = getattr(scene, name)
+        if name == "attachments":
+            document[name] = [writer.fields(tie) for tie in value]
+        elif value is not None:
+            part = replace(writer, stem=name)
+            document[name] = part.choice(value) if name == "contact" else [part.choice(v) for v in value]
+    document["bodies"] = [_body(replace(writer, stem=f"body-{i}"), b) for i, b in enumerate(scene.bodies)]
+    _nothing_else(scene, {*ALWAYS, *document, "contact"})
+    return {name: value for name, value in document.items() if value != []}, writer.files
 
 
-def _body(body: Any, file: str) -> dict[str, Any]:
-    kinds: dict[type, tuple[str, tuple[str, ...]]] = {
-        Solid: ("solid", ("density", "lumped", "plane")),
-        Membrane: ("membrane", ("density", "thickness")),
-        SpringNet: ("springs", ("k", "mass")),
-    }
-    if type(body) not in kinds:
+def _body(writer: Writer, body: Any) -> dict[str, Any]:
+    if type(body) not in families()["body"]:
         raise NotDescribable(f"{type(body).__name__} is made in Python")
-    kind, own = kinds[type(body)]
-    table: dict[str, Any] = {"kind": kind, "name": body.name, "mesh": {"file": file}}
-    if body.mesh.dim == 2:
-        table["mesh"]["planar"] = True
-    table |= {name: _plain(getattr(body, name)) for name in own if getattr(body, name) is not None}
-    table["velocity"] = [float(v) for v in body.velocity]
-    _nothing_else(body, {*table, "material", "pins", "damping"})
-    if kind != "springs":
-        table["material"] = [describe_choice(part) for part in summands(body.material)]
-    if body.damping is not None:
-        table["damping"] = describe_choice(body.damping)
-    table["pins"] = [_pin(pin) for pin in body.pins]
+    kind = type(body)
+    _nothing_else(body, {name for name in {f.name for f in fields(body)} if name not in HIDDEN})
+    table: dict[str, Any] = {"kind": kind_of(kind), "name": body.name}
+    skip: tuple[str, ...] = ("name", "fit", *HIDDEN)
+    table |= writer.fields(body, skip=(*skip, "pins", "continuous"))
+    if "pins" in keys(kind) and body.pins:
+        table["pins"] = [writer.plain(pin, "pins") for pin in _pins(body)]
+    if isinstance(body, DiscontinuousSolid):
+        table["mesh"] = writer.plain(body.continuous, "mesh")
+    if isinstance(body, Solid) and body.fit is not None:
+        table["fit"] = _fit(replace(writer, stem=f"{writer.stem}-fine"), body, body.fit)
     return table
 
 
-def _pin(pin: Any) -> dict[str, Any]:
-    table: dict[str, Any] = {"vertices": np.asarray(pin.vertices).ravel().tolist()}
-    if tuple(pin.axes) != (0, 1, 2):
-        table["axes"] = ["xyz"[axis] for axis in pin.axes]
-    if pin.motion is not None:
-        table["motion"] = describe_choice(pin.motion)
+def _pins(body: Any) -> list[Pin]:
+    """The pins as they were given; those of discontinuous solids hold every copy of a vertex."""
+    pins: list[Pin] = list(body.pins)
+    if not isinstance(body, DiscontinuousSolid):
+        return pins
+    corners = body.continuous.T.ravel()
+    return [Pin(np.unique(corners[pin.vertices]), pin.motion, pin.axes) for pin in pins]
+
+
+def _fit(writer: Writer, coarse: Solid, fit: Fitting) -> dict[str, Any]:
+    """What is different about the fine body: its mesh, its pins, its material and density if they differ."""
+    fine: Any = fit.fine
+    if type(fine) is not Solid:
+        raise NotDescribable(f"Fitting.fine is a {type(fine).__name__}, made in Python")
+    for f in fields(fine):
+        same = f.name in ("mesh", "material", "density", "pins", "name", "fit")
+        if not same and not np.array_equal(getattr(fine, f.name), getattr(coarse, f.name)):
+            raise NotDescribable(f"Fitting.fine.{f.name} differs from that of the coarse body")
+    table = {"mesh": writer.plain(fine.mesh, "fit.mesh"), **writer.fields(fit, skip=("fine",))}
+    table["pins"] = [writer.plain(pin, "fit.pins") for pin in _pins(fine)]
+    for name in ("material", "density"):
+        table[name] = writer.plain(getattr(fine, name), f"fit.{name}")
     return table
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return float(value) if isinstance(value, np.floating) else value
 
 
 def _nothing_else(thing: Any, said: set[str]) -> None:
     """Refuse when a field that the document has no word for is not at its default."""
     for f in fields(thing):
-        default: Any = f.default_factory() if f.default_factory is not MISSING else f.default
         value = getattr(thing, f.name)
-        if f.name not in said and value is not default and not np.array_equal(value, default):
+        default = default_of(f)
+        if f.init and f.name not in said and value is not default and not np.array_equal(value, default):
             raise NotDescribable(f"{type(thing).__name__}.{f.name} has no word in scene files")
-
-
-def _mesh_bytes(mesh: Mesh) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, Any] = {"X": mesh.X, "T": mesh.T}
-    if mesh.region is not None:
-        arrays["region"] = mesh.region
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pliant.errors import SceneError
 from pliant.scene_file.choices import nearest
@@ -14,55 +14,6 @@ Choice = str | dict[str, Any]
 
 class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Transform(Table):
-    """Scale (one factor or one per axis), then rotate (vector: axis times angle), then translate."""
-
-    scale: float | list[float] = 1.0
-    rotate: Vector = Field(default=[0.0, 0.0, 0.0], description='rotation vector, "90 deg" or radians')
-    translate: Vector = [0.0, 0.0, 0.0]
-
-
-class PinTable(Table):
-    """Vertices that are held or moved: ``where`` is a sentence such as "x < 1 cm", or ``vertices`` are listed."""
-
-    where: str | None = None
-    vertices: list[int] | None = None
-    motion: Choice | None = None
-    axes: list[Literal["x", "y", "z"]] = ["x", "y", "z"]
-
-
-class BodyTable(Table):
-    """One body; ``mesh`` is { generator = "bar", ... its parameters } or { file = "bunny.msh" }."""
-
-    kind: Literal["solid", "membrane", "springs"] = "solid"
-    name: str | None = None
-    mesh: dict[str, Any]
-    transform: Transform | None = None
-    material: Choice | list[Choice] | None = None
-    density: Quantity | list[float] | None = None
-    mass: Quantity | list[float] | None = None
-    thickness: Quantity | None = None
-    k: Quantity | list[float] | None = None
-    plane: Literal["strain", "stress"] | None = None
-    lumped: bool = True
-    damping: Choice | None = None
-    velocity: Vector = [0.0, 0.0, 0.0]
-    pins: list[PinTable] = []
-
-
-class CutTable(Table):
-    """A cut through one body at ``time``: along the plane through ``point`` across ``normal``, or around ``elements``,
-    or around the elements whose centres are ``where`` a sentence says.
-    """
-
-    time: Quantity
-    body: int = 0
-    point: Vector | None = None
-    normal: list[float] | None = None
-    elements: list[int] | None = None
-    where: str | None = None
 
 
 class OutputTable(Table):
@@ -86,13 +37,15 @@ class RunTable(Table):
 
 
 class SceneTable(RunTable):
-    """A scene that is all in the file."""
+    """A scene that is all in the file; the tables in its lists are read by their kinds."""
 
     gravity: Vector | None = None
     contact: Choice | None = None
     obstacles: list[Choice] = []
-    bodies: list[BodyTable]
-    cuts: list[CutTable] = []
+    bodies: list[dict[str, Any]]
+    attachments: list[dict[str, Any]] = []
+    forces: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
 
 
 class ReferenceTable(RunTable):
@@ -104,7 +57,7 @@ class ReferenceTable(RunTable):
     parameters: dict[str, Any] = {}
 
 
-TABLES = {"bodies": BodyTable, "pins": PinTable, "transform": Transform, "cuts": CutTable, "output": OutputTable}
+TABLES = {"output": OutputTable}
 
 
 def parse(document: dict[str, Any], where: str) -> SceneTable | ReferenceTable:

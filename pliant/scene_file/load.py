@@ -12,11 +12,14 @@ from typing import Any
 from pliant.errors import PliantError, SceneError
 from pliant.origin import Origin
 from pliant.record.output import Output
-from pliant.scene_file.build import adjusted, build, located, run_values
-from pliant.scene_file.choices import NotDescribable, describe_choice, nearest
+from pliant.scene_file.build import adjusted, build, run_values
+from pliant.scene_file.choices import NotDescribable, nearest
 from pliant.scene_file.describe import describe
 from pliant.scene_file.document import OutputTable, ReferenceTable, parse
+from pliant.scene_file.keep import kept_beside
+from pliant.scene_file.read import located
 from pliant.scene_file.settings import apply, run_level
+from pliant.scene_file.write import Writer
 from pliant.simulate import require_scene
 
 
@@ -46,7 +49,7 @@ def load_scene(source: str | Path, settings: Sequence[str] = ()) -> Loaded:
         document, folder = {"builtin": str(source)}, Path()
     if any(setting.startswith("integrator.") for setting in settings):  # parts of a choice that is not written yet
         given = from_document(document, folder, str(source)).scene
-        document["integrator"] = describe_choice(given.integrator)
+        document["integrator"] = Writer().choice(given.integrator)
     if all(run_level(setting) for setting in settings):
         return from_document(apply(document, settings), folder, str(source))
     parameters = [s for s in settings if s.startswith("parameters.")]
@@ -71,10 +74,7 @@ def from_document(document: dict[str, Any], folder: Path, where: str, files: dic
         return _referenced(table, document, folder, where, output)
     if files is not None:
         return Loaded(_build_beside(table, files, where), output, Origin(document, files))
-    kept: dict[str, bytes] = {}
-    renamed = dict(document)
-    renamed["bodies"] = [_keep(body, i, folder, kept) for i, body in enumerate(document["bodies"])]
-    return Loaded(build(table, folder, where), output, Origin(renamed, kept))
+    return Loaded(build(table, folder, where), output, Origin(*kept_beside(document, folder)))
 
 
 def _build_beside(table: Any, files: dict[str, bytes], where: str) -> Any:
@@ -85,21 +85,6 @@ def _build_beside(table: Any, files: dict[str, bytes], where: str) -> Any:
         for name, content in files.items():
             (Path(folder) / name).write_bytes(content)
         return build(table, Path(folder), where)
-
-
-def _keep(body: dict[str, Any], i: int, folder: Path, kept: dict[str, bytes]) -> dict[str, Any]:
-    """The body with its mesh file under a name that is safe beside ``scene.toml``; the content goes to ``kept``."""
-    mesh = body.get("mesh", {})
-    if "file" not in mesh:
-        return body
-    path = folder / str(mesh["file"])
-    if not path.is_file():
-        return body  # reading it will say so
-    name = path.name if path.name not in kept else f"body-{i}{path.suffix}"
-    kept[name] = path.read_bytes()
-    if path.suffix == ".node" and path.with_suffix(".ele").is_file():
-        kept[path.stem + ".ele"] = path.with_suffix(".ele").read_bytes()
-    return {**body, "mesh": {**mesh, "file": name}}
 
 
 def _referenced(table: ReferenceTable, document: dict[str, Any], folder: Path, where: str, output: Output) -> Loaded:

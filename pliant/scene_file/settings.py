@@ -1,31 +1,38 @@
 """``--set path=value``: change a document before it is checked. Values are TOML, or plain strings."""
 
 import copy
+import itertools
 import tomllib
 from collections.abc import Sequence
 from typing import Any
 
 from pliant.errors import SceneError
-from pliant.scene_file.choices import nearest
-from pliant.scene_file.document import BodyTable, ReferenceTable, RunTable, SceneTable
+from pliant.scene_file.bodies import keys
+from pliant.scene_file.choices import families, kind_of, nearest
+from pliant.scene_file.document import ReferenceTable, RunTable, SceneTable
 
 DEFAULTS = {"integrator": "bdf2", "solver": "newton", "linear": "cholesky"}  # whose parts are set without a name
 
 
 def apply(document: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """The document with all settings applied; ``material.E=...`` without a body means every body."""
+    """The document with all settings applied; ``material.E=...`` without a body means every body that has one."""
     document = copy.deepcopy(document)
     for setting in settings:
         path, value = split(setting)
-        if path[0] in BodyTable.model_fields and path[0] not in {
-            *SceneTable.model_fields,
-            *ReferenceTable.model_fields,
-        }:
-            for body in document.get("bodies", []):
-                _set(body, path, value, setting)
-        else:
+        if path[0] in {*SceneTable.model_fields, *ReferenceTable.model_fields}:
             _set(document, path, value, setting)
+            continue
+        bodies = [b for b in document.get("bodies", []) if isinstance(b, dict) and path[0] in _keys(b)]
+        for body in bodies:
+            _set(body, path, value, setting)
+        if not bodies:
+            _set(document, path, value, setting)  # what is wrong with it, checking the document says
     return document
+
+
+def _keys(body: dict[str, Any]) -> list[str]:
+    kind = body.get("kind", "solid")
+    return next((keys(c) for c in families()["body"] if kind_of(c) == kind), [])
 
 
 def split(setting: str) -> tuple[list[str], Any]:
@@ -46,31 +53,39 @@ def run_level(setting: str) -> bool:
 
 
 def _set(table: Any, path: list[str], value: Any, setting: str) -> None:
-    for depth, key in enumerate(path[:-1]):
+    for key, following in itertools.pairwise(path):
         if isinstance(table, list):
-            table = _item(table, key, setting)
+            table = table[_item(table, key, setting)]
             continue
         if isinstance(table.get(key), str):
-            table[key] = {"name": table[key]}  # a choice given by name alone gets a parameter
-        table = table.setdefault(key, {"name": DEFAULTS[key]} if key in DEFAULTS else {})
-        if isinstance(table, list) and not path[depth + 1].isdigit():
-            if len(table) != 1:
-                raise SceneError(
-                    f"{setting!r} does not say which of {len(table)}", where="--set", remedy="add a number"
-                )
-            table = table[0]
+            table[key] = {"kind": table[key]}  # a choice given by its kind alone gets a parameter
+        table = table.setdefault(key, {"kind": DEFAULTS[key]} if key in DEFAULTS else {})
+        if isinstance(table, list) and len(table) == 1 and _place(table, following) is None:
+            table = table[0]  # of one there is no doubt
         if not isinstance(table, dict | list):
             raise SceneError(f"{key!r} has no parts", where="--set", remedy=f"look at {setting!r}")
     if isinstance(table, list):
-        index = int(path[-1]) if path[-1].isdigit() else -1
-        _item(table, path[-1], setting)
-        table[index] = value
+        table[_item(table, path[-1], setting)] = value
     else:
         table[path[-1]] = value
 
 
-def _item(table: list[Any], key: str, setting: str) -> Any:
-    if not key.isdigit() or int(key) >= len(table):
-        known = [str(i) for i in range(len(table))]
+def _item(table: list[Any], key: str, setting: str) -> int:
+    place = _place(table, key)
+    if place is None:
+        known = [*_names(table), *(str(i) for i in range(len(table)))]
         raise SceneError(f"no {key!r} in {setting!r}", where="--set", remedy=nearest(key, known))
-    return table[int(key)]
+    return place
+
+
+def _place(table: list[Any], key: str) -> int | None:
+    """The place in a list by its number, or by the name of its item; items without a name go by their kind."""
+    if key.isdigit():
+        return int(key) if int(key) < len(table) else None
+    names = _names(table)
+    return names.index(key) if names.count(key) == 1 else None
+
+
+def _names(table: list[Any]) -> list[str]:
+    usual = "solid" if any("mesh" in item for item in table if isinstance(item, dict)) else ""
+    return [str(item.get("name", item.get("kind", usual))) if isinstance(item, dict) else "" for item in table]

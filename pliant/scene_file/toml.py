@@ -13,7 +13,7 @@ def dumps(document: dict[str, Any]) -> str:
 
 def _table(table: dict[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
     tables = {k: v for k, v in table.items() if isinstance(v, dict) and not path}
-    arrays = {k: v for k, v in table.items() if isinstance(v, list) and v and isinstance(v[0], dict) and not path}
+    arrays = {k: v for k, v in table.items() if isinstance(v, list) and v and all(isinstance(i, dict) for i in v)}
     for key, value in table.items():
         if key not in tables and key not in arrays:
             lines.append(f"{_key(key)} = {_value(value)}")
@@ -22,7 +22,7 @@ def _table(table: dict[str, Any], path: tuple[str, ...], lines: list[str]) -> No
         _table(value, (*path, key), lines)
     for key, value in arrays.items():
         for item in value:
-            lines += ["", f"[[{_key(key)}]]"]
+            lines += ["", f"[[{'.'.join(_key(k) for k in (*path, key))}]]"]
             _table(item, (*path, key), lines)
 
 

@@ -25,19 +25,21 @@ DOCUMENT = """
 name = "snip"
 h = "5 ms"
 duration = 0.06
-integrator = { name = "con-jac", count = 2 }
+integrator = { kind = "con-jac", count = 2 }
 
 [[bodies]]
 mesh = { generator = "bar", size = ["15 cm", "3 cm", "3 cm"], cells = [6, 2, 2] }
-material = { name = "stable-neo-hookean", E = "10 kPa", nu = 0.4 }
+material = { kind = "stable-neo-hookean", E = "10 kPa", nu = 0.4 }
 pins = [{ where = "x == min" }]
 
-[[cuts]]
+[[events]]
+kind = "plane-cut"
 time = "20 ms"
 point = ["5 cm", 0, 0]
 normal = [1, 0, 0]
 
-[[cuts]]
+[[events]]
+kind = "element-cut"
 time = 0.04
 where = "x > 10 cm and z > 1.5 cm"
 """
@@ -63,7 +65,12 @@ def test_a_scene_file_cuts(tmp_path):
 def test_a_cut_scene_describes_itself(tmp_path):
     scene = load_scene(written(tmp_path)).scene
     document, files = describe(scene)
-    assert document["cuts"][0] == {"time": 0.02, "body": 0, "point": [0.05, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}
+    assert document["events"][0] == {
+        "kind": "plane-cut",
+        "time": 0.02,
+        "point": [0.05, 0.0, 0.0],
+        "normal": [1.0, 0.0, 0.0],
+    }
     first = scene.run(tmp_path / "first")
     again = load_scene(tmp_path / "first" / "scene.toml").scene
     assert np.array_equal(again.events[1].elements, scene.events[1].elements)
@@ -72,7 +79,7 @@ def test_a_cut_scene_describes_itself(tmp_path):
 
 
 def test_fields_of_the_inner_scene_are_set_from_outside(tmp_path):
-    settings = ["h=10 ms", "integrator.beta=0.7", "cuts.0.time=0.03"]
+    settings = ["h=10 ms", "integrator.beta=0.7", "events.plane-cut.time=0.03"]
     scene = load_scene(written(tmp_path), settings).scene
     assert scene.h == 0.01 and scene.integrator.beta == 0.7 and scene.events[0].time == 0.03
     built_in = load_scene("conjac/barcut", ["duration=0.01", "integrator.beta=0.9"]).scene
@@ -102,10 +109,10 @@ def test_an_interrupted_run_goes_on_after_the_cut(tmp_path):
 @pytest.mark.parametrize(
     "wrong, match",
     [
-        ('point = ["5 cm", 0, 0]\n', "point and normal"),
+        ('point = ["5 cm", 0, 0]\n', "'point' is missing"),
         ('time = "20 ms"\n', "'time' is missing"),
         ("where = ", "unknown key 'when'"),
-        ('x > 10 cm and z > 1.5 cm"\n', "a plane, or elements"),
+        ('x > 10 cm and z > 1.5 cm"\n', "either where or elements"),
     ],
 )
 def test_wrong_cuts_are_refused(tmp_path, wrong, match):

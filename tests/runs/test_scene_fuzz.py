@@ -42,12 +42,12 @@ meshes = st.one_of(
 materials = st.one_of(
     st.just("stable-neo-hookean"),
     tables(
-        {"name": st.sampled_from(["stable-neo-hookean", "stvk", "neo-hookean", "arap", "linear", "jelly"])},
+        {"kind": st.sampled_from(["stable-neo-hookean", "stvk", "neo-hookean", "arap", "linear", "jelly"])},
         {"E": quantities | st.just("20 kPa"), "nu": numbers | st.just(0.3), "junk": junk},
     ),
 )
 motions = tables(
-    {"name": st.sampled_from(["shake", "keyframes", "dance"])},
+    {"kind": st.sampled_from(["shake", "keyframes", "dance"])},
     {"amplitude": vectors, "frequency": numbers, "times": st.lists(numbers, max_size=3), "translations": junk},
 )
 pins = tables({}, {"where": sentences, "vertices": st.lists(st.integers(-1, 9), max_size=3), "motion": motions,
@@ -55,7 +55,7 @@ pins = tables({}, {"where": sentences, "vertices": st.lists(st.integers(-1, 9), 
 bodies = tables(
     {"mesh": meshes},
     {
-        "kind": st.sampled_from(["solid", "springs", "membrane", "gas"]),
+        "kind": st.sampled_from(["solid", "springs", "membrane", "cloth", "rigid", "discontinuous", "gas"]),
         "material": materials,
         "density": quantities,
         "mass": quantities,
@@ -63,7 +63,10 @@ bodies = tables(
         "thickness": quantities,
         "velocity": vectors,
         "pins": st.lists(pins, max_size=2),
-        "damping": tables({"name": st.sampled_from(["rayleigh", "green", "oil"])}, {"beta": numbers, "c": numbers}),
+        "fabric": junk | tables({}, {"E": quantities, "nu": numbers, "modulus": quantities, "density": quantities}),
+        "spin": vectors,
+        "fit": junk | tables({}, {"mesh": meshes, "s": junk}),
+        "damping": tables({"kind": st.sampled_from(["rayleigh", "green", "oil"])}, {"beta": numbers, "c": numbers}),
         "junk": junk,
     },
 )
@@ -74,13 +77,53 @@ likely = st.fixed_dictionaries(  # most invented bodies are nonsense: these run
         "pins": st.just([{"where": "x == min"}]),
     }
 )
+links = tables(
+    {},
+    {
+        "name": st.sampled_from(["hand", "thumb", ""]) | junk,
+        "parent": st.sampled_from(["hand", 0, "foot"]) | junk,
+        "joint": st.sampled_from(["fixed", "free3d", "knee"])
+        | tables({"kind": st.just("revolute")}, {"axis": vectors}),
+        "shape": junk
+        | st.just({"kind": "box", "sides": [0.1, 0.1, 0.1]})
+        | tables({"kind": junk}, {"radius": numbers}),
+        "density": quantities,
+        "frame": junk | tables({}, {"translate": vectors, "rotate": vectors}),
+        "junk": junk,
+    },
+)
+trees = tables(
+    {"kind": st.just("articulated"), "links": st.lists(links, max_size=2)},
+    {
+        "q": junk,
+        "v": junk,
+        "urdf": junk,
+        "forces": junk | st.lists(tables({"kind": st.sampled_from(["joint-spring", "cable", "wish"])}, {"link": junk})),
+        "constraints": junk | st.lists(tables({"kind": st.just("joint-limit")}, {"link": junk, "lower": quantities})),
+    },
+)
+which = st.sampled_from([0, 1, "solid", "articulated"]) | junk
+ties = tables(
+    {"body": which, "to": which}, {"where": sentences, "vertices": junk, "link": junk, "stiffness": quantities}
+)
+loads = tables(
+    {"kind": st.sampled_from(["tug", "wind", "rain"])},
+    {"body": which, "where": sentences, "value": vectors, "mean": vectors, "start": quantities, "full": quantities},
+)
+events = tables(
+    {"kind": st.sampled_from(["plane-cut", "element-cut", "release", "end"])},
+    {"time": quantities, "body": which, "where": sentences, "point": vectors, "normal": vectors, "pins": junk},
+)
 documents = tables(
-    {"bodies": st.lists(likely | bodies, max_size=2), "duration": st.sampled_from([0.02, "30 ms", -1.0])},
+    {"bodies": st.lists(likely | bodies | trees, max_size=2), "duration": st.sampled_from([0.02, "30 ms", -1.0])},
     {
         "h": st.sampled_from([0.01, "10 ms", 0, "1 m", 1e-300]),
         "gravity": vectors,
+        "attachments": st.lists(ties, max_size=1),
+        "forces": st.lists(loads, max_size=1),
+        "events": st.lists(events, max_size=1),
         "integrator": integrators
-        | tables({"name": integrators}, {"solver": solvers | tables({"name": solvers}, {"m": junk, "junk": junk})}),
+        | tables({"kind": integrators}, {"solver": solvers | tables({"kind": solvers}, {"m": junk, "junk": junk})}),
         "on_failure": st.sampled_from(["raise", "warn", "substep", "cry"]),
         "output": tables({}, {"every": st.integers(-1, 3), "channels": st.lists(st.sampled_from(["velocity", "x"]))}),
         "junk": junk,

@@ -6,7 +6,10 @@ from pliant.articulated.forces.forms import Explicit, Reduced
 from pliant.articulated.forces.joint import JointSpring, JointTorque
 from pliant.articulated.forces.springs import Cable, PointSprings, SpringDamper
 
+FORCES = (JointSpring, JointTorque, BodyDamping, WorldForce, PointSprings, Cable, Explicit, Reduced)
+
 __all__ = [
+    "FORCES",
     "ArticulatedForce",
     "BodyDamping",
     "Cable",

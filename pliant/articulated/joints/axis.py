@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, unit
 from pliant.errors import SceneError
 
 
@@ -15,4 +15,4 @@ def unit_axis(axis: object, where: str) -> Array:
             where=where,
             remedy="give three numbers, not all zero",
         )
-    return a / np.linalg.norm(a, axis=-1, keepdims=True)
+    return unit(a)
