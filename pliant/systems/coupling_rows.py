@@ -15,10 +15,10 @@ from pliant.linear.staggered import Slip
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """k places that keep together: sum_r w_r x_r = 0 up to ``gap (k, 3)`` [m] now, over ``nodes``, ``weights`` (k, r).
+    """k places that keep together: sum_r w_r x_r = 0 up to ``gap (k, d)`` [m] now, over ``nodes``, ``weights`` (k, r).
 
-    ``gamma`` is the part of the gap that one step closes, ``drift (k, 3)`` [m/s] how fast the other side moves by
-    itself (None: it does not).
+    ``gamma`` is the part of the gap that one step closes, ``drift (k, d)`` [m/s] how fast the other side moves by
+    itself (None: it does not). Only the first d coordinates are tied: d = 2 in the plane, where z is nobody's.
     """
 
     nodes: IntArray
@@ -37,17 +37,17 @@ class Touches:
     gamma: float = 0.2
 
 
-def differences(nodes: IntArray, weights: Array, points: int) -> sp.csr_matrix:
-    """(3 k, 3 points): sum_r w_r x_r of every row of ``nodes (k, r)``, coordinate by coordinate."""
+def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.csr_matrix:
+    """(d k, 3 points): sum_r w_r x_r of every row of ``nodes (k, r)``, for the first d coordinates."""
     k, r = nodes.shape
     rows = np.repeat(np.arange(k), r)
     picks = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(k, points))
-    return sp.csr_matrix(sp.kron(picks, sp.identity(3)))
+    return sp.csr_matrix(sp.kron(picks, sp.eye(d, 3)))
 
 
 def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
-    """Three equalities per attachment."""
-    S = differences(ties.nodes, ties.weights, len(w) // 3)
+    """An equality per attachment and coordinate."""
+    S = differences(ties.nodes, ties.weights, len(w) // 3, ties.gap.shape[1])
     rate = -ties.gamma * ties.gap / h + (0.0 if ties.drift is None else ties.drift)
     return sp.csr_matrix(S @ J), rate.ravel() - S @ w
 
