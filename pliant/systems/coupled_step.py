@@ -102,6 +102,7 @@ class CoupledStep:
         blocks = self._blocks
         J = sp.csr_matrix(sp.block_diag([b.J for b in blocks]))
         w = np.concatenate([np.zeros(b.J.shape[0]) if b.w is None else b.w for b in blocks])
+        x = np.concatenate([b.x for b in blocks])
         own = self._own_rows()
         origin = np.concatenate([np.zeros(len(b.b)) if b.origin is None else b.origin for b in blocks])
         equality, inequality = own
@@ -112,12 +113,12 @@ class CoupledStep:
         ]
         if self.touches is not None:
             rows = contact_rows(self.touches, J, w, self.h)
-            slips.append(contact_slip(self.touches, J, w, len(inequality[1])))
+            slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
             inequality = _joined(inequality, rows)
         return Block(
             side_by_side([b.A for b in blocks]),
             np.concatenate([b.b for b in blocks]),
-            np.concatenate([b.x for b in blocks]),
+            x,
             J,
             equality,
             inequality,
