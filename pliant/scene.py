@@ -1,10 +1,11 @@
 """A scene: bodies, what acts on them, and how time passes. It is data; `simulate` runs it."""
 
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -83,6 +84,7 @@ class Scene:
     on_failure: Literal["raise", "warn", "substep"] = "raise"
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
+    _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:
         for name, method in (
@@ -197,7 +199,10 @@ class Scene:
 
     def system(self) -> Any:
         """The physics of the scene; built anew at each call."""
-        return self._assembled(self.parts())
+        made = self.parts()
+        system = self._assembled(made)
+        object.__setattr__(self, "_built", (weakref.ref(system), [m.start for m in made]))  # for `initial`, asked next
+        return system
 
     def _assembled(self, made: list[Made]) -> Any:
         """The one part of the scene, or all of them coupled; contact of soft bodies alone belongs to their part."""
@@ -296,7 +301,9 @@ class Scene:
     def initial(self, system: Any = None) -> State:
         """Where everything starts: given or rest positions (scripts at t = 0), joint coordinates, with velocities."""
         system = self.system() if system is None else system
-        starts = [m.start for m in self.parts()]
+        built, starts = self._built
+        if built() is not system:
+            starts = [m.start for m in self.parts()]
         q, v = (np.concatenate([getattr(s, k) for s in starts]) for k in ("q", "v"))
         if isinstance(system, Coupled) and system.contact is not None:
             x = system.touchable.lift(q)
