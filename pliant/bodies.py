@@ -19,6 +19,7 @@ from pliant.forces.rayleigh import RayleighForce
 from pliant.maps.pins import Pin
 from pliant.materials.base import parameter
 from pliant.mesh import Mesh, consistent_mass, lumped_mass
+from pliant.systems.condensed import Condensation
 from pliant.units import components, read_fields
 
 
@@ -174,7 +175,8 @@ class Solid:
 
     ``density`` [kg/m^3] (per area for planar solids), scalar or per element; ``lumped=False`` takes the consistent
     mass matrix. ``velocity`` is the initial velocity of all vertices [m/s], ``positions (n, d)`` [m] are where they
-    start (None: at rest). ``fit`` gives it the frequencies of a finer mesh (`Fitting`).
+    start (None: at rest). ``fit`` gives it the frequencies of a finer mesh (`Fitting`), ``reduction`` lets most of its
+    vertices follow a few (`Condensation`).
     """
 
     mesh: Mesh
@@ -187,6 +189,7 @@ class Solid:
     plane: str | None = None
     positions: Array | None = None
     fit: Any = None
+    reduction: Condensation | None = None
     name: str = "solid"
 
     def __post_init__(self) -> None:
@@ -197,6 +200,11 @@ class Solid:
         if self.mesh.kind == "springs" or (self.mesh.kind == "triangles" and self.mesh.dim == 3):
             remedy = "use Membrane with its thickness" if self.mesh.kind == "triangles" else "use SpringNet"
             raise SceneError(f"a solid of {self.mesh.kind} in space", where=f"{self.name}.mesh", remedy=remedy)
+        if self.reduction is not None:
+            require_part(self.reduction, "nodes_in", f"{self.name}.reduction", "give Condensation(count=4), say")
+            if self.fit is not None:
+                what, remedy = "a fitted body that is condensed too", "choose fit or reduction"
+                raise SceneError(what, where=f"{self.name}.reduction", remedy=remedy)
 
     def masses(self) -> sp.csr_matrix:
         return _mass(self.mesh, self.density, self.lumped)

@@ -1,5 +1,6 @@
 """Loads: forces of a scene that are given as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -10,6 +11,7 @@ from pliant.arrays import Array, IntArray
 from pliant.bodies import Placed
 from pliant.errors import SceneError
 from pliant.forces.base import Force
+from pliant.forces.tension import FibreTension
 from pliant.units import read_fields
 
 
@@ -79,7 +81,56 @@ class Wind:
         return TimedForce("wind", placed.nodal_mass, self.at, placed.X.shape[1])
 
 
-LOADS = (Tug, Wind)
+@dataclass(frozen=True, eq=False)
+class Activation:
+    """A muscle: ``tension`` [Pa] along the rest ``direction`` of a solid's fibres, (3,) or one per element, times a
+    ``signal``: a function of time, or (time [s], activation) pairs with straight lines between them.
+
+    What it puts into the motion is booked as the work of "activation".
+    """
+
+    direction: tuple[float, ...] | Array
+    tension: float | Array
+    signal: Callable[[float], float] | Sequence[tuple[float, float]]
+    body: int | str = 0
+    units: ClassVar[dict[str, str]] = {"tension": "Pa"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        if not (np.asarray(self.tension) >= 0.0).all():
+            remedy = "fibres pull, they do not push"
+            raise SceneError(f"tension is {self.tension}", where="Activation.tension", remedy=remedy)
+        if not callable(self.signal):
+            table = np.asarray(self.signal, dtype=np.float64)
+            good = table.ndim == 2 and table.shape[1] == 2 and len(table) and (np.diff(table[:, 0]) > 0.0).all()
+            if not good or not (table[:, 1] >= 0.0).all():
+                remedy = "give pairs (time, activation), times increasing, activations from 0 to 1"
+                raise SceneError(f"signal is {self.signal}", where="Activation.signal", remedy=remedy)
+
+    def at(self, t: float) -> float:
+        """The activation at time t: 0 relaxed, 1 full."""
+        if callable(self.signal):
+            return float(self.signal(t))
+        return float(np.interp(t, *np.asarray(self.signal, dtype=np.float64).T))
+
+    def force(self, placed: Placed) -> FibreTension:
+        m, d = len(placed.T), placed.X.shape[1]
+        if placed.T.shape[1] != d + 1:
+            what, remedy = "only solids have fibres through their volume", "name a Solid"
+            raise SceneError(what, where="Activation.body", remedy=remedy)
+        given = np.asarray(self.direction, dtype=np.float64)
+        if given.shape not in ((3,), (d,), (m, 3), (m, d)):
+            remedy = f"give {d} components, or {m} rows of them"
+            raise SceneError(f"direction has shape {given.shape}", where="Activation.direction", remedy=remedy)
+        along = np.broadcast_to(given[..., :d], (m, d))
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        if not (length > 0.0).all():
+            raise SceneError("a direction is zero", where="Activation.direction", remedy="give unit vectors")
+        tension = np.broadcast_to(np.asarray(self.tension, dtype=np.float64), (m,))
+        return FibreTension(placed.X, placed.T, along / length, tension, self.at)
+
+
+LOADS = (Tug, Wind, Activation)
 
 
 class TimedForce:

@@ -4,6 +4,7 @@ A `Pattern` owns the ``indptr`` and ``indices`` that every matrix of a system sh
 is an identity test of arrays and sums of matrices are sums of value arrays.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +76,17 @@ def _slots(indptr, indices, other_indptr, other_indices):  # type: ignore[no-unt
             if k < end and indices[k] == other_indices[p]:
                 out[p] = k
     return out
+
+
+def side_by_side(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
+    """diag(A_1, ..., A_k) of CSR matrices, by joining their arrays; sorted where they are, complex where one is."""
+    columns = np.cumsum([0, *(A.shape[1] for A in blocks)])
+    entries = np.cumsum([0, *(A.nnz for A in blocks)])
+    indptr = np.concatenate([[0], *(A.indptr[1:] + n for A, n in zip(blocks, entries[:-1], strict=True))])
+    indices = np.concatenate([A.indices + c for A, c in zip(blocks, columns[:-1], strict=True)])
+    data = np.concatenate([A.data for A in blocks])
+    shape = (sum(A.shape[0] for A in blocks), int(columns[-1]))
+    return sp.csr_matrix((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape)
 
 
 def added(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:

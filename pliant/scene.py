@@ -29,6 +29,7 @@ from pliant.parts import Made, Place
 from pliant.policy import read_policy, steps_of
 from pliant.state import State
 from pliant.systems.base import Reshaping
+from pliant.systems.condensed import condensed, led
 from pliant.systems.contact import ContactChoice, ContactModel
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
@@ -109,6 +110,10 @@ class Scene:
         if isinstance(self.contact, RowContact) and not isinstance(self.integrator, LinearlyImplicit):
             what = f"{type(self.integrator).__name__} does not see the rows of RowContact"
             raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
+        reduced = [b.name for b in self.bodies if isinstance(b, Solid) and b.reduction is not None]
+        if reduced and not isinstance(self.integrator, LinearlyImplicit):
+            what = f"{type(self.integrator).__name__} does not know the reduction of {reduced[0]!r}"
+            raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or no reduction")
         if self.contact is not None and 2 in dims:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
         self._read_vectors()
@@ -212,13 +217,18 @@ class Scene:
             for body, place in m.places
         }
         springs, ties = tied(self, [places[id(body)] for body in self.bodies], int(starts[-1]))
+        parts = [m.part for m in made]
+        if isinstance(parts[0], Elastodynamics):
+            held = [ties[0][ties[1] != 0.0], *(s.vertices for s in springs)] if ties else [s.vertices for s in springs]
+            vertices = np.concatenate([np.zeros(0, dtype=np.int64), *held])
+            parts[0] = led(parts[0], vertices[vertices < counts[0]])
         model, rows = None, None
         if self.contact is not None:
             shapes = [(s, int(start)) for m, start in zip(made, starts, strict=False) for s in m.shapes]
             rows = np.concatenate([start + s.first + np.arange(len(s.mesh.X)) for s, start in shapes])
             model = self.contact.model(self.setting(made))
             rows = None if np.array_equal(rows, np.arange(starts[-1])) else rows
-        return Coupled([m.part for m in made], model, rows, springs, ties)
+        return Coupled(parts, model, rows, springs, ties, self.dim)
 
     def _soft(self, bodies: list[Any]) -> Made:
         """The part of all deformable bodies, and where they start."""
@@ -252,6 +262,11 @@ class Scene:
         if self.contact is not None and alone:
             model = self.contact.model(Setting(self._soft_shapes(bodies), self.obstacles, self._strength()))
         system = elastodynamics(bodies, self.gravity, self.forces_on(bodies), model)
+        reductions = [b.reduction if isinstance(b, Solid) else None for b in bodies]
+        if any(reductions):
+            ends = self.offsets()
+            mine = [np.arange(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+            system = condensed(system, list(zip(mine, reductions, strict=True)))
         if all(not isinstance(b, Solid) or b.fit is None for b in bodies):
             return system
         return fitted(bodies, system, self._fit)

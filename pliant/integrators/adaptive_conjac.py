@@ -14,9 +14,9 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.elastic import Elastic
 from pliant.errors import SceneError
 from pliant.integrators.conjac import ConJac
-from pliant.integrators.conjac_plan import Plan
 from pliant.kernels.liveliness import stretch_rates
 from pliant.state import State, Step, Transient
+from pliant.systems.condensed_plan import Plan
 from pliant.systems.elastodynamics import Elastodynamics
 
 

@@ -16,36 +16,23 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.conjac_friction import filtered
-from pliant.integrators.conjac_inertia import share
-from pliant.integrators.conjac_plan import Guess, Moment, Plan, capped, plan_of
-from pliant.integrators.placement import spread
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.maps.condensation import Condensed, follow
+from pliant.maps.condensation import follow
 from pliant.state import Counts, SolveReport, State, Step
+from pliant.systems.condensed_plan import Guess, Moment, Plan, capped, plan_of
+from pliant.systems.condensed_step import Following, Linearised, inertia_of, linearised
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.placement import spread
 from pliant.velocity_step import velocity_step
 
 SETTLED = 1e-10  # force left on the quasistatic nodes by the initial solve, as a part of the first
 HALVINGS = 12
-
-
-@dataclass(frozen=True, eq=False)
-class Linearised:
-    """f, K, D at the guess, and what is condensed from them."""
-
-    guess: Guess
-    f: Array
-    K: sp.csr_matrix
-    D: sp.csr_matrix
-    w: Array  # (N,) velocities that the prescribed coordinates alone cause
-    condensed: Condensed
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +99,9 @@ class ConJac:
             for _ in range(self.iterations):
                 local, v = self._solved(now, guess, analysis, clock)
                 analysis = local.condensed.factor.memory
-                inertia = self._inertia(now, v)
-                guess = Guess(v, v, guess.shift + self._correction(now, local, inertia, clock))
+                inertia = inertia_of(now, v, self.inertial)
+                with clock("solve"):
+                    guess = Guess(v, v, guess.shift + local.correction(inertia, self._following))
                 counts += Counts(1, 1, int(local.condensed.factor.analysed), 1, self._columns(local, inertia))
             q = now.system.prescribe(state.q + h * v, now.end) + guess.shift
             q, extra = self._corrected(now, local, v, inertia, q, clock)
@@ -130,7 +118,7 @@ class ConJac:
         """The step linearised, and the velocities that follow; with K projected where it is wanted or needed."""
 
         def attempt(psd: bool) -> tuple[Linearised, Array]:
-            local = self._linearised(now, guess, psd, analysis, clock)
+            local = linearised(now, guess, self.beta, self._following, analysis, clock, psd=psd)
             return local, self._velocities(now, local, clock)
 
         try:
@@ -140,65 +128,30 @@ class ConJac:
                 raise
             return attempt(True)
 
-    def _linearised(self, now: Moment, guess: Guess, psd: bool, analysis: Any, clock: Clock) -> Linearised:
-        """f, K, D and J at the guess."""
-        system, driven, velocity = now.system, now.driven(), guess.velocity
-        q = now.state.q + self.beta * (now.h * guess.moved + guess.shift)
-        with clock("force"):
-            f = system.force(q, velocity, now.end)
-        with clock("fill"):
-            K = system.stiffness(q, velocity, now.end, psd=psd)
-            D = system.damping(q, velocity, now.end)
-        with clock("factor"):
-            known = follow(system.restrict(K), now.leading, self.linear, analysis, now.anchoring())
-        with clock("solve"):
-            others = [f[system.free]] if self._fixed else []
-            if driven.any():
-                others.append((K @ driven)[system.free])
-            condensed = known.condensed(np.stack(others, axis=1) if others else np.zeros((len(system.free), 0)))
-        w = driven.copy()
-        if driven.any():
-            w[system.free] = condensed.others[:, -1]
-        return Linearised(guess, f, K, D, w, condensed)
+    @property
+    def _fixed(self) -> bool:
+        return self.gamma is not None and self.corrections > 0
+
+    @property
+    def _following(self) -> Following:
+        gamma = 0.0 if self.gamma is None or not self.corrections else self.gamma
+        return Following(gamma, self.cap, self.inertial, self.linear)
 
     def _columns(self, local: Linearised, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""
         together = local.condensed.J.shape[1] + local.condensed.others.shape[1]
         return together + int(self._fixed and bool(inertia.any()))
 
-    @property
-    def _fixed(self) -> bool:
-        return self.gamma is not None and self.corrections > 0
-
     def _velocities(self, now: Moment, local: Linearised, clock: Clock) -> Array:
         """The velocity step on the dynamic coordinates, and with it all velocities."""
-        system, h, state, J, w = now.system, now.h, now.state, local.condensed.J, local.w
         if not len(local.condensed.leading.dynamic):
-            return w
-        stiff = self.beta * h * h
+            return local.w
         with clock("reduced"):
-            M, K, D = system.mass(state.q), local.K, local.D
-            A = system.weighted_sum([(1.0, M), (-h, D), (-stiff, K)])
-            A_free = system.restrict(A)
-
-            def velocities(b: Array) -> Array:
-                """A v = b in the range of J, on top of what the prescribed coordinates cause."""
-                v = w.copy()
-                v[system.free] += J @ velocity_step(A_free, (b - A @ w)[system.free], J=J).u
-                return v
-
-            v = velocities(M @ state.v + h * (local.f - D @ local.guess.velocity) - stiff * (K @ local.guess.moved))
-            if self.friction > 0.0 and system.X.shape[1] == 3:
-                v = velocities(A @ filtered(system, state.q, v, h, self.friction))
+            v = local.lifted(velocity_step(*local.projected(local.momentum())).u)
+            if self.friction > 0.0 and now.system.X.shape[1] == 3:
+                rubbed = local.A @ filtered(now.system, now.state.q, v, now.h, self.friction)
+                v = local.lifted(velocity_step(*local.projected(rubbed)).u)
         return v
-
-    def _correction(self, now: Moment, local: Linearised, inertia: Array, clock: Clock) -> Array:
-        """gamma times -K_qq^-1 f_q [ConJac2020, Eq. 12], f where it was linearised; inertia where nothing holds."""
-        if not self._fixed:
-            return np.zeros_like(inertia)
-        with clock("solve"):
-            dx, _ = self._balanced(now, local, local.f, inertia, local.condensed.others[:, 0])
-        return capped(float(self.gamma or 0.0) * dx, now.plan, self.cap)
 
     def _corrected(
         self, now: Moment, local: Linearised, v: Array, inertia: Array, q: Array, clock: Clock
@@ -211,38 +164,12 @@ class ConJac:
                 f = system.force(q, v, now.end)
             with clock("solve"):
                 follows = local.condensed.correction(f[system.free])
-                dx, kept = self._balanced(now, local, f, inertia, follows)
+                dx, kept = local.balanced(f, inertia, follows, self.inertial)
             dx = capped(dx if self.gamma is None else self.gamma * dx, now.plan, self.cap)
             with clock("force"):
                 q = q + (searched(system, q, dx, f - kept, kept) if self.gamma is None else 1.0) * dx
         solves = max(more, 0) * (1 + int(bool(inertia.any())))
         return q, Counts(forces=max(more, 0), solves=solves)
-
-    def _balanced(
-        self, now: Moment, local: Linearised, f: Array, inertia: Array, follows: Array
-    ) -> tuple[Array, Array]:
-        """dx = -K_qq^-1 (f - theta inertia)_q, where ``follows`` is that without inertia; and theta inertia."""
-        free = now.system.free
-        dx, kept = np.zeros_like(f), inertia
-        dx[free] = follows
-        if inertia.any():
-            response = local.condensed.correction(inertia[free])
-            if not self.inertial:
-                piece = np.repeat(now.plan.pieces.piece, now.system.X.shape[1])[free]
-                theta = share(f[free], inertia[free], response, piece)
-                kept = inertia.copy()
-                kept[free] *= theta
-                response = theta * response
-            dx[free] -= response
-        return dx, kept
-
-    def _inertia(self, now: Moment, v: Array) -> Array:
-        """M (v - v_0) / h where the residual must contain it, else zero."""
-        pieces = now.plan.pieces
-        if not self.inertial and pieces.held.all():
-            return np.zeros_like(v)
-        held = np.repeat(pieces.held[pieces.piece], now.system.X.shape[1])
-        return np.where(held & (not self.inertial), 0.0, now.system.mass(v) @ (v - now.state.v) / now.h)
 
     def settled(self, now: Moment, iterations: int = 100) -> State:
         """The state with f_q = 0: Newton on the following nodes, dynamic and prescribed ones where they are (G3)."""

@@ -8,6 +8,7 @@ and u* = argmin |v^f - J u|^2 in the norm of the step's own matrix, with the sma
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.energies.base import Pressing
 from pliant.systems.elastodynamics import Elastodynamics
 
 
@@ -19,7 +20,7 @@ def filtered(system: Elastodynamics, q: Array, v: Array, h: float, mu: float) ->
     out = v.reshape(-1, 3).copy()
     mass = system.nodal_mass[::3]
     for energy in system.energy_terms:
-        if not hasattr(energy, "loads"):
+        if not isinstance(energy, Pressing):
             continue
         contacts, f_n = energy.loads(q + h * v)
         pressing = np.flatnonzero((f_n > 0.0) & (contacts.other < 0))

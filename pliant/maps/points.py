@@ -161,6 +161,7 @@ class TieSprings:
         rows = np.repeat(np.arange(m), width)
         B = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(m, n))
         self.B: sp.csr_matrix = sp.kron(B, sp.identity(3), format="csr")
+        self.vertices = np.unique(nodes[weights != 0.0])  # that it pulls at
         self._k = np.repeat(k, 3)
         self._H = sp.csr_matrix(self.B.T @ sp.diags(self._k) @ self.B)
         self._H.sort_indices()

@@ -15,7 +15,6 @@ from pliant.bodies import Solid
 from pliant.contact.obstacles import Plane
 from pliant.events import PlaneCut
 from pliant.integrators import AdaptiveConJac, ConJac
-from pliant.integrators.placement import spread
 from pliant.loads import Tug
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
@@ -23,6 +22,7 @@ from pliant.materials import AnisotropicStVK, StableNeoHookean
 from pliant.mesh import Mesh, figure, long_eared, paper_bar, serpent
 from pliant.scene import Scene
 from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.placement import spread
 
 LENGTH = 0.15  # of the bars [m]
 DRAGON, BUNNY = 0.3, 0.1  # length and height [m]

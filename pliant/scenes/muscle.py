@@ -5,62 +5,26 @@ them (the paper's has 262 and 438). Moduli and densities are those of the paper 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated import bodies
+from pliant.articulated import Articulated, bodies
 from pliant.articulated.joints.revolute import Revolute
-from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
+from pliant.attachments import Attachment
 from pliant.bodies import Solid
-from pliant.integrators.base import require_fit
+from pliant.integrators import LinearlyImplicit
+from pliant.loads import Activation
 from pliant.materials import AnisotropicFung, StableNeoHookean
 from pliant.mesh import Mesh, rectangle
-from pliant.muscle import ConJacMuscle, FleshAndBones, Grown
-from pliant.policy import read_policy, steps_of
 from pliant.scene import Scene
-from pliant.state import State
+from pliant.systems.condensed import Condensation
 
 DEPTH = 0.02  # of the planar arm [m]
 UPPER, FORE = 0.12, 0.10  # lengths of the bones [m]
 TOP, BOTTOM = np.array([0.012, -0.02]), np.array([0.035, -UPPER + 0.008])  # ends of the muscle
 Z = np.array([0.0, 0.0, 1.0])
-
-
-@dataclass(frozen=True, eq=False)
-class MuscleScene:
-    """The arm, its integrator, and how long it runs."""
-
-    arm: FleshAndBones
-    integrator: Any
-    h: float = 5e-3
-    duration: float = 1.0
-    name: str = "muscle"
-    on_failure: str = "raise"
-    on_energy_gain: str = "ignore"
-
-    def __post_init__(self) -> None:
-        read_policy(self)
-        require_fit(self.integrator, [FleshAndBones], (ConJacMuscle,))
-
-    @property
-    def steps(self) -> int:
-        return steps_of(self)
-
-    def system(self) -> FleshAndBones:
-        return self.arm
-
-    def after(self, happened: int) -> "MuscleScene":
-        return self
-
-    def due(self, t: float) -> int:
-        return 0
-
-    def initial(self, system: FleshAndBones) -> State:
-        return system.initial()
 
 
 def ramp(t: float) -> float:
@@ -80,7 +44,7 @@ def spindle(cells: tuple[int, int] = (36, 6)) -> tuple[Mesh, Array]:
     return Mesh(X, flat.T), s
 
 
-def skeleton(gravity: tuple[float, float, float]) -> ArticulatedSystem:
+def skeleton() -> Articulated:
     """Shoulder and elbow about z; bones of 5 mm."""
     down = bodies.cuboid((0.005, UPPER, 0.005), 1000.0, bodies.at(0.0, -0.5 * UPPER, 0.0))
     forward = bodies.cuboid((FORE, 0.005, 0.005), 1000.0, bodies.at(0.5 * FORE, 0.0, 0.0))
@@ -88,7 +52,7 @@ def skeleton(gravity: tuple[float, float, float]) -> ArticulatedSystem:
         Link(Revolute(Z), down, name="upper arm"),
         Link(Revolute(Z), forward, parent="upper arm", frame=bodies.at(0.0, -UPPER, 0.0), name="forearm"),
     ]
-    return ArticulatedSystem(links, gravity=gravity)
+    return Articulated(links, name="arm")
 
 
 def muscle(
@@ -96,23 +60,33 @@ def muscle(
     *,
     density: float = 1000.0,
     gravity: float = 9.81,
-    integrator: Any = None,
+    beta: float = 0.5,
     duration: float = 1.0,
-) -> MuscleScene:
+) -> Scene:
     """MUSCLE: one dynamic node in the belly and two joints; stiff tendons at the ends are grown to the bones."""
     mesh, s = spindle()
     middle = s[mesh.T].mean(axis=1)
-    soft = StableNeoHookean(DEPTH * np.where((middle < 0.12) | (middle > 0.88), 3e5, 3e4), 0.49)
     e = (BOTTOM - TOP) / np.linalg.norm(BOTTOM - TOP)
-
-    def material(t: float) -> Any:
-        fibre = np.array([e[0], e[1], 0.0])
-        return soft + AnisotropicFung(fibre, DEPTH * 1e4, activation=activation(t), tension=DEPTH * 2e4)
-
-    body = Solid(mesh, material(0.0), density=DEPTH * density)
-    flesh = Scene([body], gravity=(0.0, -gravity)).system()
-    grown = (Grown(np.flatnonzero(s < 1e-9), "upper arm"), Grown(np.flatnonzero(s > 1 - 1e-9), "forearm"))
-    arm = FleshAndBones(skeleton((0.0, -gravity, 0.0)), flesh, grown, material)
+    fibre = np.array([e[0], e[1], 0.0])
+    soft = StableNeoHookean(DEPTH * np.where((middle < 0.12) | (middle > 0.88), 3e5, 3e4), 0.49)
     centre = int(np.argmin(np.linalg.norm(mesh.X - 0.5 * (TOP + BOTTOM), axis=1)))
-    chosen = integrator if integrator is not None else ConJacMuscle(np.array([centre]))
-    return MuscleScene(arm, chosen, duration=duration)
+    flesh = Solid(
+        mesh,
+        soft + AnisotropicFung(fibre, DEPTH * 1e4),
+        density=DEPTH * density,
+        reduction=Condensation(np.array([centre])),
+        name="flesh",
+    )
+    return Scene(
+        [flesh, skeleton()],
+        attachments=[
+            Attachment("flesh", np.flatnonzero(s < 1e-9), "arm", "upper arm"),
+            Attachment("flesh", np.flatnonzero(s > 1 - 1e-9), "arm", "forearm"),
+        ],
+        forces=[Activation(fibre, DEPTH * 2e4, activation, body="flesh")],
+        gravity=(0.0, -gravity),
+        integrator=LinearlyImplicit(beta=beta),
+        h=5e-3,
+        duration=duration,
+        name="muscle",
+    )

@@ -386,6 +386,19 @@ class Stepping(Protocol):
         ...
 
 
+class Reduction(Protocol):
+    """Another velocity step of the same system, with fewer unknowns."""
+
+    def prepare(self, system: Any, state: State, h: float, memory: Any, how: Linearisation) -> Prepared: ...
+
+
+@runtime_checkable
+class Reducible(Protocol):
+    """A system of vertices whose velocity step may have a ``reduction``; None where all of them move by themselves."""
+
+    reduction: Reduction | None
+
+
 @runtime_checkable
 class Marching(Protocol):
     """A system that can take many symplectic Euler steps in one compiled call; None where this one cannot."""

@@ -18,7 +18,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
 from pliant.errors import SceneError
 from pliant.maps.points import ForceOnPoints, OnPoints
-from pliant.pattern import added
+from pliant.pattern import added, side_by_side
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import (
@@ -32,6 +32,7 @@ from pliant.systems.base import (
     Persistent,
     Pullable,
     Quadrature,
+    Reducible,
     Weights,
     Working,
     distinct,
@@ -50,8 +51,8 @@ SHARED = ("kinetic", "gravity")  # energies of all parts together; others are th
 class Coupled:
     """``parts`` with a ``contact`` model over the points ``rows`` and ``energies`` over all of their points.
 
-    ``ties`` are points that stay together: ``nodes`` and ``weights`` (k, r) with sum_r w_r x_r = 0. ``slices`` tell
-    where each part's coordinates are.
+    ``ties`` are points that stay together: ``nodes`` and ``weights`` (k, r) with sum_r w_r x_r = 0, in their first
+    ``dim`` coordinates. ``slices`` tell where each part's coordinates are.
     """
 
     def __init__(
@@ -61,11 +62,12 @@ class Coupled:
         rows: IntArray | None = None,
         energies: Sequence[Energy] = (),
         ties: tuple[IntArray, Array] | None = None,
+        dim: int = 3,
     ) -> None:
         self.parts, self.contact = tuple(parts), contact
         count = sum(len(part.positions(part.rest)) for part in parts)
-        self._tied = ties
-        self.ties = None if ties is None else differences(*ties, count)  # B (3 k, 3 p): B x = 0
+        self._tied, self._dim = ties, dim
+        self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
         sizes = [part.weights(part.rest).size for part in parts]
         ends = np.cumsum([0, *sizes])
         self.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
@@ -143,7 +145,7 @@ class Coupled:
     # ------------------------------------------------------------------------------------------------ physics
 
     def mass(self, q: Array) -> sp.csr_matrix:
-        return sp.csr_matrix(sp.block_diag(self.each(lambda p, x: p.mass(x), q), format="csr"))
+        return side_by_side(self.each(lambda p, x: p.mass(x), q))
 
     def inertia(self, q: Array, a: Array) -> Array:
         return self._joined(self.each(lambda p, x, y: p.inertia(x, y), q, a))
@@ -211,7 +213,7 @@ class Coupled:
     ) -> sp.csr_matrix:
         """diag(blocks) and what acts between the parts."""
         _, w_damping, w_stiffness = weights
-        A = sp.csr_matrix(sp.block_diag(blocks, format="csr"))
+        A = side_by_side(blocks)
         for H in hessians:
             A = added(A, w_stiffness * H)
         for D in damping:
@@ -258,7 +260,7 @@ class Coupled:
             blocks.append(B)
             gaps.append(sp.hstack([sp.csr_matrix((k, s.start)), g, sp.csr_matrix((k, self._size - s.stop))]))
             first += k
-        A = sp.csr_matrix(sp.block_diag(blocks, format="csr"))
+        A = side_by_side(blocks)
         if self.ties is not None:
             A = sp.csr_matrix(A + self.points.curvature(q, self.ties.T @ y[first:]))
             gaps.append(self.ties @ self.points.jacobian(q))
@@ -272,17 +274,33 @@ class Coupled:
         prepared = prepared_parts(self.parts, states, h, memory, how)
         ties = None
         if self.ties is not None and self._tied is not None:
-            ties = Ties(*self._tied, (self.ties @ self.points.lift(state.q)).reshape(-1, 3))
+            ties = Ties(*self._tied, (self.ties @ self.points.lift(state.q)).reshape(-1, self._dim))
         touches = None
         if isinstance(self.contact, RowModel):
             at = self._touched(state)
             touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
             if self._rows is not None:
                 touches = replace(touches, contacts=replace(touches.contacts, nodes=self._rows[touches.contacts.nodes]))
-        coupled = CoupledStep(prepared, states, h, ties=ties, touches=touches, rebuild=self.rebuilt)
+        coupled = CoupledStep(prepared, states, h, ties=ties, touches=touches, rebuild=self.rebuilt, place=self._placed)
         placed = self.at(state, state.t + h)
         terms = placed.energy_terms, placed.force_terms
         return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled
+
+    def _placed(self, state: State) -> State:
+        """The state with tied vertices of reduced bodies exactly where they belong, as their other vertices expect."""
+        if self.ties is None or self._tied is None:
+            return state
+        q = state.q.copy()
+        gap = (self.ties @ self.points.lift(q)).reshape(-1, self._dim)
+        first = 0
+        for part, s in zip(self.parts, self.slices, strict=True):
+            count = len(part.positions(part.rest))
+            if isinstance(part, Reducible) and part.reduction is not None:
+                mine = self._tied[0][:, 0] - first
+                own = np.flatnonzero((mine >= 0) & (mine < count))
+                q[s.start + (self._dim * mine[own][:, None] + np.arange(self._dim))] -= gap[own]
+            first += count
+        return State(q, state.v, state.t)
 
     def rebuilt(self, changed: tuple[Any, ...]) -> "Coupled":
         """The same system with other parts where they have changed (None: not)."""

@@ -68,7 +68,8 @@ class CoupledStep:
 
     ``states`` are those that the parts set out from. ``shown`` tells, for the bodies that a part's live rows push
     against, whose links they are. ``rebuild(systems)`` makes the whole system again when parts have changed their
-    meshes; ``systems`` has None where a part has not.
+    meshes; ``systems`` has None where a part has not. ``place(state)`` puts exactly together what the state at the end
+    should have together.
     """
 
     def __init__(
@@ -81,9 +82,11 @@ class CoupledStep:
         touches: Touches | None = None,
         shown: Shown = (),
         rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
+        place: Callable[[State], State] | None = None,
     ) -> None:
         self.parts, self.states, self.h = tuple(parts), tuple(states), h
         self.ties, self.touches, self.shown, self.rebuild = ties, touches, tuple(shown), rebuild
+        self.place = place
         blocks = [p.block for p in self.parts]
         for k, b in enumerate(blocks):
             if isinstance(b.A, Solvable):
@@ -99,6 +102,7 @@ class CoupledStep:
         blocks = self._blocks
         J = sp.csr_matrix(sp.block_diag([b.J for b in blocks]))
         w = np.concatenate([np.zeros(b.J.shape[0]) if b.w is None else b.w for b in blocks])
+        x = np.concatenate([b.x for b in blocks])
         own = self._own_rows()
         origin = np.concatenate([np.zeros(len(b.b)) if b.origin is None else b.origin for b in blocks])
         equality, inequality = own
@@ -109,12 +113,12 @@ class CoupledStep:
         ]
         if self.touches is not None:
             rows = contact_rows(self.touches, J, w, self.h)
-            slips.append(contact_slip(self.touches, J, w, len(inequality[1])))
+            slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
             inequality = _joined(inequality, rows)
         return Block(
             side_by_side([b.A for b in blocks]),
             np.concatenate([b.b for b in blocks]),
-            np.concatenate([b.x for b in blocks]),
+            x,
             J,
             equality,
             inequality,
@@ -174,7 +178,7 @@ class CoupledStep:
             for i, (p, y) in enumerate(zip(self.parts, self._split(u), strict=True))
         ]
         pressed = inequality[self._inequalities[-1] :]
-        tied = equality[self._equalities[-1] :].reshape(-1, 3)
+        tied = equality[self._equalities[-1] :].reshape(-1, 3 if self.ties is None else self.ties.gap.shape[1])
         gaps = np.zeros(0) if self.touches is None else self.touches.contacts.gaps
         work: dict[str, float] = {}
         for m in moved:
@@ -185,7 +189,9 @@ class CoupledStep:
         system = self.rebuild(tuple(m.system for m in moved)) if changed and self.rebuild is not None else None
         start = [s if m.start is None else m.start for s, m in zip(self.states, moved, strict=True)]
         memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps)
-        return Moved(_stacked([m.state for m in moved]), memory, system, _stacked(start) if changed else None, work)
+        after = _stacked([m.state for m in moved])
+        after = after if self.place is None or changed else self.place(after)
+        return Moved(after, memory, system, _stacked(start) if changed else None, work)
 
 
 def side_by_side(blocks: Sequence[Matrix]) -> sp.csr_matrix:

@@ -15,10 +15,10 @@ from pliant.linear.staggered import Slip
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """k places that keep together: sum_r w_r x_r = 0 up to ``gap (k, 3)`` [m] now, over ``nodes``, ``weights`` (k, r).
+    """k places that keep together: sum_r w_r x_r = 0 up to ``gap (k, d)`` [m] now, over ``nodes``, ``weights`` (k, r).
 
-    ``gamma`` is the part of the gap that one step closes, ``drift (k, 3)`` [m/s] how fast the other side moves by
-    itself (None: it does not).
+    ``gamma`` is the part of the gap that one step closes, ``drift (k, d)`` [m/s] how fast the other side moves by
+    itself (None: it does not). Only the first d coordinates are tied: d = 2 in the plane, where z is nobody's.
     """
 
     nodes: IntArray
@@ -37,17 +37,17 @@ class Touches:
     gamma: float = 0.2
 
 
-def differences(nodes: IntArray, weights: Array, points: int) -> sp.csr_matrix:
-    """(3 k, 3 points): sum_r w_r x_r of every row of ``nodes (k, r)``, coordinate by coordinate."""
+def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.csr_matrix:
+    """(d k, 3 points): sum_r w_r x_r of every row of ``nodes (k, r)``, for the first d coordinates."""
     k, r = nodes.shape
     rows = np.repeat(np.arange(k), r)
     picks = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(k, points))
-    return sp.csr_matrix(sp.kron(picks, sp.identity(3)))
+    return sp.csr_matrix(sp.kron(picks, sp.eye(d, 3)))
 
 
 def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
-    """Three equalities per attachment."""
-    S = differences(ties.nodes, ties.weights, len(w) // 3)
+    """An equality per attachment and coordinate."""
+    S = differences(ties.nodes, ties.weights, len(w) // 3, ties.gap.shape[1])
     rate = -ties.gamma * ties.gap / h + (0.0 if ties.drift is None else ties.drift)
     return sp.csr_matrix(S @ J), rate.ravel() - S @ w
 
@@ -60,15 +60,39 @@ def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tupl
     return sp.csr_matrix(N @ J), -gaps / h - N @ w
 
 
-def contact_slip(touches: Touches, J: sp.csr_matrix, w: Array, first: int) -> Slip:
-    """Two directions per contact that rubs; ``first`` is the number of the first contact row."""
+def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:
+    """Two directions per contact that rubs, points at ``x (p, 3)``; ``first`` is the number of the first contact row.
+
+    Sides that are apart by g n would turn each other by g n x f. The slip is that beside the normal as it turns,
+    t . (d/dt sum_r w_r x_r - g dn/dt), which bodies that turn together do not have, and which has no torque.
+    """
     rubbing = np.flatnonzero(touches.mu > 0.0)
     c = touches.contacts.only(rubbing)
     t = tangents(c.normals)
-    S = differences(c.nodes, c.weights, len(w) // 3)
-    T = sp.csr_matrix(sp.vstack([_along(t[:, 0]), _along(t[:, 1])]))[_interleaved(len(c))] @ S
+    n = len(w) // 3
+    S = differences(c.nodes, c.weights, n)
+    T = sp.csr_matrix(sp.vstack([_along(t[:, 0]), _along(t[:, 1])]))[_interleaved(len(c))] @ S - _turning(c, x, t, n)
     drift = np.einsum("cij,cj->ci", t, c.drift).ravel()
     return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
+
+
+def _turning(c: Contacts, x: Array, t: Array, n: int) -> sp.csr_matrix:
+    """(2 c, 3 n): g t . dn/dt of normals n = e1 x e2 / |e1 x e2| on triangles (first node against the others).
+
+    Zero against obstacles, and where the normal is not that of the triangle (edges, corners).
+    """
+    y = x[c.nodes]
+    e1, e2 = y[:, 2] - y[:, 1], y[:, 3] - y[:, 1]
+    m = np.cross(e1, e2)
+    area = np.linalg.norm(m, axis=1)
+    side = (m * c.normals).sum(axis=1)
+    flat = (area > 0.0) & (np.abs(side) >= (1.0 - 1e-9) * area)
+    g = np.where(flat, (c.relative(x) * c.normals).sum(axis=1) * np.sign(side) / np.maximum(area, 1e-300), 0.0)
+    d1, d2 = np.cross(e2[:, None], t) * g[:, None, None], np.cross(t, e1[:, None]) * g[:, None, None]
+    values = np.stack([-d1 - d2, d1, d2], axis=2)  # (c, 2, 3 nodes, 3)
+    columns = np.broadcast_to((3 * c.nodes[:, 1:, None] + np.arange(3))[:, None], values.shape)
+    rows = np.broadcast_to(np.arange(2 * len(c)).reshape(-1, 2, 1, 1), values.shape)
+    return sp.csr_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=(2 * len(c), 3 * n))
 
 
 def tangents(normals: Array) -> Array:

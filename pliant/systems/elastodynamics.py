@@ -23,7 +23,7 @@ from pliant.maps.pins import Pin, Pins
 from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems import exchange
-from pliant.systems.base import Quadrature, Weights, distinct
+from pliant.systems.base import Quadrature, Reduction, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
 from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
@@ -34,7 +34,8 @@ class Elastodynamics:
 
     Everything that depends on the topology alone (patterns, slots, restrictions) is made once, here. With ``contact``
     the system of one stage is `at` (contacts detected, obstacles placed); asked directly, it detects where it is asked.
-    ``cells`` are the elements of every body.
+    ``cells`` are the elements of every body, ``reduction`` is what its velocity step does instead of moving every
+    vertex.
     """
 
     symmetric: ClassVar[bool] = True
@@ -48,10 +49,11 @@ class Elastodynamics:
         pins: Sequence[Pin] = (),
         contact: ContactModel | None = None,
         cells: Sequence[IntArray] = (),
+        reduction: Reduction | None = None,
     ) -> None:
         self.X = np.array(X, dtype=np.float64)
         n, d = self.X.shape
-        self.contact = contact
+        self.contact, self.reduction = contact, reduction
         self._cells = tuple(cells)
         self._energies, self._forces = tuple(energies), tuple(forces)
         self.energy_terms = self._energies
@@ -312,8 +314,8 @@ class Elastodynamics:
         return self._empty
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
-        """The velocity step of the vertices that are not pinned."""
-        return vertex_step(self, self.contact, state, h, how)
+        """The velocity step of the vertices that are not pinned, or of those that lead."""
+        return vertex_step(self, self.contact, state, h, how, memory, self.reduction)
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         x, n = self.positions(q), len(self.X)

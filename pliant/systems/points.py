@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Remembered
+from pliant.pattern import side_by_side
 from pliant.systems.base import Part
 
 
@@ -25,7 +26,7 @@ class Points:
 
     def _jacobian(self, q: Array) -> sp.csr_matrix:
         pairs = zip(self._parts, self._slices, strict=True)
-        J = sp.block_diag([part.point_jacobian(q[s]) for part, s in pairs], format="csr")
+        J = side_by_side([part.point_jacobian(q[s]) for part, s in pairs])
         return J if self.dofs is None else sp.csr_matrix(J[self.dofs])
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
@@ -40,4 +41,4 @@ class Points:
             part.curvature(q[s], full[a:b])
             for part, s, a, b in zip(self._parts, self._slices, ends[:-1], ends[1:], strict=True)
         ]
-        return sp.csr_matrix(sp.block_diag(blocks, format="csr"))
+        return side_by_side(blocks)

@@ -18,9 +18,9 @@ from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.contact.surfaces import Surfaces
 from pliant.errors import SceneError
 from pliant.state import State
-from pliant.systems.base import Part
+from pliant.systems.base import Part, Reduction
 from pliant.systems.contact import ContactModel, Terms, Touch
-from pliant.systems.coupled_step import CoupledStep
+from pliant.systems.coupled_step import CoupledStep, Together
 from pliant.systems.coupling_rows import Touches
 from pliant.systems.free_step import FreeStep
 from pliant.systems.penalty_contact import not_negative
@@ -142,9 +142,23 @@ class RowModel:
         return float(self._near(x, np.zeros_like(x), t, 0.0).gaps.min(initial=np.inf))
 
 
-def vertex_step(system: Part, contact: ContactModel | None, state: State, h: float, how: Linearisation) -> Prepared:
-    """The step of free vertices, with the rows of their contacts where ``contact`` has rows."""
+def vertex_step(
+    system: Part,
+    contact: ContactModel | None,
+    state: State,
+    h: float,
+    how: Linearisation,
+    memory: Any = None,
+    reduction: Reduction | None = None,
+) -> Prepared:
+    """The step of free vertices, or of those that lead, with the rows of their contacts where ``contact`` has rows."""
+    rows = isinstance(contact, RowModel)
+    how = replace(how, points=how.points or rows)
+    kept = memory.parts[0] if isinstance(memory, Together) else memory
+    step: Prepared = (
+        FreeStep(system, state, h, how) if reduction is None else reduction.prepare(system, state, h, kept, how)
+    )
     if not isinstance(contact, RowModel):
-        return FreeStep(system, state, h, how)
+        return step
     touches = contact.touches(system.positions(state.q), state.v.reshape(-1, 3), state.t, h)
-    return CoupledStep([FreeStep(system, state, h, replace(how, points=True))], [state], h, touches=touches)
+    return CoupledStep([step], [state], h, touches=touches)

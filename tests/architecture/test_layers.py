@@ -18,7 +18,7 @@ LAYERS = [
     {"solvers", "stage"},
     {"integrators", "coarsen"},
     {"bodies", "parts", "articulated", "cloth", "xpbd"},
-    {"scene", "events", "loads", "attachments", "fitting", "muscle"},
+    {"scene", "events", "loads", "attachments", "fitting"},
     {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"scenes"},
     {"plots", "export", "view", "bench", "sweep"},

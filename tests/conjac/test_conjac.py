@@ -9,8 +9,6 @@ from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit, Quasistatic
 from pliant.integrators.adaptive_conjac import AdaptiveConJac
 from pliant.integrators.conjac import ConJac
-from pliant.integrators.conjac_plan import dofs_of, plan_of
-from pliant.integrators.placement import checked, modal, spread
 from pliant.kernels.liveliness import stretch_rates
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.condensation import Leading, follow
@@ -21,6 +19,8 @@ from pliant.mesh import bar, merged
 from pliant.scene import Scene
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State
+from pliant.systems.condensed_plan import dofs_of, plan_of
+from pliant.systems.placement import checked, modal, spread
 
 NONE = np.zeros(0, dtype=np.int64)
 

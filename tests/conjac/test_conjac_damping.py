@@ -6,13 +6,13 @@ from scipy.linalg import eigh
 
 from pliant.bodies import Solid
 from pliant.integrators import ConJac
-from pliant.integrators.conjac_plan import dofs_of
-from pliant.integrators.placement import spread
 from pliant.maps.pins import Pin
 from pliant.materials import Linear
 from pliant.mesh import bar
 from pliant.scene import Scene
 from pliant.state import State
+from pliant.systems.condensed_plan import dofs_of
+from pliant.systems.placement import spread
 
 
 class Body:

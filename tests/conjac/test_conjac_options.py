@@ -8,8 +8,6 @@ from pliant.contact.obstacles import Plane
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, ConJac, LinearlyImplicit, Quasistatic
 from pliant.integrators.conjac_friction import filtered
-from pliant.integrators.conjac_plan import Moment
-from pliant.integrators.placement import spread
 from pliant.maps.pieces import fixed, loose, movable, pieces_of, promoted
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
@@ -19,7 +17,9 @@ from pliant.scenes.conjac import FIBRES, aniso, limbs, twist_nodes
 from pliant.simulate import simulate
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State
+from pliant.systems.condensed_plan import Moment
 from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.placement import spread
 
 NONE = np.zeros(0, dtype=np.int64)
 
@@ -254,7 +254,7 @@ def test_adaptive_nodes_of_free_pieces_never_sleep():
 
 def test_the_cap_limits_strain_not_motion():
     """A correction that turns the body rigidly by a little passes whole; one that tears an edge is scaled down."""
-    from pliant.integrators.conjac_plan import capped
+    from pliant.systems.condensed_plan import capped
 
     _, system = cantilever()
     plan = ConJac(count=2).plan(system)
@@ -267,7 +267,7 @@ def test_the_cap_limits_strain_not_motion():
 
 
 def test_nodes_by_hand_are_kept_and_the_others_spread():
-    from pliant.integrators.placement import spread
+    from pliant.systems.placement import spread
 
     _, system = cantilever()
     close = [int(v) for v in np.flatnonzero(system.X[:, 0] > 0.15 - 1e-9)[:2]]
@@ -279,7 +279,7 @@ def test_nodes_by_hand_are_kept_and_the_others_spread():
 
 def test_no_correction_of_a_free_piece_raises_the_energy():
     """f . dx >= 0 for any inertia, piece by piece; inertia that explains the force is subtracted whole."""
-    from pliant.integrators.conjac_inertia import share
+    from pliant.systems.condensed_inertia import share
 
     rng = np.random.default_rng(5)
     B = np.zeros((12, 12))

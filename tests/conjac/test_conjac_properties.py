@@ -6,8 +6,6 @@ import numpy as np
 
 from pliant.bodies import Solid
 from pliant.integrators import ConJac
-from pliant.integrators.conjac_plan import dofs_of
-from pliant.integrators.placement import spread
 from pliant.kernels.liveliness import stretch_rates
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.condensation import Leading, adjusted, follow
@@ -16,6 +14,8 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import bar
 from pliant.scene import Scene
 from pliant.state import State
+from pliant.systems.condensed_plan import dofs_of
+from pliant.systems.placement import spread
 
 
 def body(*, pinned=False, gravity=(0, 0, 0)):

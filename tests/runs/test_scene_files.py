@@ -233,7 +233,7 @@ def test_joint_integrators_have_names(name):
     [
         ("redmax/3", "quasistatic", "BDF2"),
         ("eol/lo-res", "bdf1", "EolStep"),
-        ("muscle/muscle", "conjac", "ConJacMuscle"),
+        ("muscle/muscle", "conjac", "LinearlyImplicit"),
         ("bar-twist", "bisp", "BDF2"),
     ],
 )

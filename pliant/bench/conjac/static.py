@@ -7,11 +7,11 @@ from pliant.arrays import Array
 from pliant.bench.conjac.play import equilibrium, march
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac
-from pliant.integrators.placement import spread
 from pliant.maps.pins import Pin
 from pliant.mesh import Mesh, bar, paper_bar
 from pliant.scene import Scene
 from pliant.scenes.conjac import FIBRES, LENGTH, aniso, hetero, twist
+from pliant.systems.placement import spread
 
 CASES = ("HETERO", "TWIST", *(f"ANISO {name}" for name in FIBRES))
 

@@ -1,7 +1,7 @@
-"""What a ConJac step needs to know before it starts: the nodes, the pieces, the edges, the moment."""
+"""What a condensed step needs to know before it starts: the nodes, the pieces, the edges, the moment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,8 @@ class Plan:
     edges: IntArray  # (e, 2) vertices that act on each other, for the cap
     length: Array  # (e,) of the edges at rest [m]
     vertices: int
+    inside: IntArray | None = None  # free coordinates of the bodies that are condensed; None: all
+    attached: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # that others hold and pull at
     transient = True
 
 
@@ -54,8 +56,13 @@ class Moment:
         return self.state.t + self.h
 
     @property
+    def inside(self) -> IntArray:
+        """The free coordinates that lead or follow."""
+        return self.system.free if self.plan.inside is None else self.plan.inside
+
+    @property
     def leading(self) -> Leading:
-        return Leading(dofs_of(self.dynamic, self.system))
+        return Leading(_dofs(self.dynamic, self.system.X.shape[1], self.inside))
 
     def driven(self) -> Array:
         """Velocities (N,) of the prescribed coordinates on their way to the end of the step, zero elsewhere."""
@@ -71,7 +78,7 @@ class Moment:
 
     def anchoring(self) -> Sequence[Anchoring]:
         """The weak coupling that keeps loose pieces regular."""
-        d, free = self.system.X.shape[1], self.system.free
+        d, free = self.system.X.shape[1], self.inside
         parts = []
         for vertices in loose(self.plan.movable, self.plan.pieces, self.system.X, self.dynamic):
             nodes = np.flatnonzero(np.isin(self.dynamic, vertices))
@@ -83,22 +90,40 @@ class Moment:
         return parts
 
 
-def plan_of(system: Elastodynamics, nodes: IntArray) -> Plan:
-    """Pieces, promotions and edges for a system; nodes that are pinned or out of range are refused."""
+def plan_of(
+    system: Elastodynamics,
+    nodes: IntArray,
+    *,
+    attached: IntArray | None = None,
+    condensed: IntArray | None = None,
+    where: str = "ConJac.nodes",
+) -> Plan:
+    """Pieces, promotions and edges for a system; nodes that are pinned or out of range are refused.
+
+    Vertices that are ``attached`` to something else lead too, ``condensed`` are those of the bodies that are (None:
+    all).
+    """
     n, d = system.X.shape
     nodes = np.unique(np.asarray(nodes, dtype=np.int64))
     bad = nodes[(nodes < 0) | (nodes >= n)]
     if len(bad):
-        raise SceneError(f"vertex {bad[0]} does not exist", where="ConJac.nodes", remedy=f"use 0..{n - 1}")
+        raise SceneError(f"vertex {bad[0]} does not exist", where=where, remedy=f"use 0..{n - 1}")
     q = system.X.ravel()
     K = system.stiffness(q, 0.0 * q, 0.0, psd=True)
     pieces = pieces_of(K, d, system.free)
     pinned = nodes[pieces.pinned[nodes]]
     if len(pinned):
-        raise SceneError(f"vertex {pinned[0]} is pinned", where="ConJac.nodes", remedy="choose free vertices")
+        raise SceneError(f"vertex {pinned[0]} is pinned", where=where, remedy="choose free vertices")
     edges = edges_of(K, d)
     length = np.linalg.norm(system.X[edges[:, 0]] - system.X[edges[:, 1]], axis=1)
-    return Plan(promoted(pieces, system.X, nodes), pieces, movable(pieces, system.X), edges, length, n)
+    inside = np.arange(n) if condensed is None else condensed
+    held = np.zeros(0, dtype=np.int64) if attached is None else np.intersect1d(attached, inside)
+    held = held[~pieces.pinned[held]]
+    outside = np.setdiff1d(np.arange(n), inside)
+    chosen = np.setdiff1d(promoted(pieces, system.X, np.concatenate([nodes, held, outside])), outside)
+    moving = [mine for mine in movable(pieces, system.X) if np.isin(mine, inside).all()]
+    coordinates = None if condensed is None else np.intersect1d((d * inside[:, None] + np.arange(d)), system.free)
+    return Plan(chosen, pieces, moving, edges, length, n, coordinates, held)
 
 
 def edges_of(K: sp.csr_matrix, d: int) -> IntArray:
@@ -110,8 +135,11 @@ def edges_of(K: sp.csr_matrix, d: int) -> IntArray:
 
 def dofs_of(vertices: IntArray, system: Elastodynamics) -> IntArray:
     """Positions among the free coordinates of all coordinates of some vertices."""
-    d = system.X.shape[1]
-    return np.searchsorted(system.free, (d * vertices[:, None] + np.arange(d)).ravel())
+    return _dofs(vertices, system.X.shape[1], system.free)
+
+
+def _dofs(vertices: IntArray, d: int, among: IntArray) -> IntArray:
+    return np.searchsorted(among, (d * vertices[:, None] + np.arange(d)).ravel())
 
 
 def capped(dx: Array, plan: Plan, cap: float) -> Array:

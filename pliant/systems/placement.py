@@ -12,16 +12,26 @@ from pliant.systems.elastodynamics import Elastodynamics
 LEAST = 0.1  # dynamic nodes closer than this part of the body make the reduced matrix ill-conditioned
 
 
-def spread(system: Elastodynamics, count: int, *, by_hand: Sequence[int] = (), seed: int = 0) -> IntArray:
+def spread(
+    system: Elastodynamics,
+    count: int,
+    *,
+    by_hand: Sequence[int] = (),
+    seed: int = 0,
+    among: IntArray | None = None,
+) -> IntArray:
     """``count`` free vertices by farthest-point sampling, starting from the one farthest from all pinned ones.
 
     Those ``by_hand`` come first, as close to each other as one likes; the others keep their distance from them.
+    ``among`` are the vertices to choose from (None: all).
     """
     n, d = system.X.shape
     free = np.flatnonzero(np.bincount(system.free // d, minlength=n) == d)  # in all their coordinates
+    mine = np.arange(n) if among is None else among
+    free = np.intersect1d(free, mine)
     if not 0 <= count <= len(free):
         raise SceneError(f"{count} dynamic nodes of {len(free)} free vertices", where="placement.spread")
-    pinned = np.setdiff1d(np.arange(n), free)
+    pinned = np.setdiff1d(mine, free)
     rng = np.random.default_rng(seed)
     first = pinned if len(pinned) else free[[int(rng.integers(len(free)))]]
     distance = 2.0 * distance_to(system.X, first)  # a node may be closer to pins than to other nodes
@@ -32,7 +42,7 @@ def spread(system: Elastodynamics, count: int, *, by_hand: Sequence[int] = (), s
         best = int(free[np.argmax(distance[free])])
         chosen.append(best)
         distance = np.minimum(distance, np.linalg.norm(system.X - system.X[best], axis=1))
-    return checked(system, np.array(sorted(chosen), dtype=np.int64), by_hand)
+    return checked(system, np.array(sorted(chosen), dtype=np.int64), by_hand, among)
 
 
 def modal(system: Elastodynamics, count: int) -> IntArray:
@@ -54,10 +64,12 @@ def modal(system: Elastodynamics, count: int) -> IntArray:
     return checked(system, np.array(sorted(chosen), dtype=np.int64))
 
 
-def checked(system: Elastodynamics, nodes: IntArray, by_hand: Sequence[int] = ()) -> IntArray:
+def checked(
+    system: Elastodynamics, nodes: IntArray, by_hand: Sequence[int] = (), among: IntArray | None = None
+) -> IntArray:
     """The nodes, if no two are closer than a tenth of the body (both by hand excepted); else an error with the pair."""
     X = system.X[nodes]
-    least = LEAST * system.scale
+    least = LEAST * (system.scale if among is None else float(np.linalg.norm(np.ptp(system.X[among], axis=0))))
     given = np.isin(nodes, by_hand)
     for i in range(len(nodes)):
         near = np.linalg.norm(X[i + 1 :] - X[i], axis=1)

@@ -1,0 +1,182 @@
+"""world/momentum: a chain, a soft ball and a cloth collide with nothing around them: what becomes of their momentum.
+
+Contact acts on both sides with the same force, so its forces sum to zero; they have no torque if they act along the
+line between the two places they act at. Both are measured on the forces themselves, at the points where they act. What
+is left is the methods' own: in joint coordinates p = M(q) v is not what a step conserves, and backward Euler keeps no
+angular momentum even of a single body. That falls with h, for the mixture as for its parts alone.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array
+from pliant.bench.table import Claim, Table
+from pliant.bench.world.mixtures import TIGHT, collision, rigid_collision
+from pliant.integrators import BDF1, BDF2, TRBDF2, ImplicitMidpoint, LinearlyImplicit
+from pliant.ledger import momenta
+from pliant.scene import Scene
+from pliant.simulate import simulate
+from pliant.state import State
+from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.coupled_step import CoupledStep
+from pliant.systems.coupling_rows import contact_rows, contact_slip
+from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.row_contact import RowContact
+from pliant.velocity_step import Linearisation, solve_block
+
+THICKNESS, DURATION = 1e-3, 0.024
+Forces = tuple[Array, dict[str, Array]]  # points (p, 3) [m] and the forces on them by name, (p, 3) [N] each
+
+
+def _rows(mu: float) -> Any:
+    return RowContact(mu=mu, thickness=THICKNESS)
+
+
+def _penalty(mu: float) -> Any:
+    return PenaltyContact(mu=mu, mu_bodies=mu, thickness=THICKNESS)
+
+
+def _barrier(mu: float) -> Any:
+    return BarrierContact(dhat=THICKNESS, mu=mu)
+
+
+METHODS: dict[str, tuple[Callable[[float], Any], Any, float]] = {  # contact, integrator, order
+    "velocity step, rows": (_rows, LinearlyImplicit(), 1.0),
+    "velocity step, penalty": (_penalty, LinearlyImplicit(), 1.0),
+    "BDF1, penalty": (_penalty, BDF1(TIGHT), 1.0),
+    "BDF1, barrier": (_barrier, BDF1(TIGHT), 1.0),
+    "BDF2, penalty": (_penalty, BDF2(TIGHT), 2.0),
+    "TR-BDF2, penalty": (_penalty, TRBDF2(TIGHT), 2.0),
+    "midpoint, penalty": (_penalty, ImplicitMidpoint(TIGHT), 2.0),
+}
+
+
+def run(*, quick: bool = False) -> Table:
+    names = ["velocity step, rows", "BDF1, barrier", "BDF2, penalty"] if quick else list(METHODS)
+    duration = 0.012 if quick else DURATION
+    rows = [
+        _row(name, mixture, mu, 1e-3, duration)
+        for name in names
+        for mixture in ("bar", "chain")
+        for mu in ((0.3,) if quick else (0.0, 0.3))
+    ]
+    steps = (1e-3, 5e-4) if quick else (2e-3, 1e-3, 5e-4)
+    series = {name: [_row(name, "chain", 0.3, h, duration) for h in steps if h != 1e-3] for name in names}
+    orders = []
+    for name, more in series.items():
+        rows += more
+        line = sorted([r for r in rows if (r["method"], r["mixture"], r["mu"]) == (name, "chain", 0.3)], key=_by_h)
+        hs = np.log([_by_h(r) for r in line])
+        orders += [(name, *(float(np.polyfit(hs, np.log([r[k] for r in line]), 1)[0]) for k in ("drift p", "drift L")))]
+    return Table("world/momentum", "Isolated mixtures: what becomes of their momentum", rows, _claims(rows, orders))
+
+
+def _by_h(row: dict[str, Any]) -> float:
+    return float(row["h [ms]"])
+
+
+def _claims(rows: list[dict[str, Any]], orders: list[tuple[str, float, float]]) -> list[Claim]:
+    worst = lambda key, chosen=lambda r: True: max(r[key] for r in rows if chosen(r))
+    bar = worst("drift p", lambda r: r["mixture"] == "bar")
+    met = min(r["pushed"] for r in rows)
+    claims = [
+        Claim("they do collide (impulse of all contacts, part of the momentum)", "> 0.05", f"{met:.2g}", met > 0.05),
+        Claim("contact and friction forces sum to zero", "1e-9", f"{worst('sum'):.1e}", worst("sum") <= 1e-9),
+        Claim("without joints linear momentum stays (all methods)", "1e-9", f"{bar:.1e}", bar <= 1e-9),
+    ]
+    for kind in ("rows", "barrier", "penalty"):
+        chosen = [r for r in rows if kind in r["method"]]
+        for what in ("normal torque", "friction torque"):
+            if chosen:
+                most = max(r[what] for r in chosen)
+                claims.append(Claim(f"{kind}: no {what}", "1e-9", f"{most:.1e}", most <= 1e-9))
+    for name, linear, angular in orders:
+        expected = METHODS[name][2]
+        good = min(linear, angular) >= expected - 0.3
+        what = f"{name}: momenta converge with joints (orders of p and L in h)"
+        claims.append(Claim(what, f"{expected:.0f}", f"{linear:.1f}, {angular:.1f}", good))
+    return claims
+
+
+def _row(name: str, mixture: str, mu: float, h: float, duration: float) -> dict[str, Any]:
+    contact, integrator, _ = METHODS[name]
+    make = rigid_collision if mixture == "bar" else collision
+    scene = make(contact(mu), integrator, h=h, duration=duration)
+    system = scene.system()
+    before = start = scene.initial(system)
+    p0, L0 = (np.array(m) for m in momenta(system, start))
+    size = float(np.linalg.norm(np.ptp(system.positions(start.q), axis=0)))
+    scale = float(np.linalg.norm(p0))
+    drift_p = drift_L = 0.0
+    sums: dict[str, Array] = {"sum": np.zeros(3), "normal torque": np.zeros(3), "friction torque": np.zeros(3)}
+    pushed, memory = 0.0, None
+    for step in simulate(scene):
+        find = impulses if isinstance(scene.contact, RowContact) else forces
+        x, found = find(system, before, step.state, memory)
+        for kind, f in found.items():
+            sums["sum"] += h * f.sum(axis=0)
+            turned = "friction torque" if kind == "friction" else "normal torque"
+            sums[turned] += h * np.cross(x, f).sum(axis=0)
+            pushed += 0.5 * h * float(np.linalg.norm(f, axis=1).sum())
+        p, L = (np.array(m) for m in (step.ledger.linear, step.ledger.angular))
+        drift_p, drift_L = (max(a, float(np.linalg.norm(b))) for a, b in ((drift_p, p - p0), (drift_L, L - L0)))
+        before, memory = step.state, step.memory
+    alone_p, alone_L = _alone(scene, system, before)
+    return {
+        "method": name,
+        "mixture": mixture,
+        "mu": mu,
+        "h [ms]": 1e3 * h,
+        "pushed": pushed / scale,
+        "sum": float(np.linalg.norm(sums["sum"])) / scale,
+        "normal torque": float(np.linalg.norm(sums["normal torque"])) / (scale * size),
+        "friction torque": float(np.linalg.norm(sums["friction torque"])) / (scale * size),
+        "drift p": drift_p / scale,
+        "drift L": drift_L / (scale * size),
+        "parts alone: p": alone_p / scale,
+        "parts alone: L": alone_L / (scale * size),
+    }
+
+
+def _alone(scene: Scene, system: Any, state: State) -> tuple[float, float]:
+    """What the parts do to their own momenta in as many steps by themselves, from where the collision has left them."""
+    drift_p, drift_L, method = np.zeros(3), np.zeros(3), scene.integrator
+    for part, own in zip(system.parts, system.slices, strict=True):
+        here = State(state.q[own], state.v[own], state.t)
+        first, memory = part.momenta(here.q, here.v), None
+        for _ in range(scene.steps):
+            step = method.step(part, here, float(scene.h), memory)
+            here, memory = step.state, step.memory
+        last = part.momenta(here.q, here.v)
+        drift_p, drift_L = drift_p + last[0] - first[0], drift_L + last[1] - first[1]
+    return float(np.linalg.norm(drift_p)), float(np.linalg.norm(drift_L))
+
+
+def forces(system: Any, before: State, after: State, memory: Any) -> Forces:
+    """Contact forces over the points at the end of a stage, with the pairs found where it set out from."""
+    placed = system.at(before, after.t)
+    x, v = system.touchable.lift(after.q), system.touchable.jacobian(after.q) @ after.v
+    found = {term.name: -term.energy.gradient(x) for term in placed.energy_terms}
+    found |= {term.name: term.inner.force(x, v, after.t) for term in placed.force_terms}
+    return x.reshape(-1, 3), {name: f.reshape(-1, 3) for name, f in found.items()}
+
+
+def impulses(system: Any, before: State, after: State, memory: Any) -> Forces:
+    """Impulses of the rows of a velocity step as forces over its length, found once more as the step found them."""
+    h = after.t - before.t
+    kept = (None, None) if memory is None else (memory.part, memory.solver)
+    prepared = system.prepare(before, h, kept[0], Linearisation())
+    assert isinstance(prepared, CoupledStep) and prepared.touches is not None
+    block = prepared.block
+    solution = solve_block(block, memory=kept[1])
+    n = block.J.shape[0]
+    points, still = sp.identity(n, format="csr"), np.zeros(n)
+    N = contact_rows(prepared.touches, points, still, h)[0]
+    T = contact_slip(prepared.touches, block.x, points, still, 0).T
+    found = {"contact": N.T @ solution.inequality[len(solution.inequality) - N.shape[0] :]}
+    if len(solution.friction):
+        found["friction"] = T.T @ solution.friction[len(solution.friction) - T.shape[0] :]
+    return block.x, {name: f.reshape(-1, 3) / h for name, f in found.items()}

@@ -1,0 +1,109 @@
+"""Soft bodies that are condensed onto a few vertices, as a part of any velocity step. [ConJac2020]
+
+The vertices that are chosen, and those that attachments hold, lead: u holds their velocities. All others follow so that
+the net force on them stays zero, and every point of the body moves with J u: ties, contacts and everything else between
+parts work as for full bodies.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import IntArray
+from pliant.errors import SceneError
+from pliant.linear.base import LinearSolver
+from pliant.linear.cholesky import Cholesky
+from pliant.state import State
+from pliant.systems.condensed_plan import Moment, plan_of
+from pliant.systems.condensed_step import CondensedStep, Following
+from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.placement import spread
+from pliant.velocity_step import Linearisation, Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class Condensation:
+    """A body whose vertices follow ``nodes`` (numbers of its vertices), or ``count`` of them spread over it.
+
+    ``gamma`` is the part of the force left on the followers that each step removes, ``cap`` the part of its length by
+    which that may change an edge. Without a pin in it, as much of a piece's inertia is subtracted from that force as
+    lowers its energy, with ``inertial`` all of it everywhere.
+    """
+
+    nodes: IntArray | None = None
+    count: int = 4
+    gamma: float = 1.0 / 3.0
+    cap: float = 0.25
+    inertial: bool = False
+    linear: LinearSolver = field(default_factory=Cholesky)
+
+    def __post_init__(self) -> None:
+        for name, least in (("count", 0), ("gamma", 0.0), ("cap", 0.0)):
+            if not getattr(self, name) >= least:
+                what = f"{name} is {getattr(self, name)}"
+                raise SceneError(what, where=f"Condensation.{name}", remedy=f"use at least {least}")
+
+    @property
+    def following(self) -> Following:
+        return Following(self.gamma, self.cap, self.inertial, self.linear)
+
+    def nodes_in(self, system: Elastodynamics, mine: IntArray) -> IntArray:
+        """The dynamic vertices of a body whose vertices are ``mine (n,)`` in the system."""
+        if self.nodes is None:
+            return spread(system, self.count, among=mine)
+        nodes = np.asarray(self.nodes, dtype=np.int64).ravel()
+        bad = nodes[(nodes < 0) | (nodes >= len(mine))]
+        if len(bad):
+            remedy = f"use 0..{len(mine) - 1}"
+            raise SceneError(f"vertex {bad[0]} does not exist", where="Condensation.nodes", remedy=remedy)
+        return mine[nodes]
+
+
+@dataclass(frozen=True, eq=False)
+class Condensing:
+    """The reduction of a whole part: ``nodes`` lead, and ``attached`` vertices; those of ``inside`` follow."""
+
+    nodes: IntArray
+    inside: IntArray
+    following: Following
+    attached: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def prepare(self, system: Elastodynamics, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
+        plan, analysis = memory if memory is not None else (None, None)
+        if plan is None or plan.vertices != len(system.X):
+            inside = None if len(self.inside) == len(system.X) else self.inside
+            where = "Condensation.nodes"
+            plan = plan_of(system, self.nodes, attached=self.attached, condensed=inside, where=where)
+            analysis = None
+        leading = np.union1d(plan.nodes, plan.attached)
+        now = Moment(system.at(state, state.t + h), state, h, plan, leading)
+        return CondensedStep(now, self.following, how, analysis)
+
+
+def condensed(system: Elastodynamics, bodies: Sequence[tuple[IntArray, Condensation | None]]) -> Elastodynamics:
+    """The system with bodies condensed: the vertices of each, and how (None: not)."""
+    chosen = [(mine, c) for mine, c in bodies if c is not None]
+    first = chosen[0][1].following
+    for _, other in chosen[1:]:
+        if other.following != first:
+            remedy = "give all condensed bodies of a scene the same gamma, cap, inertial and linear solver"
+            raise SceneError("condensations differ", where="Condensation", remedy=remedy)
+    nodes = np.concatenate([c.nodes_in(system, mine) for mine, c in chosen])
+    inside = np.sort(np.concatenate([mine for mine, _ in chosen]))
+    return _with(system, Condensing(nodes, inside, first))
+
+
+def led(system: Elastodynamics, vertices: IntArray) -> Elastodynamics:
+    """The system with some vertices leading too, because something else holds them or pulls at them."""
+    if not isinstance(system.reduction, Condensing):
+        return system
+    return _with(system, replace(system.reduction, attached=np.unique(vertices)))
+
+
+def _with(system: Elastodynamics, reduction: Condensing) -> Elastodynamics:
+    other = copy(system)
+    other.reduction = reduction
+    return other
