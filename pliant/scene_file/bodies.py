@@ -1,7 +1,7 @@
 """Bodies in documents: the fields of their classes, and a few words more (mass, transform, urdf)."""
 
 from collections.abc import Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -24,7 +24,7 @@ from pliant.maps.motions import rotation
 from pliant.maps.pins import Pin
 from pliant.materials.base import Material
 from pliant.mesh import Mesh
-from pliant.scene_file.choices import Choice, families, find, kind_of, parameter_types
+from pliant.scene_file.choices import Choice, families, find, kind_of, parameter_types, required
 from pliant.scene_file.meshes import inside, placed, region, vector
 from pliant.scene_file.read import BY_NAME, Reader, in_si, known_keys, located, reads
 from pliant.scene_file.shapes import welded
@@ -68,7 +68,9 @@ def body(reader: Reader, table: Any, where: str) -> Any:
     given = {k: v for k, v in table.items() if k != "kind"}
     if choice is Articulated:
         return _articulated(reader, given, where)
-    for name in _needed(choice):
+    if "mesh" not in keys(choice):  # a body of a user's own
+        return reader.construct(choice, given, where)
+    for name in ("mesh" if key == "continuous" else key for key in required(choice)):
         if name not in given:
             raise SceneError(f"{name!r} is missing", where=where, remedy=f"a {kind} needs {name}")
     shape = reader.value("mesh", Mesh, given["mesh"], f"{where}.mesh")
@@ -125,7 +127,10 @@ def read_fabric(reader: Reader, table: Any, where: str) -> ClothMaterial:
         fabric: ClothMaterial = reader.construct(ClothMaterial, table, where)
         return fabric
     known_keys(table, FABRIC, where)
-    made: ClothMaterial = located(where, from_fabric, **{"nu": 0.3, **table})
+    try:
+        made: ClothMaterial = located(where, from_fabric, **{"nu": 0.3, **table})
+    except ZeroDivisionError:
+        raise SceneError(f"nu is {table.get('nu')}", where=f"{where}.nu", remedy="use -1 < nu < 1") from None
     return made
 
 
@@ -230,12 +235,6 @@ def read_frame(reader: Reader, table: Any, where: str) -> Any:
     known_keys(table, ("translate", "rotate"), where)
     turn = rotation(np.asarray(vector(table.get("rotate", [0, 0, 0]), "rad", f"{where}.rotate")))
     return make_frame(turn, np.asarray(vector(table.get("translate", [0, 0, 0]), "m", f"{where}.translate")))
-
-
-def _needed(choice: Choice) -> list[str]:
-    """The keys that a body cannot be without."""
-    own = [f.name for f in fields(choice) if f.init and f.default is MISSING and f.default_factory is MISSING]  # type: ignore[arg-type]
-    return ["mesh" if name == "continuous" else name for name in own]
 
 
 _NOTHING = Link(Fixed(), Body(np.zeros(6)))

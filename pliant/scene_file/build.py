@@ -13,7 +13,7 @@ from pliant.attachments import Attachment
 from pliant.errors import SceneError
 from pliant.scene import Scene
 from pliant.scene_file.bodies import body
-from pliant.scene_file.choices import Choice, find, nearest, parameter_types
+from pliant.scene_file.choices import Choice, find, nearest, parameter_types, required
 from pliant.scene_file.document import RunTable, SceneTable
 from pliant.scene_file.meshes import region, vector
 from pliant.scene_file.read import Reader, known_keys, located
@@ -83,16 +83,10 @@ def _on_a_body(reader: Reader, choice: Choice, given: dict[str, Any], bodies: Se
         if chosen is not None:
             numbers = region(given, _points(target, chosen, where), where, chosen)
             given = {k: v for k, v in given.items() if k != "where"} | {chosen: numbers}
-    for name in _needed(choice, given):
-        raise SceneError(f"{name!r} is missing", where=where, remedy="add it")
+    for name in required(choice):
+        if name not in given:
+            raise SceneError(f"{name!r} is missing", where=where, remedy="add it")
     return reader.construct(choice, given, where)
-
-
-def _needed(choice: Choice, given: dict[str, Any]) -> list[str]:
-    from dataclasses import MISSING
-
-    needed = [f for f in fields(choice) if f.init and f.default is MISSING and f.default_factory is MISSING]  # type: ignore[arg-type]
-    return [f.name for f in needed if f.name not in given]
 
 
 def _points(body: Any, chosen: str, where: str) -> Array:

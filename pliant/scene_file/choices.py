@@ -150,6 +150,14 @@ def parameter_types(choice: Choice) -> dict[str, Any]:
     return {p.name: hints.get(p.name, Any) for p in parameters if p.kind is not p.VAR_KEYWORD}
 
 
+def required(choice: Choice) -> list[str]:
+    """The parameters that have no default."""
+    if not dataclasses.is_dataclass(choice):
+        return [p.name for p in inspect.signature(choice).parameters.values() if p.default is p.empty]
+    none = dataclasses.MISSING
+    return [f.name for f in dataclasses.fields(choice) if f.init and f.default is none and f.default_factory is none]
+
+
 def units_of(choice: Choice) -> dict[str, str]:
     """The units in which a choice takes its parameters, as far as it says so."""
     own = choice.__dict__.get("units", {}) if isinstance(choice, type) else {}

@@ -143,7 +143,7 @@ def located(where: str, call: Callable[..., Any], *args: Any, **options: Any) ->
             raise
         place = f"{where} ({error.where})" if error.where and error.where not in where else where
         raise type(error)(error.what, where=place, remedy=error.remedy) from error
-    except (TypeError, ValueError, ArithmeticError, IndexError, MemoryError) as error:
+    except (TypeError, ValueError, OverflowError, IndexError, MemoryError) as error:
         what = " ".join(str(error).split()) or type(error).__name__
         raise SceneError(what, where=where, remedy="check the values here") from error
 

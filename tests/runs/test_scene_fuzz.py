@@ -1,7 +1,9 @@
 """Two hundred invented scene files: each runs or is refused in one line; no traceback, no folder without report."""
 
 import tempfile
+import tomllib
 import warnings
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from pliant.errors import PliantError
 from pliant.record import load, record
 from pliant.scene_file import dumps, load_scene
+from pliant.scene_file.load import from_document
 from pliant.simulate import StepFailed
 
 numbers = st.sampled_from([0, 1, -1, 0.01, 0.1, 2.5, 1e-12, 1e12, float("nan"), float("inf")])
@@ -180,6 +183,56 @@ def test_every_scene_file_runs_or_is_refused():
 def test_two_hundred_scene_files_run_or_are_refused():
     outcomes = fuzz(200)
     assert outcomes.count("finished") > 10 and outcomes.count("refused") > 50
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "scenes"
+ODD = [None, True, -1, 2**70, 1.5, float("nan"), "", "none", "1 kg", [], [1], ["a"], [[1, 2], [3]], {}, {"kind": "x"}]
+
+
+def places(value, path=()):
+    """The paths of all parts of a document."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*path, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*path, key))
+
+
+def spoiled(document, path, odd):
+    """The document with something else at one place, or without it."""
+    copy = deepcopy(document)
+    table = copy
+    for key in path[:-1]:
+        table = table[key]
+    if odd is None:
+        del table[path[-1]]
+    else:
+        table[path[-1]] = odd
+    return copy
+
+
+def spoil(name, every):
+    """Load an example with every place spoiled in turn, by each or some of the odd values."""
+    document = tomllib.loads((EXAMPLES / name).read_text(encoding="utf-8"))
+    refused = 0
+    for k, path in enumerate(places(document)):
+        for odd in ODD[k % every :: every]:
+            try:
+                from_document(spoiled(document, path, odd), EXAMPLES, name)
+            except PliantError as error:
+                assert "\n" not in str(error) and name in str(error), (path, odd)
+                refused += 1
+    return refused
+
+
+@pytest.mark.parametrize("name", ["arm_and_block.toml", "die_on_bed.toml", "flag.toml"])
+def test_a_spoiled_scene_file_is_refused_in_one_line_or_runs(name):
+    assert spoil(name, 5) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["arm_and_block.toml", "die_on_bed.toml", "flag.toml"])
+def test_scene_files_spoiled_in_every_way_are_refused_in_one_line_or_run(name):
+    assert spoil(name, 1) > 500
 
 
 def _without_none(value):
