@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
+from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.adapt import detect, hold, remeshed, same_mesh
 from pliant.cloth.collide import EdgeHits, chosen, edge_hits, face_contacts, feature_body, tip_hits
 from pliant.cloth.constraints import (
@@ -48,18 +49,12 @@ class PreparedCloth:
     equal: Rows
     bound: Rows
     block: Block
-    expected: Array | None  # impulses of the inequality rows, from those of the last step
     operations: int
     t: float
-    seconds: dict[str, float]
 
-    def reach(self, u: Array, h: float, inequality: Array | None = None) -> float:
-        """At most h: less when a face of the material would lose nine tenths of its area.
-
-        With the impulses of its rows the friction that comes after the solve is taken into account.
-        """
-        none = np.zeros(len(self.bound.right))
-        sheet = self._rubbed(u, none if inequality is None else inequality)[1]
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        """At most h: less when a face of the material would lose nine tenths of its area, friction included."""
+        sheet = self._rubbed(u, inequality)[1]
         dt = h
         while dt > 1e-3 * h and not self._whole(sheet, dt):
             dt *= 0.5
@@ -73,8 +68,6 @@ class PreparedCloth:
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """Friction, then positions after h; what hands, moving obstacles and friction did is booked."""
         slid, sheet = self._rubbed(u, inequality)
-        if not self._whole(sheet, h) and self._whole(slid, h):
-            sheet = replace(sheet, V=slid.V)  # neighbours that friction holds differently must not pass each other
         V = self._sliding(sheet)
         moved = replace(sheet, V=V, x=sheet.x + h * sheet.v, X=sheet.X + h * V)
         work = {"scripts": self._scripts(equality, inequality)}
@@ -153,13 +146,13 @@ def prepare(
             bound.matrix(n),
             live_rows(equal, bound, scenery),
             guess=start.v,
+            qp=ActiveSet(),
+            impulses=expected_impulses(memory, edited.origin, bound),
+            pushed=bound.pushes.vertex,
         )
-    expected = expected_impulses(memory, edited.origin, bound)
+    block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
-        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, expected),
-        edited.operations,
-        state.t,
-        clock.seconds,
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block), edited.operations, state.t
     )
 
 

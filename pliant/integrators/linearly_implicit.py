@@ -40,8 +40,12 @@ class LinearlyImplicit:
 
     Nothing is iterated, so there is no residual to drive to zero: the result depends on the matrix, and frozen or
     extrapolated factors must not be used here. ``matrix`` is how joints represent theirs: `Dense`, `Sparse` or `PCG` of
-    `pliant.articulated`. With contacts, limits and closures it is a quadratic programme, solved by ``qp`` (None:
-    Clarabel); with ``friction`` where they slip.
+    `pliant.articulated`. With contacts, limits and closures it is a quadratic programme, solved by ``qp`` (None: what a
+    part asks for, else Clarabel); with ``friction`` where they slip.
+
+    A step that would break a mesh on its way (the crease of Eulerian cloth running over a face) is taken in two pieces,
+    each solved for itself. Moving with the velocities of the whole step up to the break, and solving for the rest only,
+    would let forces act on the first piece for the whole step.
     """
 
     beta: float = 1.0
@@ -71,6 +75,9 @@ class LinearlyImplicit:
             with clock("fill"):
                 prepared = system.prepare(state, h, kept.part, how)
                 block = prepared.block
+            for phase, seconds in block.seconds.items():  # all within "fill"
+                clock.seconds[phase] = clock.seconds.get(phase, 0.0) + seconds
+                clock.seconds["fill"] -= seconds
             with clock("solve"):
                 options: Any = {"linear": self.linear, "qp": self.qp, "friction": self.friction}
                 solution = solve_block(block, **options, memory=kept.solver)
@@ -80,11 +87,13 @@ class LinearlyImplicit:
         report = _reported(solution, clock)
         if not np.isfinite(solution.u).all():
             return Step(state, memory, (report,))
-        dt = prepared.reach(solution.u, h)
+        dt = prepared.reach(solution.u, solution.inequality, h)
         if dt < h:
             return self._pieces(system, state, (dt, h - dt), memory)
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
-        work = {**moved.work, **_rubbed(block, solution)}
+        work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
+        if moved.notes:
+            report = replace(report, history=(dict(moved.notes),))
         return Step(moved.state, Kept(moved.memory, solution.memory), (report,), moved.system, moved.start, work)
 
     def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: Kept | None) -> Step:
@@ -96,14 +105,15 @@ class LinearlyImplicit:
         changed = second.system or first.system
         names = {**first.work, **second.work}
         work = {name: first.work.get(name, 0.0) + second.work.get(name, 0.0) for name in names}
-        return replace(second, reports=first.reports + second.reports, system=changed, start=None, work=work)
+        start = first.start if second.system is None else None  # no state of the second mesh is that old
+        return replace(second, reports=first.reports + second.reports, system=changed, start=start, work=work)
 
 
-def _rubbed(block: Block, solution: VelocitySolution) -> dict[str, float]:
+def _rubbed(block: Block, solution: VelocitySolution) -> float:
     """The work [J] of friction: impulses times slips."""
     if block.slip is None:
-        return {}
-    return {"friction": float(solution.friction @ (block.slip.T @ solution.u - block.slip.drift))}
+        return 0.0
+    return float(solution.friction @ (block.slip.T @ solution.u - block.slip.drift))
 
 
 def _reported(solution: VelocitySolution, clock: Clock) -> SolveReport:

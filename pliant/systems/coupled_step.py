@@ -8,7 +8,7 @@ J u + w are the velocities of all points, those of the parts one after the other
 so what one gains in momentum the other loses.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -122,7 +122,20 @@ class CoupledStep:
             w=w,
             slip=_one_slip(slips),
             guess=origin,
+            qp=next((b.qp for b in blocks if b.qp is not None), None),
+            impulses=self._impulses(inequality[1]),
+            seconds=_summed([b.seconds for b in blocks]),
         )
+
+    def _impulses(self, right: Array) -> Array | None:
+        """What parts expect of their rows; other rows press where their bound is touched."""
+        if all(b.impulses is None for b in self._blocks):
+            return None
+        expected = np.where(right > -1e-6, 1.0, 0.0)
+        for b, first, last in zip(self._blocks, self._inequalities[:-1], self._inequalities[1:], strict=True):
+            if b.impulses is not None:
+                expected[first:last] = b.impulses
+        return expected
 
     def _own_rows(self) -> tuple[tuple[sp.csr_matrix, Array], tuple[sp.csr_matrix, Array]]:
         """The rows of the parts, with the columns of the links that live ones push against."""
@@ -157,8 +170,10 @@ class CoupledStep:
         first, last = self._starts[part], self._starts[part + 1]
         return sp.eye(last - first, self._starts[-1], k=first, format="csr")
 
-    def reach(self, u: Array, h: float) -> float:
-        return min(p.reach(y, h) for p, y in zip(self.parts, self._split(u), strict=True))
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        own = np.split(inequality, self._inequalities[1:])
+        each = zip(self.parts, self._split(u), own[: len(self.parts)], strict=True)
+        return min(part.reach(y, z, h) for part, y, z in each)
 
     def _split(self, u: Array) -> list[Array]:
         return np.split(u, self._starts[1:-1])
@@ -176,16 +191,14 @@ class CoupledStep:
         pressed = inequality[self._inequalities[-1] :]
         tied = equality[self._equalities[-1] :].reshape(-1, 3)
         gaps = np.zeros(0) if self.touches is None else self.touches.contacts.gaps
-        work: dict[str, float] = {}
-        for m in moved:
-            for name, done in m.work.items():
-                work[name] = work.get(name, 0.0) + done
+        work, notes = _summed([m.work for m in moved]), {k: v for m in moved for k, v in m.notes.items()}
         changed = any(m.system is not None for m in moved)
         assert not changed or self.rebuild is not None, "parts changed their meshes, and nobody makes the whole again"
         system = self.rebuild(tuple(m.system for m in moved)) if changed and self.rebuild is not None else None
         start = [s if m.start is None else m.start for s, m in zip(self.states, moved, strict=True)]
         memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps)
-        return Moved(_stacked([m.state for m in moved]), memory, system, _stacked(start) if changed else None, work)
+        state, begun = _stacked([m.state for m in moved]), _stacked(start) if changed else None
+        return Moved(state, memory, system, begun, work, notes)
 
 
 def side_by_side(blocks: Sequence[Matrix]) -> sp.csr_matrix:
@@ -225,6 +238,11 @@ def _one_slip(slips: Sequence[Slip]) -> Slip | None:
         return None
     T = sp.csr_matrix(sp.vstack([s.T for s in slips]))
     return Slip(T, *(np.concatenate([getattr(s, name) for s in slips]) for name in ("drift", "rows", "mu")))
+
+
+def _summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Numbers of several parts by name."""
+    return {name: sum(part.get(name, 0.0) for part in parts) for name in dict.fromkeys(k for p in parts for k in p)}
 
 
 def _stacked(states: Sequence[State]) -> State:

@@ -56,8 +56,8 @@ class Pressed:
         A.sort_indices()
         return replace(block, A=A, b=b)
 
-    def reach(self, u: Array, h: float) -> float:
-        return self._inner.reach(u, h)
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        return self._inner.reach(u, inequality, h)
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         return self._inner.finish(u, equality, inequality, h)
