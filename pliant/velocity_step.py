@@ -107,7 +107,8 @@ class Block:
 
     ``x (p, 3)`` are its points where the step linearises, ``J (3 p, n)`` and ``w (3 p,)`` give their velocities J u + w
     (w: of prescribed points; None for 0). ``origin (n,)`` None is 0; from the old velocities a body at rest stays there
-    to the last bit. ``slip`` are the friction directions of its own inequality rows, as they are numbered here.
+    to the last bit. ``slip`` are the friction directions of its own inequality rows, as they are numbered here, and
+    ``rubbing`` those of them that rub against another part, like ``live`` rows.
     ``guess (n,)`` are the old velocities: contact is looked for where they lead, iterations start from them.
 
     A part with many contacts may ask for a quadratic programme solver, ``qp``, and expect ``impulses (m,)`` [N s] of
@@ -130,6 +131,7 @@ class Block:
     impulses: Array | None = None
     pushed: IntArray | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    rubbing: Live | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +161,25 @@ class Prepared(Protocol):
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """The part moved for h [s] with its velocities u; the impulses [N s] of its own rows."""
+        ...
+
+
+@runtime_checkable
+class Remeshing(Protocol):
+    """A prepared part whose block may be that of another mesh than its system's."""
+
+    @property
+    def remeshed(self) -> tuple[Any, State] | None:
+        """The new system and the state it sets out from; None where the mesh is still the same."""
+        ...
+
+
+@runtime_checkable
+class Trading(Protocol):
+    """A prepared whole whose parts do work on each other."""
+
+    def exchanged(self, found: VelocitySolution) -> Mapping[tuple[str, str], float]:
+        """(a, b) -> the work [J] that a does on b: impulses times the new velocities of b where they act."""
         ...
 
 

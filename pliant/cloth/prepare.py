@@ -27,9 +27,11 @@ from pliant.cloth.constraints import (
 from pliant.cloth.friction import rubbed
 from pliant.cloth.hands import Hold
 from pliant.cloth.impulses import expected_impulses, remembered_impulses
+from pliant.cloth.rubbing import live_slip
 from pliant.cloth.sheet import Sheet, signed_areas
-from pliant.cloth.surroundings import Placement, Scenery
+from pliant.cloth.surroundings import Scenery
 from pliant.cloth.transfer import transfer
+from pliant.maps.motions import Placement
 from pliant.state import State
 from pliant.velocity_step import Block, Linearisation, Live, Moved
 
@@ -52,6 +54,11 @@ class PreparedCloth:
     operations: int
     t: float
 
+    @property
+    def remeshed(self) -> tuple["EolCloth", State] | None:
+        changed = self.cloth is not self.before
+        return (self.cloth, self.cloth.pack(self.sheet, self.t)) if changed else None
+
     def reach(self, u: Array, inequality: Array, h: float) -> float:
         """At most h: less when a face of the material would lose nine tenths of its area, friction included."""
         sheet = self._rubbed(u, inequality)[1]
@@ -73,12 +80,12 @@ class PreparedCloth:
         work = {"scripts": self._scripts(equality, inequality)}
         if self.cloth.around.mu:
             work["friction"] = self.cloth.kinetic(sheet) - self.cloth.kinetic(slid)
-        changed = self.cloth is not self.before
+        changed, start = self.remeshed or (None, None)
         return Moved(
             self.cloth.pack(moved, self.t + h),
             remembered_impulses(inequality, self.bound.pushes, len(sheet.X)),
-            self.cloth if changed else None,
-            self.cloth.pack(self.sheet, self.t) if changed else None,
+            changed,
+            start,
             work,
             self._notes(equality, inequality),
         )
@@ -138,6 +145,7 @@ def prepare(
     with clock("fill"):
         start = cloth.pack(sheet, state.t)
         n = len(start.q)
+        slip, rubbing = live_slip(cloth, sheet, scenery, bound)
         block = Block(
             *assemble(cloth, start, scenery, h, how.beta),
             sheet.x,
@@ -145,10 +153,12 @@ def prepare(
             equal.matrix(n),
             bound.matrix(n),
             live_rows(equal, bound, scenery),
+            slip=slip,
             guess=start.v,
             qp=ActiveSet(),
             impulses=expected_impulses(memory, edited.origin, bound),
             pushed=bound.pushes.vertex,
+            rubbing=rubbing,
         )
     block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
@@ -184,7 +194,7 @@ def hold_rows(holds: Sequence[Hold], sheet: Sheet, when: tuple[float, float], eq
             continue
         apart = np.sum((sheet.X[kept] - np.atleast_2d(one.X)[:, None]) ** 2, axis=2)
         v = kept[np.argmin(apart, axis=1)]
-        axes = np.array(one.axes)
+        axes = np.array(one.axes, dtype=np.int64)
         target = one.pull(sheet.x[v], sheet.v[v], t, h)[:, axes]
         k = len(v) * len(axes)
         who = Pushes(

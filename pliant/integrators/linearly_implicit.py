@@ -7,6 +7,7 @@ forces at any h, and larger ones are pure damping. [Weidner2022, Eq. C.1; ConJac
 What moves on joints, slides through cloth or is coupled to others prepares its own block of the same equation.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +21,7 @@ from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Stepping
-from pliant.velocity_step import Block, Linearisation, MatrixChoice, VelocitySolution, solve_block
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, VelocitySolution, solve_block
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +93,11 @@ class LinearlyImplicit:
             return self._pieces(system, state, (dt, h - dt), memory)
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
+        traded = prepared.exchanged(solution) if isinstance(prepared, Trading) else {}
         if moved.notes:
             report = replace(report, history=(dict(moved.notes),))
-        return Step(moved.state, Kept(moved.memory, solution.memory), (report,), moved.system, moved.start, work)
+        kept = Kept(moved.memory, solution.memory)
+        return Step(moved.state, kept, (report,), moved.system, moved.start, work, traded)
 
     def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: Kept | None) -> Step:
         """A step in two, because a mesh would have broken on the way; forces act as long as each takes."""
@@ -103,10 +106,19 @@ class LinearlyImplicit:
             return first
         second = self.step(first.system or system, first.state, pieces[1], first.memory)
         changed = second.system or first.system
-        names = {**first.work, **second.work}
-        work = {name: first.work.get(name, 0.0) + second.work.get(name, 0.0) for name in names}
         start = first.start if second.system is None else None  # no state of the second mesh is that old
-        return replace(second, reports=first.reports + second.reports, system=changed, start=start, work=work)
+        return replace(
+            second,
+            reports=first.reports + second.reports,
+            system=changed,
+            start=start,
+            work=_added(first.work, second.work),
+            exchange=_added(first.exchange, second.exchange),
+        )
+
+
+def _added(a: Mapping[Any, float], b: Mapping[Any, float]) -> dict[Any, float]:
+    return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in {**a, **b}}
 
 
 def _rubbed(block: Block, solution: VelocitySolution) -> float:

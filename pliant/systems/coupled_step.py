@@ -24,9 +24,10 @@ from pliant.linear.staggered import Slip
 from pliant.state import State
 from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
-from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Rows
+from pliant.systems.shown import Shown, Watching
+from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Rows, VelocitySolution
 
-Shown = Sequence[tuple[int, int]]  # (part, link) of every body that a part was shown
+NOBODY = Shown()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +44,21 @@ class Together:
 
 
 def prepared_parts(
-    parts: Sequence[Stepping], states: Sequence[State], h: float, memory: Together | None, how: Linearisation
+    parts: Sequence[Stepping],
+    states: Sequence[State],
+    h: float,
+    memory: Together | None,
+    how: Linearisation,
+    shown: Shown = NOBODY,
 ) -> tuple[Prepared, ...]:
-    """Every part in the middle of its step, with its points."""
+    """Every part in the middle of its step, with its points; what is ``shown`` is where it is now."""
     kept = (None,) * len(parts) if memory is None else memory.parts
     how = replace(how, points=True)
-    return tuple(p.prepare(s, h, m, how) for p, s, m in zip(parts, states, kept, strict=True))
+    live = shown.placements(parts, states)
+    return tuple(
+        p.prepare(s, h, m, how, live) if isinstance(p, Watching) else p.prepare(s, h, m, how)
+        for p, s, m in zip(parts, states, kept, strict=True)
+    )
 
 
 def points_of(parts: Sequence[Prepared]) -> tuple[Array, Array]:
@@ -66,8 +76,8 @@ def points_of(parts: Sequence[Prepared]) -> tuple[Array, Array]:
 class CoupledStep:
     """Prepared parts as one, with attachments and contacts between their points. What it keeps is `Together`.
 
-    ``states`` are those that the parts set out from. ``shown`` tells, for the bodies that a part's live rows push
-    against, whose links they are. ``rebuild(systems)`` makes the whole system again when parts have changed their
+    ``states`` are those that the parts set out from. ``shown`` tells whose the bodies are that live rows of parts push
+    against. ``rebuild(systems)`` makes the whole system again when parts have changed their
     meshes; ``systems`` has None where a part has not.
     """
 
@@ -79,11 +89,11 @@ class CoupledStep:
         *,
         ties: Ties | None = None,
         touches: Touches | None = None,
-        shown: Shown = (),
+        shown: Shown = NOBODY,
         rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
     ) -> None:
         self.parts, self.states, self.h = tuple(parts), tuple(states), h
-        self.ties, self.touches, self.shown, self.rebuild = ties, touches, tuple(shown), rebuild
+        self.ties, self.touches, self.shown, self.rebuild = ties, touches, shown, rebuild
         blocks = [p.block for p in self.parts]
         for k, b in enumerate(blocks):
             if isinstance(b.A, Solvable):
@@ -104,9 +114,7 @@ class CoupledStep:
         equality, inequality = own
         if self.ties is not None:
             equality = _joined(equality, tie_rows(self.ties, J, w, self.h))
-        slips = [
-            _moved_slip(b, self._starts, self._inequalities, i) for i, b in enumerate(blocks) if b.slip is not None
-        ]
+        slips = [self._slip(b.slip, i) for i, b in enumerate(blocks) if b.slip is not None]
         if self.touches is not None:
             rows = contact_rows(self.touches, J, w, self.h)
             slips.append(contact_slip(self.touches, J, w, len(inequality[1])))
@@ -144,26 +152,62 @@ class CoupledStep:
         for i, b in enumerate(self._blocks):
             if b.live is None:
                 continue
-            count = self._equalities[i + 1] - self._equalities[i]
+            count, away = self._equalities[i + 1] - self._equalities[i], self._carried(b.live)
             for k, first in ((0, self._equalities[i]), (1, self._inequalities[i])):
                 mine = np.flatnonzero((b.live.rows < count) if k == 0 else (b.live.rows >= count))
                 place = first + b.live.rows[mine] - (0 if k == 0 else count)
-                both[k] = (self._pushed(both[k][0], b.live, mine, place), both[k][1])
+                both[k] = (_less(both[k][0], place, away[mine]), both[k][1])
         return both[0], both[1]
 
-    def _pushed(self, G: sp.csr_matrix, live: Live, mine: IntArray, place: IntArray) -> sp.csr_matrix:
-        """G with - normal . J_link in the rows ``place`` of the live rows ``mine``."""
-        owner = np.array([self.shown[body] for body in live.body[mine]], dtype=np.int64).reshape(-1, 2)
+    def _slip(self, slip: Slip, i: int) -> Slip:
+        """The friction directions of part i over all velocities."""
+        T, rubbing = sp.csr_matrix(slip.T) @ self._columns(i), self._blocks[i].rubbing
+        if rubbing is not None:
+            T = _less(T, rubbing.rows, self._carried(rubbing))
+        return replace(slip, T=T, rows=slip.rows + self._inequalities[i])
+
+    def _carried(self, live: Live) -> sp.csr_matrix:
+        """(k, n): normal . velocity of the bodies that live rows push against."""
+        G = sp.csr_matrix((len(live.rows), self._starts[-1]))
+        owner = np.array([self.shown.bodies[body][:2] for body in live.body], dtype=np.int64).reshape(-1, 2)
         for part in np.unique(owner[:, 0]):
             prepared = self.parts[part]
             assert isinstance(prepared, Carrying), f"part {part} has no links"
-            chosen = np.flatnonzero(owner[:, 0] == part)
-            rows, n = mine[chosen], len(chosen)
-            V = prepared.carried(owner[chosen, 1], live.x[rows])
+            rows = np.flatnonzero(owner[:, 0] == part)
+            n = len(rows)
+            V = prepared.carried(owner[rows, 1], live.x[rows])
             N = sp.csr_matrix((live.normal[rows].ravel(), np.arange(3 * n), 3 * np.arange(n + 1)), shape=(n, 3 * n))
-            P = sp.csr_matrix((np.ones(n), (place[chosen], np.arange(n))), shape=(G.shape[0], n))
-            G = sp.csr_matrix(G - P @ (N @ V) @ self._columns(part))
+            P = sp.csr_matrix((np.ones(n), (rows, np.arange(n))), shape=(len(live.rows), n))
+            G = sp.csr_matrix(G + P @ (N @ V) @ self._columns(part))
         return G
+
+    def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
+        """Impulses of live rows and of friction along them, times the velocities of cloth and of links."""
+        work: dict[tuple[str, str], float] = {}
+        own, friction = self._split(found.u), 0
+        for i, (b, u) in enumerate(zip(self._blocks, own, strict=True)):
+            y = found.equality[self._equalities[i] : self._equalities[i + 1]]
+            z = found.inequality[self._inequalities[i] : self._inequalities[i + 1]]
+            mine = 0 if b.slip is None else len(b.slip)
+            rubbed = found.friction[friction : friction + mine]
+            friction += mine
+            if b.live is not None and b.equality is not None and b.inequality is not None:
+                v = np.concatenate([b.equality[0] @ u, b.inequality[0] @ u])
+                self._book(work, i, b.live, np.concatenate([y, z]), v, found.u)
+            if b.rubbing is not None and b.slip is not None and len(rubbed):
+                self._book(work, i, b.rubbing, rubbed, b.slip.T @ u, found.u)
+        return work
+
+    def _book(
+        self, work: dict[tuple[str, str], float], i: int, live: Live, impulses: Array, v: Array, u: Array
+    ) -> None:
+        """Add what part i, whose rows move with v, and the bodies it pushes at do on each other."""
+        p, name = impulses[live.rows], self.shown.watchers[i]
+        on_part, on_body = p * v[live.rows], -p * (self._carried(live) @ u)
+        for k in np.unique(live.body):
+            body, chosen = self.shown.bodies[k][2], live.body == k
+            work[body, name] = work.get((body, name), 0.0) + float(on_part[chosen].sum())
+            work[name, body] = work.get((name, body), 0.0) + float(on_body[chosen].sum())
 
     def _columns(self, part: int) -> sp.csr_matrix:
         """(n_part, n): picks the velocities of one part out of all."""
@@ -225,11 +269,10 @@ def _joined(a: tuple[Matrix, Array], b: tuple[Matrix, Array]) -> tuple[sp.csr_ma
     return sp.csr_matrix(sp.vstack([a[0], b[0]])), np.concatenate([a[1], b[1]])
 
 
-def _moved_slip(block: Block, starts: IntArray, inequalities: IntArray, i: int) -> Slip:
-    """The friction directions of part i over all velocities."""
-    assert block.slip is not None
-    T = sp.csr_matrix(block.slip.T) @ sp.eye(len(block.b), starts[-1], k=starts[i], format="csr")
-    return replace(block.slip, T=T, rows=block.slip.rows + inequalities[i])
+def _less(G: sp.csr_matrix, rows: IntArray, part: sp.csr_matrix) -> sp.csr_matrix:
+    """G minus ``part (k, n)`` in its ``rows (k,)``."""
+    P = sp.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(G.shape[0], len(rows)))
+    return sp.csr_matrix(G - P @ part)
 
 
 def _one_slip(slips: Sequence[Slip]) -> Slip | None:
