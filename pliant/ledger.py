@@ -107,9 +107,16 @@ def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row
 
 
 def entry(
-    previous: Row, system: Any, before: State, after: State, order: int, booked: Mapping[str, float] | None = None
+    previous: Row,
+    system: Any,
+    before: State,
+    after: State,
+    order: int,
+    booked: Mapping[str, float] | None = None,
+    exchanged: Mapping[Pair, float] | None = None,
 ) -> Row:
-    """The line for the step ``before`` -> ``after`` made by an integrator of the given order, which ``booked`` work."""
+    """The line for the step ``before`` -> ``after`` made by an integrator of the given order, which ``booked`` work
+    and found what parts ``exchanged``."""
     row = opening(previous.step + 1, system, after)
     weights: Quadrature = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
     dq = after.q - before.q if after.q.shape == before.q.shape else None
@@ -124,6 +131,8 @@ def entry(
     exchange = dict(row.exchange)
     if dq is not None and isinstance(system, Exchanging):
         exchange |= system.exchanges(before, after, weights)
+    for pair, done in (exchanged or {}).items():
+        exchange[pair] = exchange.get(pair, 0.0) + float(done)
     return replace(row, work=work, numerical=numerical, exchange=exchange)
 
 

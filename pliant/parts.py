@@ -1,6 +1,6 @@
 """What bodies become in a scene: parts, where they start, what can be touched of them and tied to them."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Shape
+from pliant.contact.sharp import Sharp
 from pliant.errors import SceneError
 from pliant.state import State
 
@@ -16,14 +17,14 @@ from pliant.state import State
 class Made:
     """A part, its state at the start, its shapes in the order of its points, and the place of every body in it.
 
-    ``restored`` makes it again with a mesh that has changed (see `Reshaping.topology`).
+    ``solids`` are its convex rigid bodies by number, which crease cloth.
     """
 
     part: Any
     start: State
     shapes: list[Shape]
     places: list[tuple[Any, "Place"]]
-    restored: Callable[[Any], Any] | None = None
+    solids: Sequence[tuple[int, Sharp]] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,7 @@ from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.row_contact import RowContact
+from pliant.systems.shown import Shown, introduced
 from pliant.units import components
 
 CHOICES = (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS)
@@ -230,10 +231,14 @@ class Scene:
         model, rows = None, None
         if self.contact is not None:
             shapes = [(s, int(start)) for m, start in zip(made, starts, strict=False) for s in m.shapes]
-            rows = np.concatenate([start + s.first + np.arange(len(s.mesh.X)) for s, start in shapes])
-            model = self.contact.model(self.setting(made))
-            rows = None if np.array_equal(rows, np.arange(starts[-1])) else rows
-        return Coupled(parts, model, rows, springs, ties, self.dim)
+            if shapes:
+                rows = np.concatenate([start + s.first + np.arange(len(s.mesh.X)) for s, start in shapes])
+                model = self.contact.model(self.setting(made))
+                rows = None if np.array_equal(rows, np.arange(starts[-1])) else rows
+        shown = Shown()
+        if self.contact is not None:
+            parts, shown = introduced([replace(m, part=part) for m, part in zip(made, parts, strict=True)])
+        return Coupled(parts, model, rows, springs, ties, shown, self.dim)
 
     def _soft(self, bodies: list[Any]) -> Made:
         """The part of all deformable bodies, and where they start."""
@@ -337,12 +342,7 @@ class Scene:
 
     def restored(self, shape: Any) -> Any:
         """The system with the meshes that `Reshaping.topology` described."""
-        made = self.parts()
-        each = shape if len(made) > 1 or self.attachments else (shape,)
-        for k, (m, own) in enumerate(zip(made, each, strict=True)):
-            if own is not None and m.restored is not None:
-                made[k] = replace(m, part=m.restored(own))
-        return self._assembled(made)
+        return self.system().restored(shape)
 
     def run(self, folder: str | Path, **options: Any) -> Any:
         """Simulate and record into ``folder``; returns the run (frames, ledger, report)."""

@@ -280,7 +280,7 @@ def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], o
         for part in taken:
             system = system if part.system is None else part.system
             start = before if part.start is None else part.start
-            row = ledger.entry(row, system, start, part.state, order, part.work)
+            row = ledger.entry(row, system, start, part.state, order, part.work, part.exchange)
             rows.append(row)
             before = part.state
     return ledger.combined(rows)

@@ -25,7 +25,8 @@ class Step:
 
     ``system`` is set only when the step changed the topology; the next step must then use it. ``start`` is then the
     state it set out from in the coordinates of that system, where such a state exists: the books need it. ``work`` [J]
-    is what forces did that only the integrator knows of, by the names in its ``works``.
+    is what forces did that only the integrator knows of, by the names in its ``works``; ``exchange`` [J] likewise what
+    one part did on another, (a, b).
     """
 
     state: State
@@ -34,6 +35,7 @@ class Step:
     system: Any = None
     start: State | None = None
     work: Mapping[str, float] = field(default_factory=dict)
+    exchange: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def reactions(self) -> "Reactions | None":

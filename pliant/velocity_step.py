@@ -27,6 +27,7 @@ from pliant.linear.inverse import Inverse, Matrix, Solvable, dense_inverse
 from pliant.linear.kkt import Point
 from pliant.linear.lowrank import Corrected
 from pliant.linear.qp import QPSolver, solve_qp
+from pliant.linear.relaxed import solve_relaxed
 from pliant.linear.staggered import Slip, Staggered
 from pliant.state import Counts, SolveReport, State
 
@@ -106,8 +107,13 @@ class Block:
 
     ``x (p, 3)`` are its points where the step linearises, ``J (3 p, n)`` and ``w (3 p,)`` give their velocities J u + w
     (w: of prescribed points; None for 0). ``origin (n,)`` None is 0; from the old velocities a body at rest stays there
-    to the last bit. ``slip`` are the friction directions of its own inequality rows, as they are numbered here.
+    to the last bit. ``slip`` are the friction directions of its own inequality rows, as they are numbered here, and
+    ``rubbing`` those of them that rub against another part, like ``live`` rows.
     ``guess (n,)`` are the old velocities: contact is looked for where they lead, iterations start from them.
+
+    A part with many contacts may ask for a quadratic programme solver, ``qp``, and expect ``impulses (m,)`` [N s] of
+    its inequality rows to start it with; ``pushed (m,)`` are the points these rows push at, for messages. ``seconds``
+    are what it took to prepare, by phase.
     """
 
     A: Matrix
@@ -121,6 +127,11 @@ class Block:
     w: Array | None = None
     slip: Slip | None = None
     guess: Array | None = None
+    qp: QPSolver | None = None
+    impulses: Array | None = None
+    pushed: IntArray | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    rubbing: Live | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +152,34 @@ class Prepared(Protocol):
     @property
     def block(self) -> Block: ...
 
-    def reach(self, u: Array, h: float) -> float:
-        """How much of h the part may move with u before its mesh would break; h when there is no limit."""
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        """How much of h the part may move with u before its mesh would break; h when there is no limit.
+
+        The impulses of its inequality rows tell what friction it applies itself.
+        """
         ...
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """The part moved for h [s] with its velocities u; the impulses [N s] of its own rows."""
+        ...
+
+
+@runtime_checkable
+class Remeshing(Protocol):
+    """A prepared part whose block may be that of another mesh than its system's."""
+
+    @property
+    def remeshed(self) -> tuple[Any, State] | None:
+        """The new system and the state it sets out from; None where the mesh is still the same."""
+        ...
+
+
+@runtime_checkable
+class Trading(Protocol):
+    """A prepared whole whose parts do work on each other."""
+
+    def exchanged(self, found: VelocitySolution) -> Mapping[tuple[str, str], float]:
+        """(a, b) -> the work [J] that a does on b: impulses times the new velocities of b where they act."""
         ...
 
 
@@ -167,12 +200,15 @@ def solve_block(
     friction: Staggered = Staggered(),  # noqa: B008  (a frozen value)
     memory: Any = None,
 ) -> VelocitySolution:
-    """The velocities of a block and the impulses of its rows."""
+    """The velocities of a block and the impulses of its rows; ``qp`` None is what the block asks for."""
     u0 = block.origin
     equality, inequality, slip = block.equality, block.inequality, block.slip
     if u0 is not None:
         equality, inequality = (None if r is None else (r[0], r[1] - r[0] @ u0) for r in (equality, inequality))
         slip = None if slip is None else replace(slip, drift=slip.drift - slip.T @ u0)
+    rubs = slip is not None and len(slip) > 0
+    if block.impulses is not None and len(block.impulses) and not rubs:
+        memory = (np.zeros(len(block.b)), np.zeros(0 if equality is None else len(equality[1])), block.impulses)
     found = velocity_step(
         block.A,
         block.b,
@@ -180,10 +216,11 @@ def solve_block(
         inequality=inequality,
         slip=slip,
         linear=linear,
-        qp=qp,
+        qp=block.qp if qp is None else qp,
         friction=friction,
         memory=memory,
         guess=block.guess,
+        pushed=block.pushed,
     )
     return found if u0 is None else replace(found, u=u0 + found.u)
 
@@ -201,6 +238,7 @@ def velocity_step(
     friction: Staggered = Staggered(),  # noqa: B008  (a frozen value)
     memory: Any = None,
     guess: Array | None = None,
+    pushed: IntArray | None = None,
 ) -> VelocitySolution:
     """Solve the quadratic programme above. Without rows it is one Cholesky solve, dense or sparse as A is.
 
@@ -208,6 +246,7 @@ def velocity_step(
     a LinearSolver (default `Cholesky`), ``qp`` a QP solver of `pliant.linear.qp`; ``memory`` is the analysis or warm
     start returned by the previous step. With friction along ``slip``, a matrix that is never formed, or inequalities on
     a sparse one and no ``qp``, impulses are found first: `Staggered`. Such a matrix is solved with from ``guess (n,)``.
+    ``pushed (m,)`` names what the inequalities push, for the message where they contradict each other.
     """
     if J is not None:
         A, b = project(J, A, b)
@@ -216,17 +255,36 @@ def velocity_step(
     few = qp is None and sp.issparse(A) and not _empty(inequality)  # few rows on a large matrix: factor it just once
     if few or isinstance(A, Solvable | Corrected) or (slip is not None and len(slip)):
         return _by_impulses(A, b, (equality, inequality, slip), linear or Cholesky(), friction, memory)
-    start = perf_counter()
-    options = {} if qp is None else {"solver": qp}
+    return _programme(A, b, (equality, inequality), {} if qp is None else {"solver": qp}, memory, pushed)
+
+
+def _programme(
+    A: Matrix,
+    b: Array,
+    rows: tuple[Rows | None, Rows | None],
+    options: dict[str, Any],
+    memory: Any,
+    pushed: IntArray | None,
+) -> VelocitySolution:
+    """By a QP solver; inequalities that contradict each other are relaxed, and the message names what they push."""
+    start, message = perf_counter(), ""
+    equality, inequality = rows
     warm = Point(*memory) if isinstance(memory, tuple) and len(memory) == 3 else None
     result = solve_qp(sp.csc_matrix(A), -b, equality=equality, inequality=inequality, warm=warm, **options)
+    if inequality is not None and not _empty(inequality) and result.message.startswith("infeasible"):
+        relaxed, given = solve_relaxed(sp.csc_matrix(A), -b, equality=equality, inequality=inequality)
+        if relaxed.converged:
+            result = relaxed
+            what = "rows" if pushed is None else "vertices"
+            names = ", ".join(str(k) for k in np.unique(given if pushed is None else pushed[given])[:8])
+            message = f"relaxed {len(given)} contradicting contact rows at {what} {names}"
     report = SolveReport(
         converged=result.converged,
         iterations=result.iterations,
         residual=result.residual,
         tolerance=result.tolerance,
         seconds={"solve": perf_counter() - start},
-        message=result.message,
+        message=message or result.message,
     )
     return VelocitySolution(result.x, result.y_equality, result.z_inequality, report, tuple(result.warm))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.bodies import Body, mesh_body
@@ -19,6 +20,7 @@ from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
 from pliant.contact.setting import Shape
+from pliant.contact.sharp import Hull
 from pliant.errors import MeshError, SceneError
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
@@ -79,7 +81,8 @@ class Articulated:
             raise SceneError(f"v has {v.size} entries", where=f"{self.name}.v", remedy=f"give {part.tree.dof} rates")
         shapes = [replace(s, name=f"{self.name}/{s.name}", group=0) for s in shapes_of(part)]
         place = Place(self.name, 0, part.positions(part.rest), part.surface, ranges(part))
-        return Made(part, State(part.rest, v), shapes, [(self, place)])
+        solids = [(k, replace(hull, name=f"{self.name}/{hull.name}")) for k, hull in solids_of(part)]
+        return Made(part, State(part.rest, v), shapes, [(self, place)], solids)
 
 
 def from_urdf(source: str | Path, *, floating: bool = False, name: str | None = None, **options: Any) -> Articulated:
@@ -153,7 +156,8 @@ class Rigid:
             (body, Place(body.name, a, x[a:b], body.mesh.surface(), {body.name: (0, b - a)}))
             for body, (a, b) in zip(bodies, spans, strict=True)
         ]
-        return [Made(part, State(part.rest, np.concatenate(rates)), shapes, places)]
+        solids = [(k, replace(hull, name=bodies[k].name)) for k, hull in solids_of(part)]
+        return [Made(part, State(part.rest, np.concatenate(rates)), shapes, places, solids)]
 
 
 def in_space(gravity: Sequence[float]) -> tuple[float, float, float]:
@@ -180,6 +184,21 @@ def shapes_of(part: ArticulatedSystem) -> list[Shape]:
             mesh = Mesh(x[a:b], tets if len(tets) else body.faces)
             found.append(Shape(mesh, np.full(b - a, body.mass / (b - a)), name, first=a))
     return found
+
+
+def solids_of(part: ArticulatedSystem) -> list[tuple[int, Hull]]:
+    """What can crease cloth: the links that are convex, in their own frames. Cloth does not see others."""
+    return [
+        (k, Hull(link.body.points, name=name))
+        for k, (link, name) in enumerate(zip(part.tree.links, part.tree.names, strict=True))
+        if len(link.body.faces) and convex(link.body.points, link.body.faces)
+    ]
+
+
+def convex(X: Array, F: IntArray) -> bool:
+    """Whether a closed surface bounds a convex body: it encloses as much as its hull."""
+    volume = float(np.linalg.det(X[F] - X.mean(axis=0)).sum()) / 6.0
+    return bool(abs(volume - ConvexHull(X).volume) <= 1e-6 * abs(volume))
 
 
 def filled(X: Array, F: IntArray) -> IntArray:

@@ -37,6 +37,7 @@ from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
+from pliant.maps.motions import Placement, Pose, Twist
 from pliant.state import State
 from pliant.systems.base import Closures, Weights
 from pliant.velocity_step import Linearisation, Prepared
@@ -267,6 +268,14 @@ class ArticulatedSystem:
             return kin.apply_transpose(self.points.wrenches(kin, g))
 
         return self.trees.matrix(complex_step(generalised))
+
+    def placements(self, q: Array, v: Array) -> list[Placement]:
+        """Where every link's own frame is, and how it moves."""
+        kin = self.kinematics(q, v)
+        R, p = kin.frames[:, :3, :3], kin.frames[:, :3, 3]
+        turn = lambda x: np.einsum("nij,nj->ni", R, x)
+        spin, velocity = turn(kin.twists[:, :3]), turn(kin.twists[:, 3:])
+        return [(Pose(R[k], p[k]), Twist(velocity[k], spin[k], p[k])) for k in range(len(p))]
 
     def cells(self) -> list[IntArray]:
         """The triangles of all bodies over the rows of `positions`, as recorders want them."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.bodies import read_body
 from pliant.cloth.eulerian import Eulerian
-from pliant.cloth.hands import Handle, Hold, Pinned
+from pliant.cloth.hands import Handle, Hold, Pinned, Tied
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.sheet import Sheet, sheet
 from pliant.cloth.surroundings import Surroundings
@@ -27,6 +27,8 @@ from pliant.mesh import Mesh, lumped_mass
 from pliant.parts import Made, Place
 from pliant.systems.row_contact import RowContact
 from pliant.units import components
+
+NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +124,34 @@ class Cloth:
             if contact is not None and not isinstance(contact, RowContact):
                 what = f"{type(contact).__name__} does not reach Eulerian cloth"
                 raise SceneError(what, where="scene.contact", remedy="use RowContact(mu=..., thickness=...)")
-            part = body.part(scene.gravity, scene.obstacles, contact)
+            part = body.part(scene.gravity, scene.obstacles, contact, tied=body._tied(scene))
             place = Place(body.name, 0, part.sheet.x, part.sheet.faces)
-            made.append(Made(part, part.initial(), [], [(body, place)], part.restored))
+            made.append(Made(part, part.initial(), [], [(body, place)]))
         return made
 
+    def _tied(self, scene: Any) -> IntArray:
+        """The vertices that the attachments of a scene hold."""
+        found = [NONE]
+        for k, attachment in enumerate(scene.attachments):
+            if scene.bodies[scene.number(attachment.to, "Attachment.to")] is self:
+                what, remedy = f"{self.name!r} changes its mesh", "swap them: its vertices as body, the other as to"
+                raise SceneError(what, where=f"scene.attachments[{k}].to", remedy=remedy)
+            if scene.bodies[scene.number(attachment.body, "Attachment.body")] is self:
+                found.append(attachment.vertices)
+        return np.concatenate(found)
+
     def part(
-        self, gravity: Vector, obstacles: Sequence[Any], contact: RowContact | None = None, live: Sequence[Sharp] = ()
+        self,
+        gravity: Vector,
+        obstacles: Sequence[Any],
+        contact: RowContact | None = None,
+        live: Sequence[Sharp] = (),
+        tied: IntArray = NONE,
     ) -> EolCloth:
         """The part of a scene that this cloth is; ``live`` are bodies, in their own frames, that it can be shown.
 
-        The thickness of contact is that of ``contact``, or the cloth's own where that has none.
+        Attachments hold the vertices ``tied (k,)``, which survive all remeshing. The thickness of contact is that of
+        ``contact``, or the cloth's own where that has none.
         """
         if not isinstance(self.eulerian, Eulerian):
             raise SceneError("Lagrangian cloth is no part by itself", where=self.name, remedy="set eulerian=True")
@@ -147,7 +166,12 @@ class Cloth:
                 remedy="reduce the thickness or enlarge the cloth",
             )
         around = Surroundings(tuple(obstacles), tuple(live), gravity, mu, thickness)
-        return EolCloth(start, self.fabric, around, self.eulerian, self.holds(start))
+        tied = tied[(tied >= 0) & (tied < len(start.X))]  # others are refused when they are tied
+        if not len(tied):
+            return EolCloth(start, self.fabric, around, self.eulerian, self.holds(start))
+        start = replace(start, fixed=start.fixed | np.isin(np.arange(len(start.X)), tied))
+        holds = (*self.holds(start), Tied(start.X[tied]))
+        return EolCloth(start, self.fabric, around, self.eulerian, holds)
 
     def sheet(self) -> Sheet:
         """The pattern and where it starts; what pins hold survives all remeshing."""

@@ -1,7 +1,7 @@
 """What holds points of cloth: pins with a scripted motion, and hands that pull at a velocity."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -51,6 +51,20 @@ class Handle:
     def pull(self, x: Array, v: Array, t: float, h: float) -> Array:
         blend = 1 - np.exp(-h / self.lag)
         return (1 - blend) * v + blend * self.target(t)
+
+
+@dataclass(frozen=True, eq=False)
+class Tied:
+    """Material points ``X (k, 2)`` that attachments hold: their velocities are found with what they are tied to."""
+
+    X: Array
+    axes: ClassVar[tuple[int, ...]] = ()
+
+    def holds(self, t: float) -> bool:
+        return True
+
+    def pull(self, x: Array, v: Array, t: float, h: float) -> Array:
+        return v
 
 
 @dataclass(frozen=True, eq=False)

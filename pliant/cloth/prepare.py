@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
+from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.adapt import detect, hold, remeshed, same_mesh
 from pliant.cloth.collide import EdgeHits, chosen, edge_hits, face_contacts, feature_body, tip_hits
 from pliant.cloth.constraints import (
@@ -26,9 +27,11 @@ from pliant.cloth.constraints import (
 from pliant.cloth.friction import rubbed
 from pliant.cloth.hands import Hold
 from pliant.cloth.impulses import expected_impulses, remembered_impulses
+from pliant.cloth.rubbing import live_slip
 from pliant.cloth.sheet import Sheet, signed_areas
-from pliant.cloth.surroundings import Placement, Scenery
+from pliant.cloth.surroundings import Scenery
 from pliant.cloth.transfer import transfer
+from pliant.maps.motions import Placement
 from pliant.state import State
 from pliant.velocity_step import Block, Linearisation, Live, Moved
 
@@ -48,18 +51,17 @@ class PreparedCloth:
     equal: Rows
     bound: Rows
     block: Block
-    expected: Array | None  # impulses of the inequality rows, from those of the last step
     operations: int
     t: float
-    seconds: dict[str, float]
 
-    def reach(self, u: Array, h: float, inequality: Array | None = None) -> float:
-        """At most h: less when a face of the material would lose nine tenths of its area.
+    @property
+    def remeshed(self) -> tuple["EolCloth", State] | None:
+        changed = self.cloth is not self.before
+        return (self.cloth, self.cloth.pack(self.sheet, self.t)) if changed else None
 
-        With the impulses of its rows the friction that comes after the solve is taken into account.
-        """
-        none = np.zeros(len(self.bound.right))
-        sheet = self._rubbed(u, none if inequality is None else inequality)[1]
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        """At most h: less when a face of the material would lose nine tenths of its area, friction included."""
+        sheet = self._rubbed(u, inequality)[1]
         dt = h
         while dt > 1e-3 * h and not self._whole(sheet, dt):
             dt *= 0.5
@@ -73,19 +75,17 @@ class PreparedCloth:
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """Friction, then positions after h; what hands, moving obstacles and friction did is booked."""
         slid, sheet = self._rubbed(u, inequality)
-        if not self._whole(sheet, h) and self._whole(slid, h):
-            sheet = replace(sheet, V=slid.V)  # neighbours that friction holds differently must not pass each other
         V = self._sliding(sheet)
         moved = replace(sheet, V=V, x=sheet.x + h * sheet.v, X=sheet.X + h * V)
         work = {"scripts": self._scripts(equality, inequality)}
         if self.cloth.around.mu:
             work["friction"] = self.cloth.kinetic(sheet) - self.cloth.kinetic(slid)
-        changed = self.cloth is not self.before
+        changed, start = self.remeshed or (None, None)
         return Moved(
             self.cloth.pack(moved, self.t + h),
             remembered_impulses(inequality, self.bound.pushes, len(sheet.X)),
-            self.cloth if changed else None,
-            self.cloth.pack(self.sheet, self.t) if changed else None,
+            changed,
+            start,
             work,
             self._notes(equality, inequality),
         )
@@ -145,6 +145,7 @@ def prepare(
     with clock("fill"):
         start = cloth.pack(sheet, state.t)
         n = len(start.q)
+        slip, rubbing = live_slip(cloth, sheet, scenery, bound)
         block = Block(
             *assemble(cloth, start, scenery, h, how.beta),
             sheet.x,
@@ -152,14 +153,16 @@ def prepare(
             equal.matrix(n),
             bound.matrix(n),
             live_rows(equal, bound, scenery),
+            slip=slip,
             guess=start.v,
+            qp=ActiveSet(),
+            impulses=expected_impulses(memory, edited.origin, bound),
+            pushed=bound.pushes.vertex,
+            rubbing=rubbing,
         )
-    expected = expected_impulses(memory, edited.origin, bound)
+    block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
-        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, expected),
-        edited.operations,
-        state.t,
-        clock.seconds,
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block), edited.operations, state.t
     )
 
 
@@ -191,7 +194,7 @@ def hold_rows(holds: Sequence[Hold], sheet: Sheet, when: tuple[float, float], eq
             continue
         apart = np.sum((sheet.X[kept] - np.atleast_2d(one.X)[:, None]) ** 2, axis=2)
         v = kept[np.argmin(apart, axis=1)]
-        axes = np.array(one.axes)
+        axes = np.array(one.axes, dtype=np.int64)
         target = one.pull(sheet.x[v], sheet.v[v], t, h)[:, axes]
         k = len(v) * len(axes)
         who = Pushes(

@@ -11,9 +11,8 @@ from pliant.cloth.remesh import FeatureTable
 from pliant.contact.pose import REST
 from pliant.contact.sharp import Features, Sharp
 from pliant.errors import SceneError
-from pliant.maps.motions import Pose, RigidMotion, Twist, Vector
+from pliant.maps.motions import Placement, RigidMotion, Twist, Vector
 
-Placement = tuple[Pose, Twist]  # where a body is, and how it moves
 STILL: Placement = (REST, Twist(np.zeros(3), np.zeros(3), np.zeros(3)))
 
 

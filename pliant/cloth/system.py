@@ -18,12 +18,13 @@ from pliant.cloth.kinematics import MASS, corner_velocities, deformation_gradien
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.prepare import PreparedCloth, prepare
 from pliant.cloth.sheet import Sheet, open_edges, signed_areas
-from pliant.cloth.surroundings import Placement, Surroundings
+from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.touching import touching
 from pliant.contact.sharp import Sharp
 from pliant.energies.bending import cotangent_stencils
 from pliant.energies.membrane import lame, material_gradients
 from pliant.kernels import membrane
+from pliant.maps.motions import Placement
 from pliant.pattern import Pattern
 from pliant.state import State
 from pliant.systems.base import Weights
@@ -106,6 +107,14 @@ class EolCloth:
     def restored(self, topology: Sheet) -> "EolCloth":
         """The same cloth with another mesh."""
         return EolCloth(topology, self.material, self.around, self.method, self.holds, self.grip)
+
+    def renumbered(self, old: "EolCloth", points: IntArray) -> IntArray:
+        """The numbers that kept vertices ``points (k,)`` of the mesh of ``old`` have in this one."""
+        kept = np.flatnonzero(self.sheet.fixed)
+        if not len(kept) or not len(points):
+            return np.zeros(len(points), dtype=np.int64)
+        apart = np.sum((self.sheet.X[kept] - old.sheet.X[points][:, None]) ** 2, axis=2)
+        return np.asarray(kept[np.argmin(apart, axis=1)])
 
     def shown(self, bodies: Sequence[Sharp]) -> "EolCloth":
         """The same cloth with ``bodies`` of other parts, in their own frames, that `prepare` is told the places of."""

@@ -18,7 +18,10 @@ Found = tuple[Array, Array, Array, IntArray, IntArray]  # points, normals, gaps,
 
 
 def touching(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Touch:
-    """Everything no further than LIFT thicknesses from a body or inside of it; forces are not known (NaN)."""
+    """Everything no further than LIFT thicknesses from a body or inside of it; forces are not known (NaN).
+
+    What is touched is obstacle k as -1 - k, or live body k as k.
+    """
     parts = [
         _on_edges(cloth, sheet, scenery),
         _on_corners(cloth, sheet, scenery),
@@ -29,7 +32,8 @@ def touching(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Touch:
     points, normals, gaps, body, vertex = (np.concatenate(part) for part in zip(*parts, strict=True))
     near = gaps <= LIFT * cloth.around.thickness
     c = int(near.sum())
-    bodies = np.column_stack([np.zeros(c, dtype=np.int64), -1 - body[near]])
+    other = np.where(body[near] < scenery.live, -1 - body[near], body[near] - scenery.live)
+    bodies = np.column_stack([np.zeros(c, dtype=np.int64), other])
     unknown = np.full((c, 3), np.nan)
     return Touch(points[near], normals[near], gaps[near], unknown[:, 0], unknown, bodies, vertex[near])
 

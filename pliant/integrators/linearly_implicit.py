@@ -7,6 +7,7 @@ forces at any h, and larger ones are pure damping. [Weidner2022, Eq. C.1; ConJac
 What moves on joints, slides through cloth or is coupled to others prepares its own block of the same equation.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +21,7 @@ from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Stepping
-from pliant.velocity_step import Block, Linearisation, MatrixChoice, VelocitySolution, solve_block
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, VelocitySolution, solve_block
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,12 @@ class LinearlyImplicit:
 
     Nothing is iterated, so there is no residual to drive to zero: the result depends on the matrix, and frozen or
     extrapolated factors must not be used here. ``matrix`` is how joints represent theirs: `Dense`, `Sparse` or `PCG` of
-    `pliant.articulated`. With contacts, limits and closures it is a quadratic programme, solved by ``qp`` (None:
-    Clarabel); with ``friction`` where they slip.
+    `pliant.articulated`. With contacts, limits and closures it is a quadratic programme, solved by ``qp`` (None: what a
+    part asks for, else Clarabel); with ``friction`` where they slip.
+
+    A step that would break a mesh on its way (the crease of Eulerian cloth running over a face) is taken in two pieces,
+    each solved for itself. Moving with the velocities of the whole step up to the break, and solving for the rest only,
+    would let forces act on the first piece for the whole step.
     """
 
     beta: float = 1.0
@@ -71,6 +76,9 @@ class LinearlyImplicit:
             with clock("fill"):
                 prepared = system.prepare(state, h, kept.part, how)
                 block = prepared.block
+            for phase, seconds in block.seconds.items():  # all within "fill"
+                clock.seconds[phase] = clock.seconds.get(phase, 0.0) + seconds
+                clock.seconds["fill"] -= seconds
             with clock("solve"):
                 options: Any = {"linear": self.linear, "qp": self.qp, "friction": self.friction}
                 solution = solve_block(block, **options, memory=kept.solver)
@@ -80,12 +88,16 @@ class LinearlyImplicit:
         report = _reported(solution, clock)
         if not np.isfinite(solution.u).all():
             return Step(state, memory, (report,))
-        dt = prepared.reach(solution.u, h)
+        dt = prepared.reach(solution.u, solution.inequality, h)
         if dt < h:
             return self._pieces(system, state, (dt, h - dt), memory)
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
-        work = {**moved.work, **_rubbed(block, solution)}
-        return Step(moved.state, Kept(moved.memory, solution.memory), (report,), moved.system, moved.start, work)
+        work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
+        traded = prepared.exchanged(solution) if isinstance(prepared, Trading) else {}
+        if moved.notes:
+            report = replace(report, history=(dict(moved.notes),))
+        kept = Kept(moved.memory, solution.memory)
+        return Step(moved.state, kept, (report,), moved.system, moved.start, work, traded)
 
     def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: Kept | None) -> Step:
         """A step in two, because a mesh would have broken on the way; forces act as long as each takes."""
@@ -94,16 +106,26 @@ class LinearlyImplicit:
             return first
         second = self.step(first.system or system, first.state, pieces[1], first.memory)
         changed = second.system or first.system
-        names = {**first.work, **second.work}
-        work = {name: first.work.get(name, 0.0) + second.work.get(name, 0.0) for name in names}
-        return replace(second, reports=first.reports + second.reports, system=changed, start=None, work=work)
+        start = first.start if second.system is None else None  # no state of the second mesh is that old
+        return replace(
+            second,
+            reports=first.reports + second.reports,
+            system=changed,
+            start=start,
+            work=_added(first.work, second.work),
+            exchange=_added(first.exchange, second.exchange),
+        )
 
 
-def _rubbed(block: Block, solution: VelocitySolution) -> dict[str, float]:
+def _added(a: Mapping[Any, float], b: Mapping[Any, float]) -> dict[Any, float]:
+    return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in {**a, **b}}
+
+
+def _rubbed(block: Block, solution: VelocitySolution) -> float:
     """The work [J] of friction: impulses times slips."""
     if block.slip is None:
-        return {}
-    return {"friction": float(solution.friction @ (block.slip.T @ solution.u - block.slip.drift))}
+        return 0.0
+    return float(solution.friction @ (block.slip.T @ solution.u - block.slip.drift))
 
 
 def _reported(solution: VelocitySolution, clock: Clock) -> SolveReport:

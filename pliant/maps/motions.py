@@ -56,6 +56,9 @@ class Twist:
         return self.velocity + np.cross(self.spin, x - self.at)
 
 
+Placement = tuple[Pose, Twist]  # where a body is, and how it moves
+
+
 @runtime_checkable
 class RigidMotion(Protocol):
     """A motion that keeps all distances."""

@@ -157,6 +157,7 @@ class TieSprings:
     name = "attachment"
 
     def __init__(self, n: int, nodes: IntArray, weights: Array, k: Array) -> None:
+        self._nodes, self._weights, self._each = nodes, weights, k
         m, width = nodes.shape
         rows = np.repeat(np.arange(m), width)
         B = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(m, n))
@@ -165,6 +166,10 @@ class TieSprings:
         self._k = np.repeat(k, 3)
         self._H = sp.csr_matrix(self.B.T @ sp.diags(self._k) @ self.B)
         self._H.sort_indices()
+
+    def renumbered(self, number: Callable[[IntArray], IntArray], n: int) -> "TieSprings":
+        """The same springs where the points, n of them now, have other numbers."""
+        return TieSprings(n, number(self._nodes), self._weights, self._each)
 
     def value(self, x: Array) -> float:
         g = self.B @ x

@@ -211,6 +211,19 @@ class Reshaping(Protocol):
 
 
 @runtime_checkable
+class Restorable(Reshaping, Protocol):
+    """A `Reshaping` system that can be made again; points that its attachments need survive all changes."""
+
+    def restored(self, topology: Any) -> Any:
+        """The same with the mesh that ``topology`` described."""
+        ...
+
+    def renumbered(self, old: Any, points: IntArray) -> IntArray:
+        """The numbers that kept ``points (k,)`` of the mesh of ``old`` have in this one."""
+        ...
+
+
+@runtime_checkable
 class Working(Protocol):
     """A system that books the work of forces that are no `force_terms`: ``works`` are their names."""
 

@@ -5,7 +5,8 @@ obstacles stand where they are at its end. Everything is a function of that stat
 from one step to the next, and a restarted run goes on bit for bit.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,6 +38,20 @@ class Touch:
 
     def __len__(self) -> int:
         return len(self.gaps)
+
+    def placed(self, first: int, bodies: IntArray) -> "Touch":
+        """The same where the touching body is number ``first``, and those it touches have the numbers ``bodies (k,)``.
+
+        Obstacles stay what they are.
+        """
+        other = self.bodies[:, 1].copy()
+        other[other >= 0] = bodies[other[other >= 0]]
+        return replace(self, bodies=np.column_stack([np.full(len(self), first), other]))
+
+    @staticmethod
+    def joined(parts: Sequence["Touch"]) -> "Touch":
+        """Several sets of contacts as one."""
+        return Touch(*(np.concatenate([vars(p)[f.name] for p in parts]) for f in fields(Touch)))
 
     def between(self, a: int, b: int) -> tuple[Array, Array]:
         """Total normal and friction force (3,) [N] that b exerts on a, over their contacts in both directions."""

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
 from pliant.errors import SceneError
-from pliant.maps.points import ForceOnPoints, OnPoints
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings
 from pliant.pattern import added, side_by_side
 from pliant.state import State
 from pliant.systems import exchange
@@ -33,17 +33,19 @@ from pliant.systems.base import (
     Pullable,
     Quadrature,
     Reducible,
+    Restorable,
     Weights,
     Working,
     distinct,
 )
 from pliant.systems.contact import ContactModel, LiveForce, Touch
-from pliant.systems.coupled_step import CoupledStep, prepared_parts
+from pliant.systems.coupled_step import NOBODY, CoupledStep, prepared_parts
 from pliant.systems.coupling_rows import Ties, differences
 from pliant.systems.points import Points
 from pliant.systems.pressed_step import Pressed
 from pliant.systems.row_contact import RowModel
-from pliant.velocity_step import Linearisation, Prepared
+from pliant.systems.shown import Shown, Watching
+from pliant.velocity_step import Linearisation, Prepared, Remeshing
 
 SHARED = ("kinetic", "gravity")  # energies of all parts together; others are those of one part each
 
@@ -52,7 +54,8 @@ class Coupled:
     """``parts`` with a ``contact`` model over the points ``rows`` and ``energies`` over all of their points.
 
     ``ties`` are points that stay together: ``nodes`` and ``weights`` (k, r) with sum_r w_r x_r = 0, in their first
-    ``dim`` coordinates. ``slices`` tell where each part's coordinates are.
+    ``dim`` coordinates. ``slices`` tell where each part's coordinates are. The rigid bodies ``shown`` are met by
+    Eulerian cloth, whose rows are its own.
     """
 
     def __init__(
@@ -62,13 +65,14 @@ class Coupled:
         rows: IntArray | None = None,
         energies: Sequence[Energy] = (),
         ties: tuple[IntArray, Array] | None = None,
+        shown: Shown = NOBODY,
         dim: int = 3,
     ) -> None:
-        self.parts, self.contact = tuple(parts), contact
+        self.parts, self.contact, self.shown = tuple(parts), contact, shown
         count = sum(len(part.positions(part.rest)) for part in parts)
         self._tied, self._dim = ties, dim
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
-        sizes = [part.weights(part.rest).size for part in parts]
+        sizes = [len(part.rest) for part in parts]
         ends = np.cumsum([0, *sizes])
         self.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
         self.free = np.concatenate([part.free + a for part, a in zip(parts, ends[:-1], strict=True)])
@@ -78,6 +82,7 @@ class Coupled:
         self.free_mass = sum(part.free_mass for part in parts)
         self.points = Points(parts, self.slices)
         self.touchable, self._rows = Points(parts, self.slices, rows), rows
+        self._energies = tuple(energies)
         self._springs = tuple(OnPoints(e, self.points) for e in energies)
         self.energy_terms: tuple[OnPoints, ...] = self._springs
         live = () if contact is None else [LiveForce(contact, k, contact.setting.n) for k in contact.force_names]
@@ -270,8 +275,22 @@ class Coupled:
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The blocks of all parts with the rows of ties and contacts; springs and penalties between them are added."""
-        states = [State(state.q[s], state.v[s], state.t) for s in self.slices]
-        prepared = prepared_parts(self.parts, states, h, memory, how)
+        states = self._states(state)
+        prepared = prepared_parts(self.parts, states, h, memory, how, self.shown)
+        fresh = [p.remeshed if isinstance(p, Remeshing) else None for p in prepared]
+        if any(f is not None for f in fresh):  # everything between the parts is that of the meshes just made
+            states = [s if f is None else f[1] for s, f in zip(states, fresh, strict=True)]
+            state = State(self._joined([s.q for s in states]), self._joined([s.v for s in states]), state.t)
+        now = self.rebuilt(tuple(None if f is None else f[0] for f in fresh))
+        return now._stepping(prepared, states, state, h, how)
+
+    def _states(self, state: State) -> list[State]:
+        return [State(state.q[s], state.v[s], state.t) for s in self.slices]
+
+    def _stepping(
+        self, prepared: Sequence[Prepared], states: list[State], state: State, h: float, how: Linearisation
+    ) -> Prepared:
+        """The prepared parts with all that acts between them."""
         ties = None
         if self.ties is not None and self._tied is not None:
             ties = Ties(*self._tied, (self.ties @ self.points.lift(state.q)).reshape(-1, self._dim))
@@ -281,7 +300,8 @@ class Coupled:
             touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
             if self._rows is not None:
                 touches = replace(touches, contacts=replace(touches.contacts, nodes=self._rows[touches.contacts.nodes]))
-        coupled = CoupledStep(prepared, states, h, ties=ties, touches=touches, rebuild=self.rebuilt, place=self._placed)
+        between: Any = {"ties": ties, "touches": touches, "shown": self.shown, "rebuild": lambda _: self}
+        coupled = CoupledStep(prepared, states, h, **between, place=self._placed)
         placed = self.at(state, state.t + h)
         terms = placed.energy_terms, placed.force_terms
         return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled
@@ -303,16 +323,31 @@ class Coupled:
         return State(q, state.v, state.t)
 
     def rebuilt(self, changed: tuple[Any, ...]) -> "Coupled":
-        """The same system with other parts where they have changed (None: not)."""
-        again = copy(self)
-        again.parts = tuple(old if new is None else new for old, new in zip(self.parts, changed, strict=True))
-        sizes = [len(part.rest) for part in again.parts]
-        ends = np.cumsum([0, *sizes])
-        again.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
-        again.free = np.concatenate([part.free + a for part, a in zip(again.parts, ends[:-1], strict=True)])
-        again._size = int(ends[-1])
-        again.points = Points(again.parts, again.slices)
-        return again
+        """The same system with other parts where they have changed (None: not); kept points keep their attachments."""
+        if all(part is None for part in changed):
+            return self
+        parts = [old if new is None else new for old, new in zip(self.parts, changed, strict=True)]
+        starts = [np.cumsum([0, *(len(p.positions(p.rest)) for p in each)]) for each in (self.parts, parts)]
+
+        def renumbered(nodes: IntArray) -> IntArray:
+            owner = np.searchsorted(starts[0], nodes, side="right") - 1
+            local = nodes - starts[0][owner]
+            for k, (old, new) in enumerate(zip(self.parts, changed, strict=True)):
+                if isinstance(new, Restorable):
+                    local[owner == k] = new.renumbered(old, local[owner == k])
+            return local + starts[1][owner]
+
+        energies = [e.renumbered(renumbered, int(starts[1][-1])) for e in self._energies if isinstance(e, TieSprings)]
+        rows = None if self._rows is None else renumbered(self._rows)
+        ties = None if self._tied is None else (renumbered(self._tied[0]), self._tied[1])
+        return Coupled(parts, self.contact, rows, energies, ties, self.shown, self._dim)
+
+    def restored(self, topology: Sequence[Any]) -> "Coupled":
+        """The same system with the meshes that `topology_of` described, one for each part."""
+        each = zip(self.parts, topology, strict=True)
+        return self.rebuilt(
+            tuple(p.restored(own) if own is not None and isinstance(p, Restorable) else None for p, own in each)
+        )
 
     # ------------------------------------------------------------------------------------------------ read-out
 
@@ -330,11 +365,24 @@ class Coupled:
         return sum(own) + sum(f.dissipation(q, v) for f in self.force_terms if f.lagged)
 
     def contacts(self, q: Array, v: Array, t: float) -> Touch | None:
-        """Points, normals, gaps and forces of all contacts between parts; None for a system without contact."""
-        if self.contact is None:
-            return None
-        x = self._touched(State(q, v, t))
-        return self.contact.touch(x.q, x.v, t)
+        """Points, normals, gaps and forces of all contacts between parts; None for a system without contact.
+
+        Cloth that is shown the others comes after the bodies of the contact model, in the order of the parts.
+        """
+        found: list[Touch | None] = []
+        if self.contact is not None:
+            x = self._touched(State(q, v, t))
+            found.append(self.contact.touch(x.q, x.v, t))
+        states = self._states(State(q, v, t))
+        live = self.shown.placements(self.parts, states)
+        names = [] if self.contact is None else list(self.contact.setting.names)
+        bodies = np.array([names.index(name) for *_, name in self.shown.bodies], dtype=np.int64)
+        for k, part in enumerate(self.parts):
+            if isinstance(part, Watching):
+                own = part.contacts(states[k].q, states[k].v, t, live)
+                found.append(None if own is None else own.placed(len(names) + len(found), bodies))
+        known = [touch for touch in found if touch is not None]
+        return Touch.joined(known) if found and len(known) == len(found) else None
 
     def min_distance(self, q: Array, t: float) -> float | None:
         """The smallest gap [m], negative where things overlap, inf when nothing is near; None without contact."""
@@ -347,7 +395,8 @@ class Coupled:
         return exchange.pushed(self.contact, *self._on_points(before, after, quadrature))
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        return () if self.contact is None else exchange.pairs(self.contact.setting)
+        own = () if self.contact is None else exchange.pairs(self.contact.setting)
+        return (*own, *self.shown.pairs())
 
     def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
         if self.contact is None:

@@ -8,7 +8,7 @@ J u + w are the velocities of all points, those of the parts one after the other
 so what one gains in momentum the other loses.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,9 +24,10 @@ from pliant.linear.staggered import Slip
 from pliant.state import State
 from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
-from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Rows
+from pliant.systems.shown import Shown, Watching
+from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Rows, VelocitySolution
 
-Shown = Sequence[tuple[int, int]]  # (part, link) of every body that a part was shown
+NOBODY = Shown()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +44,21 @@ class Together:
 
 
 def prepared_parts(
-    parts: Sequence[Stepping], states: Sequence[State], h: float, memory: Together | None, how: Linearisation
+    parts: Sequence[Stepping],
+    states: Sequence[State],
+    h: float,
+    memory: Together | None,
+    how: Linearisation,
+    shown: Shown = NOBODY,
 ) -> tuple[Prepared, ...]:
-    """Every part in the middle of its step, with its points."""
+    """Every part in the middle of its step, with its points; what is ``shown`` is where it is now."""
     kept = (None,) * len(parts) if memory is None else memory.parts
     how = replace(how, points=True)
-    return tuple(p.prepare(s, h, m, how) for p, s, m in zip(parts, states, kept, strict=True))
+    live = shown.placements(parts, states)
+    return tuple(
+        p.prepare(s, h, m, how, live) if isinstance(p, Watching) else p.prepare(s, h, m, how)
+        for p, s, m in zip(parts, states, kept, strict=True)
+    )
 
 
 def points_of(parts: Sequence[Prepared]) -> tuple[Array, Array]:
@@ -80,12 +90,12 @@ class CoupledStep:
         *,
         ties: Ties | None = None,
         touches: Touches | None = None,
-        shown: Shown = (),
+        shown: Shown = NOBODY,
         rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
         place: Callable[[State], State] | None = None,
     ) -> None:
         self.parts, self.states, self.h = tuple(parts), tuple(states), h
-        self.ties, self.touches, self.shown, self.rebuild = ties, touches, tuple(shown), rebuild
+        self.ties, self.touches, self.shown, self.rebuild = ties, touches, shown, rebuild
         self.place = place
         blocks = [p.block for p in self.parts]
         for k, b in enumerate(blocks):
@@ -108,9 +118,7 @@ class CoupledStep:
         equality, inequality = own
         if self.ties is not None:
             equality = _joined(equality, tie_rows(self.ties, J, w, self.h))
-        slips = [
-            _moved_slip(b, self._starts, self._inequalities, i) for i, b in enumerate(blocks) if b.slip is not None
-        ]
+        slips = [self._slip(b.slip, i) for i, b in enumerate(blocks) if b.slip is not None]
         if self.touches is not None:
             rows = contact_rows(self.touches, J, w, self.h)
             slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
@@ -126,7 +134,20 @@ class CoupledStep:
             w=w,
             slip=_one_slip(slips),
             guess=origin,
+            qp=next((b.qp for b in blocks if b.qp is not None), None),
+            impulses=self._impulses(inequality[1]),
+            seconds=_summed([b.seconds for b in blocks]),
         )
+
+    def _impulses(self, right: Array) -> Array | None:
+        """What parts expect of their rows; other rows press where their bound is touched."""
+        if all(b.impulses is None for b in self._blocks):
+            return None
+        expected = np.where(right > -1e-6, 1.0, 0.0)
+        for b, first, last in zip(self._blocks, self._inequalities[:-1], self._inequalities[1:], strict=True):
+            if b.impulses is not None:
+                expected[first:last] = b.impulses
+        return expected
 
     def _own_rows(self) -> tuple[tuple[sp.csr_matrix, Array], tuple[sp.csr_matrix, Array]]:
         """The rows of the parts, with the columns of the links that live ones push against."""
@@ -135,34 +156,72 @@ class CoupledStep:
         for i, b in enumerate(self._blocks):
             if b.live is None:
                 continue
-            count = self._equalities[i + 1] - self._equalities[i]
+            count, away = self._equalities[i + 1] - self._equalities[i], self._carried(b.live)
             for k, first in ((0, self._equalities[i]), (1, self._inequalities[i])):
                 mine = np.flatnonzero((b.live.rows < count) if k == 0 else (b.live.rows >= count))
                 place = first + b.live.rows[mine] - (0 if k == 0 else count)
-                both[k] = (self._pushed(both[k][0], b.live, mine, place), both[k][1])
+                both[k] = (_less(both[k][0], place, away[mine]), both[k][1])
         return both[0], both[1]
 
-    def _pushed(self, G: sp.csr_matrix, live: Live, mine: IntArray, place: IntArray) -> sp.csr_matrix:
-        """G with - normal . J_link in the rows ``place`` of the live rows ``mine``."""
-        owner = np.array([self.shown[body] for body in live.body[mine]], dtype=np.int64).reshape(-1, 2)
+    def _slip(self, slip: Slip, i: int) -> Slip:
+        """The friction directions of part i over all velocities."""
+        T, rubbing = sp.csr_matrix(slip.T) @ self._columns(i), self._blocks[i].rubbing
+        if rubbing is not None:
+            T = _less(T, rubbing.rows, self._carried(rubbing))
+        return replace(slip, T=T, rows=slip.rows + self._inequalities[i])
+
+    def _carried(self, live: Live) -> sp.csr_matrix:
+        """(k, n): normal . velocity of the bodies that live rows push against."""
+        G = sp.csr_matrix((len(live.rows), self._starts[-1]))
+        owner = np.array([self.shown.bodies[body][:2] for body in live.body], dtype=np.int64).reshape(-1, 2)
         for part in np.unique(owner[:, 0]):
             prepared = self.parts[part]
             assert isinstance(prepared, Carrying), f"part {part} has no links"
-            chosen = np.flatnonzero(owner[:, 0] == part)
-            rows, n = mine[chosen], len(chosen)
-            V = prepared.carried(owner[chosen, 1], live.x[rows])
+            rows = np.flatnonzero(owner[:, 0] == part)
+            n = len(rows)
+            V = prepared.carried(owner[rows, 1], live.x[rows])
             N = sp.csr_matrix((live.normal[rows].ravel(), np.arange(3 * n), 3 * np.arange(n + 1)), shape=(n, 3 * n))
-            P = sp.csr_matrix((np.ones(n), (place[chosen], np.arange(n))), shape=(G.shape[0], n))
-            G = sp.csr_matrix(G - P @ (N @ V) @ self._columns(part))
+            P = sp.csr_matrix((np.ones(n), (rows, np.arange(n))), shape=(len(live.rows), n))
+            G = sp.csr_matrix(G + P @ (N @ V) @ self._columns(part))
         return G
+
+    def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
+        """Impulses of live rows and of friction along them, times the velocities of cloth and of links."""
+        work: dict[tuple[str, str], float] = {}
+        own, friction = self._split(found.u), 0
+        for i, (b, u) in enumerate(zip(self._blocks, own, strict=True)):
+            y = found.equality[self._equalities[i] : self._equalities[i + 1]]
+            z = found.inequality[self._inequalities[i] : self._inequalities[i + 1]]
+            mine = 0 if b.slip is None else len(b.slip)
+            rubbed = found.friction[friction : friction + mine]
+            friction += mine
+            if b.live is not None and b.equality is not None and b.inequality is not None:
+                v = np.concatenate([b.equality[0] @ u, b.inequality[0] @ u])
+                self._book(work, i, b.live, np.concatenate([y, z]), v, found.u)
+            if b.rubbing is not None and b.slip is not None and len(rubbed):
+                self._book(work, i, b.rubbing, rubbed, b.slip.T @ u, found.u)
+        return work
+
+    def _book(
+        self, work: dict[tuple[str, str], float], i: int, live: Live, impulses: Array, v: Array, u: Array
+    ) -> None:
+        """Add what part i, whose rows move with v, and the bodies it pushes at do on each other."""
+        p, name = impulses[live.rows], self.shown.watchers[i]
+        on_part, on_body = p * v[live.rows], -p * (self._carried(live) @ u)
+        for k in np.unique(live.body):
+            body, chosen = self.shown.bodies[k][2], live.body == k
+            work[body, name] = work.get((body, name), 0.0) + float(on_part[chosen].sum())
+            work[name, body] = work.get((name, body), 0.0) + float(on_body[chosen].sum())
 
     def _columns(self, part: int) -> sp.csr_matrix:
         """(n_part, n): picks the velocities of one part out of all."""
         first, last = self._starts[part], self._starts[part + 1]
         return sp.eye(last - first, self._starts[-1], k=first, format="csr")
 
-    def reach(self, u: Array, h: float) -> float:
-        return min(p.reach(y, h) for p, y in zip(self.parts, self._split(u), strict=True))
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        own = np.split(inequality, self._inequalities[1:])
+        each = zip(self.parts, self._split(u), own[: len(self.parts)], strict=True)
+        return min(part.reach(y, z, h) for part, y, z in each)
 
     def _split(self, u: Array) -> list[Array]:
         return np.split(u, self._starts[1:-1])
@@ -180,10 +239,7 @@ class CoupledStep:
         pressed = inequality[self._inequalities[-1] :]
         tied = equality[self._equalities[-1] :].reshape(-1, 3 if self.ties is None else self.ties.gap.shape[1])
         gaps = np.zeros(0) if self.touches is None else self.touches.contacts.gaps
-        work: dict[str, float] = {}
-        for m in moved:
-            for name, done in m.work.items():
-                work[name] = work.get(name, 0.0) + done
+        work, notes = _summed([m.work for m in moved]), {k: v for m in moved for k, v in m.notes.items()}
         changed = any(m.system is not None for m in moved)
         assert not changed or self.rebuild is not None, "parts changed their meshes, and nobody makes the whole again"
         system = self.rebuild(tuple(m.system for m in moved)) if changed and self.rebuild is not None else None
@@ -191,7 +247,7 @@ class CoupledStep:
         memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps)
         after = _stacked([m.state for m in moved])
         after = after if self.place is None or changed else self.place(after)
-        return Moved(after, memory, system, _stacked(start) if changed else None, work)
+        return Moved(after, memory, system, _stacked(start) if changed else None, work, notes)
 
 
 def side_by_side(blocks: Sequence[Matrix]) -> sp.csr_matrix:
@@ -218,11 +274,10 @@ def _joined(a: tuple[Matrix, Array], b: tuple[Matrix, Array]) -> tuple[sp.csr_ma
     return sp.csr_matrix(sp.vstack([a[0], b[0]])), np.concatenate([a[1], b[1]])
 
 
-def _moved_slip(block: Block, starts: IntArray, inequalities: IntArray, i: int) -> Slip:
-    """The friction directions of part i over all velocities."""
-    assert block.slip is not None
-    T = sp.csr_matrix(block.slip.T) @ sp.eye(len(block.b), starts[-1], k=starts[i], format="csr")
-    return replace(block.slip, T=T, rows=block.slip.rows + inequalities[i])
+def _less(G: sp.csr_matrix, rows: IntArray, part: sp.csr_matrix) -> sp.csr_matrix:
+    """G minus ``part (k, n)`` in its ``rows (k,)``."""
+    P = sp.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(G.shape[0], len(rows)))
+    return sp.csr_matrix(G - P @ part)
 
 
 def _one_slip(slips: Sequence[Slip]) -> Slip | None:
@@ -231,6 +286,11 @@ def _one_slip(slips: Sequence[Slip]) -> Slip | None:
         return None
     T = sp.csr_matrix(sp.vstack([s.T for s in slips]))
     return Slip(T, *(np.concatenate([getattr(s, name) for s in slips]) for name in ("drift", "rows", "mu")))
+
+
+def _summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Numbers of several parts by name."""
+    return {name: sum(part.get(name, 0.0) for part in parts) for name in dict.fromkeys(k for p in parts for k in p)}
 
 
 def _stacked(states: Sequence[State]) -> State:

@@ -10,7 +10,7 @@ from pliant.arrays import Array
 from pliant.maps.points import ForceOnPoints, OnPoints
 from pliant.state import State
 from pliant.systems.coupled_step import CoupledStep
-from pliant.velocity_step import Block, Moved
+from pliant.velocity_step import Block, Moved, VelocitySolution
 
 
 class Pressed:
@@ -56,8 +56,11 @@ class Pressed:
         A.sort_indices()
         return replace(block, A=A, b=b)
 
-    def reach(self, u: Array, h: float) -> float:
-        return self._inner.reach(u, h)
+    def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
+        return self._inner.exchanged(found)
+
+    def reach(self, u: Array, inequality: Array, h: float) -> float:
+        return self._inner.reach(u, inequality, h)
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         return self._inner.finish(u, equality, inequality, h)

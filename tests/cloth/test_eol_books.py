@@ -8,8 +8,8 @@ import pytest
 from pliant.cloth.body import Cloth
 from pliant.cloth.hands import Handle
 from pliant.cloth.sheet import rectangle, sheet
-from pliant.cloth.step import EolStep
 from pliant.contact.obstacles import Box, Plane
+from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Keyframes, Phase, Phases
 from pliant.maps.pins import Pin
 from pliant.scene import Scene
@@ -22,7 +22,7 @@ CONTACT = RowContact(mu=0.0, thickness=5e-3)
 
 def scene_of(bodies, **more) -> Scene:
     """A scene of cloth alone."""
-    return Scene(bodies, EolStep(), **{"h": 4e-3, "contact": CONTACT, "on_failure": "substep"} | more)
+    return Scene(bodies, LinearlyImplicit(), **{"h": 4e-3, "contact": CONTACT, "on_failure": "substep"} | more)
 
 
 def books(scene):

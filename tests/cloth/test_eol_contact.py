@@ -12,13 +12,13 @@ from pliant.cloth.hands import Handle
 from pliant.cloth.kinematics import corner_velocities, vertex_gradients
 from pliant.cloth.material import ClothMaterial, from_fabric
 from pliant.cloth.sheet import Sheet, rectangle, sheet
-from pliant.cloth.step import EolStep
 from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
 from pliant.cloth.transfer import released, sliding, transfer
 from pliant.contact.obstacles import Box, Sphere
 from pliant.contact.sharp import Hull, Points, Wire
 from pliant.errors import MaterialError, SceneError
+from pliant.integrators import LinearlyImplicit
 from pliant.linear.qp import Clarabel, solve_qp
 from pliant.maps.motions import Phase, Phases
 from pliant.systems.row_contact import RowContact
@@ -169,4 +169,4 @@ def test_bad_input_is_refused_by_name() -> None:
         RowContact(thickness=-1.0)
     with pytest.raises(SceneError, match=r"obstacles\[1\].*Sphere has no sharp features"):
         Surroundings((Box(), Sphere()))
-    assert EolStep().order == 1 and not Handle(np.zeros(2), grip=1.0).holds(0.5)
+    assert LinearlyImplicit().order == 1 and not Handle(np.zeros(2), grip=1.0).holds(0.5)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.body import Cloth
 from pliant.cloth.sheet import rectangle, sheet
-from pliant.cloth.step import EolStep
 from pliant.contact.obstacles import Box
+from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Phase, Phases, Pose, Twist
 from pliant.scenes import eol
 from pliant.systems.row_contact import RowContact
@@ -46,7 +46,7 @@ def together(cloth, state, body, mass, h, steps, g=(0.0, 0.0, 0.0)):
         q, now = prepared.cloth.pack(prepared.sheet, 0.0).q, prepared.cloth.pack(prepared.sheet, 0.0).v
         gained = prepared.cloth.momenta(q, u)[0] - prepared.cloth.momenta(q, now)[0] + mass * (v - before)
         drift = max(drift, float(np.abs(gained).max()))
-        assert prepared.reach(u, h, solution.inequality) == h
+        assert prepared.reach(u, solution.inequality, h) == h
         moved = prepared.finish(u, solution.equality, solution.inequality, h)
         cloth, state, memory = moved.system or cloth, moved.state, moved.memory
         x = x + h * v
@@ -56,7 +56,7 @@ def together(cloth, state, body, mass, h, steps, g=(0.0, 0.0, 0.0)):
 def scripted(cloth, state, h, steps):
     memory = None
     for _ in range(steps):
-        step = EolStep(qp=QP).step(cloth, state, h, memory)
+        step = LinearlyImplicit().step(cloth, state, h, memory)
         cloth, state, memory = step.system or cloth, step.state, step.memory
     return cloth, state
 

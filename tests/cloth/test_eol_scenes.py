@@ -17,9 +17,9 @@ from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.hands import Handle
 from pliant.cloth.remesh import Remesher
 from pliant.cloth.sheet import Sheet, rectangle, sheet, signed_areas
-from pliant.cloth.step import EolStep
 from pliant.contact.obstacles import Box
 from pliant.errors import SceneError
+from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Phase, Phases
 from pliant.scene import Scene
 from pliant.scenes import eol
@@ -31,7 +31,7 @@ CONTACT = RowContact(mu=0.0, thickness=5e-3)
 
 def scene_of(bodies, **more) -> Scene:
     """A scene of cloth alone."""
-    return Scene(bodies, EolStep(), **{"h": 4e-3, "contact": CONTACT, "on_failure": "substep"} | more)
+    return Scene(bodies, LinearlyImplicit(), **{"h": 4e-3, "contact": CONTACT, "on_failure": "substep"} | more)
 
 
 def last(scene: Scene):

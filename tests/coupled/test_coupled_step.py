@@ -19,6 +19,7 @@ from pliant.maps.pins import Pin
 from pliant.state import State
 from pliant.systems.coupled_step import CoupledStep, prepared_parts, side_by_side
 from pliant.systems.coupling_rows import Ties, Touches
+from pliant.systems.shown import Shown
 from pliant.velocity_step import Linearisation, Live, solve_block
 
 G, H = 9.81, 0.01
@@ -218,7 +219,7 @@ def test_live_rows_push_back_on_the_link():
 
     given = replace(parts[0].block, inequality=(C, np.zeros(1)), live=live)
     stub = type("Stub", (), {"block": given, "reach": parts[0].reach, "finish": parts[0].finish})()
-    step = CoupledStep([stub, parts[1]], [s, r], H, shown=[(1, 0)])
+    step = CoupledStep([stub, parts[1]], [s, r], H, shown=Shown(((1, 0, "block"),), {0: "soft"}))
     (row, _), solution = step.block.inequality, solve_block(step.block)
     v = np.random.default_rng(4).normal(size=6)
     moved = [block.kinematics(r.q + t * v, r.v).frames[0] for t in (1e-6, -1e-6)]

@@ -232,7 +232,7 @@ def test_joint_integrators_have_names(name):
     ("source", "integrator", "hint"),
     [
         ("redmax/3", "quasistatic", "BDF2"),
-        ("eol/lo-res", "bdf1", "EolStep"),
+        ("eol/lo-res", "bdf1", "LinearlyImplicit"),
         ("muscle/muscle", "conjac", "LinearlyImplicit"),
         ("bar-twist", "bisp", "BDF2"),
     ],

@@ -10,9 +10,9 @@ from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.remesh import Remesher
 from pliant.cloth.sheet import rectangle, sheet
-from pliant.cloth.step import EolStep
 from pliant.contact.obstacles import Box
 from pliant.contact.sharp import Points, Wire
+from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Phase, Phases
 from pliant.scene import Scene
 from pliant.scenes.eol.variants import (
@@ -189,7 +189,7 @@ def strand(
     )
     return Scene(
         [cloth],
-        EolStep(),
+        LinearlyImplicit(),
         h=h,
         duration=0.5,
         gravity=(0.0, 0.0, -g),

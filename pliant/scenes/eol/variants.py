@@ -19,10 +19,10 @@ from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.remesh import Remesher, closed, opened
 from pliant.cloth.sheet import Sheet, rectangle, sheet
-from pliant.cloth.step import EolStep
 from pliant.cloth.surroundings import Surroundings
 from pliant.contact.obstacles import Box, Obstacle
 from pliant.contact.sharp import Sharp
+from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Vector
 from pliant.scene import Scene
 from pliant.systems.row_contact import RowContact
@@ -108,7 +108,7 @@ def scene(
     )
     return Scene(
         [cloth],
-        EolStep(),
+        LinearlyImplicit(),
         h=4e-3,
         duration=duration,
         gravity=gravity,
