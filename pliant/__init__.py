@@ -17,7 +17,7 @@ _HOMES = {
     "pliant.cloth.body": ("Cloth",),
     "pliant.cloth.material": ("ClothMaterial", "from_fabric"),
     "pliant.events": ("PlaneCut", "ElementCut", "Release"),
-    "pliant.loads": ("Tug", "Wind"),
+    "pliant.loads": ("Activation", "Tug", "Wind"),
     "pliant.attachments": ("Attachment",),
     "pliant.fitting": ("Fitting",),
     "pliant.articulated.body": ("Articulated", "Rigid", "from_urdf"),
@@ -29,6 +29,7 @@ _HOMES = {
     "pliant.systems.penalty_contact": ("PenaltyContact",),
     "pliant.systems.row_contact": ("RowContact",),
     "pliant.systems.barrier_contact": ("BarrierContact",),
+    "pliant.systems.condensed": ("Condensation",),
     "pliant.systems.eigenfit": ("EigenFit",),
     "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
     "pliant.contact.sharp": ("Hull", "Points", "Wire"),
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from pliant.ledger import Row
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG
-    from pliant.loads import Tug, Wind
+    from pliant.loads import Activation, Tug, Wind
     from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
     from pliant.maps.pins import Pin
     from pliant.materials import *
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from pliant.solvers import *
     from pliant.state import State
     from pliant.systems.barrier_contact import BarrierContact
+    from pliant.systems.condensed import Condensation
     from pliant.systems.eigenfit import EigenFit
     from pliant.systems.penalty_contact import PenaltyContact
     from pliant.systems.row_contact import RowContact

@@ -272,11 +272,12 @@ class Scene:
         if self.contact is not None and alone:
             model = self.contact.model(Setting(self._soft_shapes(bodies), self.obstacles, self._strength()))
         system = elastodynamics(bodies, self.gravity, self.forces_on(bodies), model)
-        reductions = [b.reduction if isinstance(b, Solid) else None for b in bodies]
-        if any(reductions):
-            ends = self.offsets()
-            mine = [np.arange(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-            system = condensed(system, list(zip(mine, reductions, strict=True)))
+        reduced = [
+            (first + np.arange(len(b.mesh.X)), b.reduction)
+            for b, first in zip(bodies, self.offsets(), strict=False)
+            if isinstance(b, Solid) and b.reduction is not None
+        ]
+        system = condensed(system, reduced) if reduced else system
         if all(not isinstance(b, Solid) or b.fit is None for b in bodies):
             return system
         return fitted(bodies, system, self._fit)

@@ -1,4 +1,4 @@
-"""An arm of two bones and a round muscle grown to both, in space: MUSCLE with one dimension more. [ConJac2020, Fig. 1d]"""
+"""An arm of two bones with a round muscle grown to both: MUSCLE in space. [ConJac2020, Fig. 1d]"""
 
 from collections.abc import Callable
 

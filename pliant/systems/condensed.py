@@ -7,7 +7,7 @@ parts work as for full bodies.
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,10 +50,10 @@ class Condensation:
     def following(self) -> Following:
         return Following(self.gamma, self.cap, self.inertial, self.linear)
 
-    def nodes_in(self, system: Elastodynamics, mine: IntArray) -> IntArray:
-        """The dynamic vertices of a body whose vertices are ``mine (n,)`` in the system."""
+    def nodes_in(self, system: Elastodynamics, mine: IntArray, attached: IntArray) -> IntArray:
+        """The dynamic vertices of a body whose vertices are ``mine (n,)`` in the system; ``attached`` ones lead too."""
         if self.nodes is None:
-            return spread(system, self.count, among=mine)
+            return spread(system, self.count, among=mine, held=attached)
         nodes = np.asarray(self.nodes, dtype=np.int64).ravel()
         bad = nodes[(nodes < 0) | (nodes >= len(mine))]
         if len(bad):
@@ -62,48 +62,49 @@ class Condensation:
         return mine[nodes]
 
 
+Chosen = tuple[IntArray, Condensation]  # the vertices of a body in the system, and how it is condensed
+NOBODY: IntArray = np.zeros(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Condensing:
-    """The reduction of a whole part: ``nodes`` lead, and ``attached`` vertices; those of ``inside`` follow."""
+    """The reduction of a whole part: ``nodes`` and ``attached`` vertices lead, those of ``bodies`` follow."""
 
+    bodies: Sequence[Chosen]
     nodes: IntArray
-    inside: IntArray
-    following: Following
-    attached: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    attached: IntArray
+
+    @property
+    def following(self) -> Following:
+        return self.bodies[0][1].following
 
     def prepare(self, system: Elastodynamics, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         plan, analysis = memory if memory is not None else (None, None)
         if plan is None or plan.vertices != len(system.X):
-            inside = None if len(self.inside) == len(system.X) else self.inside
-            where = "Condensation.nodes"
-            plan = plan_of(system, self.nodes, attached=self.attached, condensed=inside, where=where)
+            inside = np.sort(np.concatenate([mine for mine, _ in self.bodies]))
+            every, where = len(inside) == len(system.X), "Condensation.nodes"
+            condensed = None if every else inside
+            plan = plan_of(system, self.nodes, attached=self.attached, condensed=condensed, where=where)
             analysis = None
         leading = np.union1d(plan.nodes, plan.attached)
         now = Moment(system.at(state, state.t + h), state, h, plan, leading)
         return CondensedStep(now, self.following, how, analysis)
 
 
-def condensed(system: Elastodynamics, bodies: Sequence[tuple[IntArray, Condensation | None]]) -> Elastodynamics:
-    """The system with bodies condensed: the vertices of each, and how (None: not)."""
-    chosen = [(mine, c) for mine, c in bodies if c is not None]
-    first = chosen[0][1].following
-    for _, other in chosen[1:]:
-        if other.following != first:
-            remedy = "give all condensed bodies of a scene the same gamma, cap, inertial and linear solver"
-            raise SceneError("condensations differ", where="Condensation", remedy=remedy)
-    nodes = np.concatenate([c.nodes_in(system, mine) for mine, c in chosen])
-    inside = np.sort(np.concatenate([mine for mine, _ in chosen]))
-    return _with(system, Condensing(nodes, inside, first))
+def condensed(system: Elastodynamics, bodies: Sequence[Chosen], attached: IntArray = NOBODY) -> Elastodynamics:
+    """The system with bodies condensed: the vertices of each, and how; something else holds those ``attached``."""
+    first = bodies[0][1].following
+    if any(how.following != first for _, how in bodies):
+        remedy = "give all condensed bodies of a scene the same gamma, cap, inertial and linear solver"
+        raise SceneError("condensations differ", where="Condensation", remedy=remedy)
+    nodes = np.concatenate([how.nodes_in(system, mine, attached) for mine, how in bodies])
+    other = copy(system)
+    other.reduction = Condensing(bodies, nodes, attached)
+    return other
 
 
 def led(system: Elastodynamics, vertices: IntArray) -> Elastodynamics:
     """The system with some vertices leading too, because something else holds them or pulls at them."""
     if not isinstance(system.reduction, Condensing):
         return system
-    return _with(system, replace(system.reduction, attached=np.unique(vertices)))
-
-
-def _with(system: Elastodynamics, reduction: Condensing) -> Elastodynamics:
-    other = copy(system)
-    other.reduction = reduction
-    return other
+    return condensed(system, system.reduction.bodies, np.unique(vertices))

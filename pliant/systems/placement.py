@@ -19,16 +19,17 @@ def spread(
     by_hand: Sequence[int] = (),
     seed: int = 0,
     among: IntArray | None = None,
+    held: IntArray | None = None,
 ) -> IntArray:
     """``count`` free vertices by farthest-point sampling, starting from the one farthest from all pinned ones.
 
     Those ``by_hand`` come first, as close to each other as one likes; the others keep their distance from them.
-    ``among`` are the vertices to choose from (None: all).
+    ``among`` are the vertices to choose from (None: all), those that something else has ``held`` count as pinned.
     """
     n, d = system.X.shape
     free = np.flatnonzero(np.bincount(system.free // d, minlength=n) == d)  # in all their coordinates
     mine = np.arange(n) if among is None else among
-    free = np.intersect1d(free, mine)
+    free = np.setdiff1d(np.intersect1d(free, mine), [] if held is None else held)
     if not 0 <= count <= len(free):
         raise SceneError(f"{count} dynamic nodes of {len(free)} free vertices", where="placement.spread")
     pinned = np.setdiff1d(mine, free)

@@ -1,0 +1,57 @@
+"""Muscle and marionette: flesh, bones and cloth in one step, condensed and full."""
+
+import numpy as np
+import pytest
+
+from pliant.integrators import BDF2, LinearlyImplicit
+from pliant.scenes.world_marionette import marionette
+from pliant.scenes.world_muscle import muscle
+from pliant.simulate import simulate
+
+QUICK = {"duration": 0.3, "layers": 8, "signal": ((0.05, 0.0), (0.25, 1.0))}
+
+
+def angles(scene):
+    """Shoulder and elbow [degrees] after every step."""
+    steps = list(simulate(scene))
+    assert all(s.report.converged for s in steps)
+    return np.degrees([s.state.q[-2:] for s in steps])
+
+
+@pytest.fixture(scope="module")
+def full():
+    return angles(muscle(None, integrator=LinearlyImplicit(beta=0.5), **QUICK))
+
+
+def test_a_condensed_muscle_moves_the_arm_as_a_full_one_the_more_nodes_the_better(full):
+    assert np.ptp(full[:, 1]) > 20.0
+    few, many = (abs(angles(muscle(n, **QUICK)) - full).max() for n in (1, 12))
+    assert many < 0.7 * few
+    assert many < 0.03 * np.ptp(full[:, 1])
+
+
+def test_the_stage_moves_the_arm_as_the_velocity_step_does(full):
+    """BDF2 has ties as closures met exactly; the velocity step is of first order, so the difference is one of h."""
+    stage = angles(muscle(None, integrator=BDF2(), **QUICK))
+    fine = angles(muscle(None, integrator=LinearlyImplicit(beta=0.5), h=2.5e-3, **QUICK))[1::2]
+    assert abs(fine - stage).max() < 0.75 * abs(full - stage).max()
+
+
+def test_springs_hold_flesh_as_ties_do_the_better_the_stiffer():
+    tied, soft, stiff = (angles(muscle(3, stiffness=k, **QUICK)) for k in (None, 2e4, 2e5))
+    assert 0.0 < abs(tied - stiff).max() < 0.2 * abs(tied - soft).max()
+    assert abs(tied - stiff).max() < 0.01 * np.ptp(tied[:, 1])
+
+
+def test_the_marionette_draws_the_cloth_over_the_edge():
+    """Every step converges, the hands keep the cloth, and it comes towards the puppet."""
+    scene = marionette(cells=6, duration=0.35)
+    system = scene.system()
+    mine = slice(*scene.offsets()[3:5])
+    steps = list(simulate(scene))
+    assert all(s.report.converged for s in steps)
+    start, end = (system.positions(s.state.q)[mine] for s in (steps[0], steps[-1]))
+    assert end[:, 0].mean() - start[:, 0].mean() > 0.1
+    assert max(abs(system.closures(s.state.q, s.state.v, 0.0).gap).max() for s in steps) < 1e-3
+    on_table = end[(end[:, 0] < -0.01)]
+    assert len(on_table) and on_table[:, 2].min() > -1e-3
