@@ -11,6 +11,7 @@ from pliant.contact.setting import Shape
 from pliant.contact.sharp import Sharp
 from pliant.errors import SceneError
 from pliant.state import State
+from pliant.systems.shown import Shown, Watching
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,17 @@ class Place:
             raise SceneError(what, where="Attachment.link", remedy="give its body a solid shape")
         nodes = np.tile(corners + a + self.first, (len(p), 1))
         return nodes, np.array([_weights(self.x[a:b][corners], y) for y in p])
+
+
+def introduced(made: Sequence[Made]) -> tuple[list[Any], Shown]:
+    """The parts, with the rigid bodies of all of them shown to those that watch."""
+    solids = [((k, body, solid.name), solid) for k, m in enumerate(made) for body, solid in m.solids]
+    parts, watchers = [m.part for m in made], {}
+    for k, part in enumerate(parts):
+        if solids and isinstance(part, Watching):
+            parts[k] = part.shown([solid for _, solid in solids])
+            watchers[k] = made[k].places[0][0].name
+    return parts, Shown(tuple(who for who, _ in solids), watchers) if watchers else Shown()
 
 
 def _weights(corners: Array, p: Array) -> Array:

@@ -26,7 +26,7 @@ from pliant.integrators import BDF2, INTEGRATORS, REDUCED, LinearlyImplicit
 from pliant.integrators.base import Extrapolating, Integrator, Staged, require_fit
 from pliant.loads import Load
 from pliant.maps.pins import Pin
-from pliant.parts import Made, Place
+from pliant.parts import Made, Place, introduced
 from pliant.policy import read_policy, steps_of
 from pliant.state import State
 from pliant.systems.base import Reshaping
@@ -36,7 +36,7 @@ from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.row_contact import RowContact
-from pliant.systems.shown import Shown, introduced
+from pliant.systems.shown import Shown
 from pliant.units import components
 
 CHOICES = (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS)

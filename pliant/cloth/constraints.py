@@ -139,13 +139,16 @@ def _border_directions(sheet: Sheet, border: IntArray, slide: Array) -> None:
 
 
 def _crease_directions(sheet: Sheet, cloth: "EolCloth", scenery: Scenery, slide: Array) -> None:
-    """Unit mean of the material directions of the crease edges at each inner vertex; F^+ e where there is none."""
-    inner = (sheet.feature >= 0) & ~slide.any(axis=1)
+    """Unit mean of the material directions of the crease edges at each inner vertex; F^+ e where there is none.
+
+    At a corner creases of several directions meet, and the material may slide in all of them.
+    """
+    inner = (sheet.feature >= 0) & (sheet.feature < cloth.around.table.edges) & ~slide.any(axis=1)
     if not inner.any():
         return
     f, k = np.nonzero(creases(sheet, cloth.around.table))
     sums = crease_sums(sheet.X, sheet.faces[f, (k + 1) % 3], sheet.faces[f, (k + 2) % 3])
-    lone = np.flatnonzero(inner & ~sums.any(axis=1) & (sheet.feature < cloth.around.table.edges))
+    lone = np.flatnonzero(inner & ~sums.any(axis=1))
     if len(lone):
         e = sheet.feature[lone]
         sums[lone] = material_directions(vertex_gradients(sheet, lone), scenery.edge_b[e] - scenery.edge_a[e])

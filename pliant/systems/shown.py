@@ -11,7 +11,6 @@ from typing import Any, Protocol, runtime_checkable
 from pliant.arrays import Array
 from pliant.contact.sharp import Sharp
 from pliant.maps.motions import Placement
-from pliant.parts import Made
 from pliant.state import State
 from pliant.systems.contact import Touch
 from pliant.velocity_step import Linearisation, Prepared
@@ -59,14 +58,3 @@ class Shown:
             assert isinstance(part, Carrier)
             told[k] = part.placements(states[k].q, states[k].v)
         return [told[part][body] for part, body, _ in self.bodies]
-
-
-def introduced(made: Sequence[Made]) -> tuple[list[Any], Shown]:
-    """The parts, with the rigid bodies of all of them shown to those that watch."""
-    solids = [((k, body, solid.name), solid) for k, m in enumerate(made) for body, solid in m.solids]
-    parts, watchers = [m.part for m in made], {}
-    for k, part in enumerate(parts):
-        if solids and isinstance(part, Watching):
-            parts[k] = part.shown([solid for _, solid in solids])
-            watchers[k] = made[k].places[0][0].name
-    return parts, Shown(tuple(who for who, _ in solids), watchers) if watchers else Shown()

@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.articulated.bodies import at, cuboid
+from pliant.articulated.bodies import Body, at, cuboid
+from pliant.articulated.body import Articulated
 from pliant.articulated.joints import Revolute
-from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.bodies import Rayleigh, Solid
 from pliant.cloth.body import Cloth
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
+from pliant.cloth.sheet import Sheet
 from pliant.contact.obstacles import Box
 from pliant.integrators import BDF1, LinearlyImplicit
 from pliant.maps.motions import Track
@@ -24,35 +25,43 @@ from pliant.scenes.eol.variants import EOL, FAR_CORNERS, GRAVITY, Variant, scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 
+BOX = (0.4, 0.2, 0.3)  # sides of the box at the end of the arm [m]
+START = (-1.4, 0.0)  # angles of the arm [rad]
+
 
 def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> Scene:
     """A box on a jointed arm (RedMax) swings into a hanging cloth and back; the cloth does not slow it down."""
+    box = recorded_box(duration, 4e-3)
+    return scene("SWING", variant, cells, duration, [box], [Handle(FAR_CORNERS)], start=hanging(variant, cells))
+
+
+def hanging(variant: Variant, cells: int) -> Sheet:
+    """The unit square upright below z = 0."""
     flat = square(variant, cells)
-    hanging = replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
-    box = _carried_box(duration, 4e-3)
-    return scene("SWING", variant, cells, duration, [box], [Handle(FAR_CORNERS)], start=hanging)
+    return replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
 
 
-def _arm() -> ArticulatedSystem:
-    """A double pendulum about x: a light rod, and a box hinged to its end."""
+def arm() -> Articulated:
+    """A double pendulum about x: a light rod, too thin to be touched, and a box hinged to its end."""
     axis = np.array([1.0, 0.0, 0.0])
+    rod = cuboid((0.02, 0.02, 0.4), 500.0, at(0.0, 0.0, -0.2))
     links = [
-        Link(Revolute(axis), cuboid((0.02, 0.02, 0.4), 500.0, at(0.0, 0.0, -0.2)), None, at(0.5, -0.25, 0.0)),
-        Link(Revolute(axis), cuboid((0.4, 0.2, 0.3), 300.0, at(0.0, 0.0, -0.15)), 0, at(0.0, 0.0, -0.4)),
+        Link(Revolute(axis), Body(rod.inertia, rod.frame), None, at(0.5, -0.25, 0.0), name="rod"),
+        Link(Revolute(axis), cuboid(BOX, 300.0, at(0.0, 0.0, -0.15)), 0, at(0.0, 0.0, -0.4), name="box"),
     ]
-    return ArticulatedSystem(links, q=np.array([-1.4, 0.0]), gravity=GRAVITY)
+    return Articulated(links, q=START, name="arm")
 
 
-def _carried_box(duration: float, h: float) -> Box:
-    """The last body of the arm as an obstacle that moves as it was simulated."""
-    arm, method = _arm(), LinearlyImplicit()
-    state, memory, frames = State(np.array([-1.4, 0.0]), np.zeros(2)), None, []
+def recorded_box(duration: float, h: float) -> Box:
+    """The last body of the arm as an obstacle that moves as it was simulated alone."""
+    system, method = arm().system(GRAVITY), LinearlyImplicit()
+    state, memory, frames = State(np.array(START), np.zeros(2)), None, []
     for _ in range(round(duration / h) + 1):
-        frames.append(arm.kinematics(state.q, state.v).frames[-1])
-        step = method.step(arm, state, h, memory)
+        frames.append(system.kinematics(state.q, state.v).frames[-1])
+        step = method.step(system, state, h, memory)
         state, memory = step.state, step.memory
     times = h * np.arange(len(frames), dtype=np.float64)
-    return Box(size=(0.4, 0.2, 0.3), motion=Track(times, np.array(frames, dtype=np.float64)), name="arm")
+    return Box(size=BOX, motion=Track(times, np.array(frames, dtype=np.float64)), name="arm")
 
 
 def drape(cells: int = 16, E: float = 2e4) -> Scene:
