@@ -10,10 +10,12 @@ All functions broadcast over leading axes and accept complex numbers, so that de
 import math
 
 import numpy as np
+from numba import njit
 
 from pliant.arrays import Array
 
 _SMALL = 0.1  # below this t^2 the power series (8 terms, error < 1e-19) replaces the closed forms
+_INVERSE = np.array([1.0 / math.factorial(k) for k in range(20)])
 _REPARAMETERISE = 1.5 * math.pi  # |r| beyond which exponential coordinates are moved to the other chart
 
 
@@ -71,40 +73,51 @@ def gamma(x: Array) -> Array:
     return G
 
 
-def _horner(t2: Array, first: int) -> Array:
-    """sum_k (-t2)^k / (2k + first)! by Horner's rule."""
-    value = np.zeros_like(t2)
+@njit(cache=True)
+def _series(t2, first):  # type: ignore[no-untyped-def]
+    """sum_k (-t2)^k / (2k + first)! and its derivative by t2, by Horner's rule."""
+    value, slope = 0.0 * t2, 0.0 * t2
     for k in range(7, -1, -1):
-        value = value * -t2 + 1.0 / math.factorial(2 * k + first)
-    return value
+        slope = slope * -t2 - value
+        value = value * -t2 + _INVERSE[2 * k + first]
+    return value, slope
+
+
+@njit(cache=True)
+def _coefficients(r):  # type: ignore[no-untyped-def]
+    """s, a, b and da/d(t^2), db/d(t^2) as rows (5, n) for rotation vectors r (n, 3)."""
+    out = np.empty((5, len(r)), r.dtype)
+    for i in range(len(r)):
+        t2 = r[i, 0] * r[i, 0] + r[i, 1] * r[i, 1] + r[i, 2] * r[i, 2]
+        if abs(t2) < _SMALL:
+            out[0, i] = _series(t2, 1)[0]
+            out[1, i], out[3, i] = _series(t2, 2)
+            out[2, i], out[4, i] = _series(t2, 3)
+            continue
+        t = np.sqrt(t2)
+        s, a, b = np.sin(t) / t, (1.0 - np.cos(t)) / t2, (t - np.sin(t)) / (t2 * t)
+        out[0, i], out[1, i], out[2, i] = s, a, b
+        out[3, i], out[4, i] = (s - 2.0 * a) / (2.0 * t2), (a - 3.0 * b) / (2.0 * t2)
+    return out
+
+
+def _all_coefficients(r: Array) -> Array:
+    """(5, ...) for rotation vectors r (..., 3)."""
+    flat = np.ascontiguousarray(r).reshape(-1, 3)
+    return np.asarray(_coefficients(flat if flat.dtype.kind in "fc" else flat.astype(float))).reshape(5, *r.shape[:-1])
 
 
 def coefficients(r: Array) -> tuple[Array, Array, Array]:
     """(s, a, b) of the formulas above for rotation vectors r (..., 3), series for small angles."""
-    t2 = np.sum(r * r, axis=-1)
-    small = np.abs(t2) < _SMALL
-    safe = np.where(small, 1.0, t2)
-    t = np.sqrt(safe)
-    s = np.where(small, _horner(t2, 1), np.sin(t) / t)
-    a = np.where(small, _horner(t2, 2), (1.0 - np.cos(t)) / safe)
-    b = np.where(small, _horner(t2, 3), (t - np.sin(t)) / (safe * t))
+    s, a, b, _, _ = _all_coefficients(r)
     return s, a, b
 
 
 def coefficient_rates(r: Array, rdot: Array) -> tuple[Array, Array]:
     """(da/dt, db/dt) along rdot: da/d(t^2) = (s - 2a)/(2 t^2), db/d(t^2) = (a - 3b)/(2 t^2)."""
-    t2 = np.sum(r * r, axis=-1)
-    small = np.abs(t2) < _SMALL
-    safe = np.where(small, 1.0, t2)
-    s, a, b = coefficients(r)
-    da, db = np.zeros_like(t2), np.zeros_like(t2)
-    for k in range(8, 0, -1):  # derivative of the series: sum_k (-1)^k k t2^(k-1) / (2k + first)!
-        da = da * t2 + (-1) ** k * k / math.factorial(2 * k + 2)
-        db = db * t2 + (-1) ** k * k / math.factorial(2 * k + 3)
+    _, _, _, da, db = _all_coefficients(r)
     rate = 2.0 * np.sum(r * rdot, axis=-1)
-    return rate * np.where(small, da, (s - 2.0 * a) / (2.0 * safe)), rate * np.where(
-        small, db, (a - 3.0 * b) / (2.0 * safe)
-    )
+    return rate * da, rate * db
 
 
 def exp3(r: Array) -> Array:
