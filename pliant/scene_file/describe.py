@@ -33,8 +33,8 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     document["bodies"] = []
     for i, body in enumerate(scene.bodies):
         name = f"body-{i}.npz"
+        document["bodies"].append(_body(body, name))  # refuses what has no mesh
         files[name] = _mesh_bytes(body.mesh)
-        document["bodies"].append(_body(body, name))
     return document, files
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import Array
 from pliant.articulated.bodies import at, cuboid
 from pliant.articulated.body import Articulated, Rigid
 from pliant.articulated.joints import Free3D, Spherical
 from pliant.articulated.tree import Link
-from pliant.arrays import Array
 from pliant.bodies import Membrane, Rayleigh, Solid
 from pliant.contact.obstacles import Bowl
 from pliant.integrators import BDF1

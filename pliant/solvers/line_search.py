@@ -10,7 +10,6 @@ first test of (b) then applies to it.
 """
 
 from collections.abc import Callable
-
 from dataclasses import dataclass, replace
 
 import numpy as np
