@@ -10,6 +10,7 @@ Where the system has closures (loops, motors, ties) their rows are met exactly a
     r(q) - G^T Lambda = 0,      gap(q, t) = 0   or, where only a rate is prescribed,   c (G v - rate) = 0
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ from pliant.errors import SceneError
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
-from pliant.systems.base import Closures, Constrained, Contacting, Dissipating, Persistent, System
+from pliant.systems.base import Closures, Constrained, Contacting, Dissipating, Persistent, Steep, System
 
 G_EARTH = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
 
@@ -120,6 +121,29 @@ class Stage:
         if self.inertia and isinstance(self.system, Dissipating):
             phi += self.c**3 * self.system.dissipation(q, self.velocity(q))
         return phi
+
+    def guide(self, z: Array, r: Array) -> Callable[[Array], float] | None:
+        """Phi with the inertia of the start and the potentials that the system knows, and r - grad Phi as it is at z.
+
+        None where `merit` exists, and where the system does not tell what is steep in it.
+        """
+        system, free, c = self.system, self.system.free, self.c
+        if self.symmetric or not isinstance(system, Steep):
+            return None
+
+        def phi(z: Array) -> tuple[float, Array] | None:
+            q = self.embed(z)
+            d = q - self.target
+            found = system.steep(q, self.velocity(q), self.t, c)
+            if found is None:
+                return None
+            pull = self.inertia * system.inertia(self.start.q, d)
+            return 0.5 * float(d @ pull) + c * c * found[0], (pull + c * c * found[1])[free]
+
+        here = phi(z)
+        if here is None:
+            return None
+        return lambda z1: phi(z1)[0] - here[0] + float((r - here[1]) @ (z1 - z))  # type: ignore[index]
 
     def norm(self, r: Array) -> float:
         return float(np.sqrt(r @ (r / self.weights)))

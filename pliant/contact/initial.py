@@ -35,7 +35,10 @@ class OverlapError(SceneError):
         self, setting: Setting, x: Array, overlaps: list[Overlap], file: Path | None = None, *, pushed: bool = False
     ) -> None:
         self.setting, self.x, self.overlaps, self.pushed = setting, x, overlaps, pushed
-        named = [f"{_name(setting, o.body)} and {_name(setting, o.other)} ({o.depth:.3g} m)" for o in overlaps[:4]]
+        named = [
+            f"{_name(setting, o.body)} and {_name(setting, o.other)} ({o.depth:.3g} m{_place(x, o.faces)})"
+            for o in overlaps[:4]
+        ]
         more = f" and {len(overlaps) - 4} more" if len(overlaps) > 4 else ""
         shown = "" if file is None else f" (shown in {file})"
         super().__init__(
@@ -172,6 +175,14 @@ def _faces(setting: Setting, body: int, vertices: IntArray) -> IntArray:
         return np.zeros((0, 3), dtype=np.int64)
     F = mesh.surface() + setting.offsets[body]
     return F[np.isin(F, vertices).any(axis=1)]
+
+
+def _place(x: Array, F: IntArray) -> str:
+    """Where an overlap is: the middle of its triangles."""
+    if not len(F):
+        return ""
+    middle = x[np.unique(F)].mean(axis=0)
+    return " at " + ", ".join(f"{p:.3g}" for p in middle)
 
 
 def _name(setting: Setting, k: int) -> str:

@@ -6,7 +6,8 @@
 The second term of the Hessian is left out with psd=True, and always for forces: J^T H J is then semidefinite.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing
+from pliant.pattern import added
 
 PIECES = 64  # into which a curved way is cut at most
 CLOSE = 0.1  # part of the least distance by which a piece of the way may bend
@@ -77,10 +79,11 @@ class OnPoints:
         if not isinstance(self.energy, Nearing):
             return self.energy.limit(*self._chord(q, dq)) if isinstance(self.energy, Limiting) else float("inf")
         x0 = self.points.lift(q)
-        bend = self._bend(q, dq, 1)
-        pieces = 1 if bend == 0.0 else int(np.ceil(np.sqrt(bend / (CLOSE * self.energy.nearest(x0)))))
+        pieces, bend, least = 1, self._bend(q, dq, 1), CLOSE * self.energy.nearest(x0)
+        while bend > least:  # a fourth by each halving, once it turns by little
+            pieces = max(2 * pieces, int(pieces * np.sqrt(bend / least)))
+            bend = self._bend(q, dq, pieces)
         reach = min(pieces, PIECES)
-        bend = self._bend(q, dq, pieces)
         for k in range(reach):
             x1 = self.points.lift(q + (k + 1) / pieces * dq)
             part = self.energy.limit(x0, x1 - x0, bend)
@@ -96,9 +99,21 @@ class OnPoints:
     def _bend(self, q: Array, dq: Array, pieces: int) -> float:
         """How far the first of some pieces of the way lies beside its chord at most [m], with some margin."""
         x0, x1, x2 = (self.points.lift(q + s / pieces * dq) for s in (0.0, 0.5, 1.0))
-        middle = (x1 - 0.5 * (x0 + x2)).reshape(-1, 3)
-        bend = float(np.sqrt((middle**2).sum(axis=1).max(initial=0.0)))
+        straight = x0 + 0.5 / pieces * (self.points.jacobian(q) @ dq)  # off by as much, and after a whole turn too
+        aside = np.stack([x1 - 0.5 * (x0 + x2), x1 - straight]).reshape(-1, 3)
+        bend = float(np.sqrt((aside**2).sum(axis=1).max(initial=0.0)))
         return 1.5 * bend if bend > 1e-14 * float(np.abs(x0).max(initial=0.0)) else 0.0
+
+
+def hessians_of(terms: Sequence[OnPoints], q: Array, *, psd: bool) -> list[sp.csr_matrix]:
+    """The Hessians of terms, those over the same points as one: d(J^T g)/dq is dear and linear in g."""
+    found = []
+    for points in {id(term.points): term.points for term in terms}.values():
+        energies = [term.energy for term in terms if term.points is points]
+        x, J = points.lift(q), points.jacobian(q)
+        H = reduce(added, [pulled_back(J, e.hessian(x, psd=psd)) for e in energies])
+        found.append(H if psd else _sorted(H + points.curvature(q, np.sum([e.gradient(x) for e in energies], axis=0))))
+    return found
 
 
 class ForceOnPoints:

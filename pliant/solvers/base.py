@@ -1,7 +1,8 @@
 """What a nonlinear solver is: something that finds the root of a stage and says honestly whether it did."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -69,6 +70,15 @@ class StageLike(Protocol):
 
     def limit(self, z: Array, dz: Array) -> float:
         """The largest step along dz that stays admissible (det F > 0, no contact); inf when there is no limit."""
+        ...
+
+
+@runtime_checkable
+class Guided(Protocol):
+    """A stage without a merit that may know what a step costs nearly: r is no gradient, but what is steep in it is."""
+
+    def guide(self, z: Array, r: Array) -> Callable[[Array], float] | None:
+        """Phi~(z') - Phi~(z) with the slope r at z; the part of r that is no gradient stays as it is at z."""
         ...
 
 

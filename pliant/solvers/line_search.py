@@ -5,14 +5,17 @@
     test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
 Where the matrix is not symmetric (joints, multipliers), a Newton step need not descend along r, but |r| falls: only the
 first test of (b) then applies to it.
+(c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| halved: a residual that
+    must fall steadily gets stuck between barriers.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.solvers.base import StageLike
+from pliant.solvers.base import Guided, StageLike
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,9 @@ class LineSearch:
         slope = float(current.r @ dz)
         if not slope < 0.0 and stage.symmetric:
             return None
+        guide = stage.guide(current.z, current.r) if current.merit is None and isinstance(stage, Guided) else None
+        if guide is not None and not slope < 0.0:
+            return None
         t = min(1.0, stage.limit(current.z, dz))
         evaluations = 0
         for _ in range(self.halvings + 1):
@@ -53,10 +59,20 @@ class LineSearch:
                 r = stage.residual(z)
                 evaluations += 1
                 trial = Trial(t, z, r, stage.norm(r), phi, evaluations)
-                if self._acceptable(current, trial, slope, dz):
+                if guide is not None:
+                    trial = replace(trial, escaped=trial.norm > current.norm)
+                    if self._guided(current, trial, slope, guide):
+                        return trial
+                elif self._acceptable(current, trial, slope, dz):
                     return trial
             t *= 0.5
         return None
+
+    def _guided(self, current: Trial, trial: Trial, slope: float, guide: Callable[[Array], float]) -> bool:
+        """Test (c)."""
+        if not np.isfinite(trial.norm):
+            return False
+        return trial.norm <= 0.5 * current.norm or guide(trial.z) <= self.armijo * trial.t * slope
 
     def pulled(self, stage: StageLike, current: Trial, dz: Array) -> Trial | None:
         """The last resort of (b): the whole step if at its end the forces still pull along dz, dz.r(1) < 0.

@@ -130,6 +130,15 @@ class Dissipating(Protocol):
 
 
 @runtime_checkable
+class Steep(Protocol):
+    """A system on joints some of whose forces change fast with q by potentials: contact, what is elastic."""
+
+    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array] | None:
+        """W(q) + c P(v) of these forces, where v changes by dq/c, and its slope; None if others are as steep."""
+        ...
+
+
+@runtime_checkable
 class Touching(Protocol):
     """A system that knows its contacts: ``contacts`` is None where it has no contact at all."""
 

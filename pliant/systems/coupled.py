@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
 from pliant.errors import SceneError
-from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, hessians_of
 from pliant.pattern import added, side_by_side
 from pliant.state import State
 from pliant.systems import exchange
@@ -196,7 +196,7 @@ class Coupled:
             part.tangent(q[s], v[s], t, weights, psd=psd, a=None if a is None else a[s])
             for part, s in zip(self.parts, self.slices, strict=True)
         ]
-        hessians = [e.hessian(q, psd=psd) for e in self.energy_terms] if weights[2] else []
+        hessians = hessians_of(self.energy_terms, q, psd=psd) if weights[2] else []
         damping = [f.damping(q, v, t) for f in self.force_terms] if weights[1] else []
         return self._with_terms(blocks, hessians, damping, (q, v, t), weights)
 
@@ -358,6 +358,25 @@ class Coupled:
         if any(W is None for W in own) or not all(f.lagged for f in self.force_terms):
             return None
         return sum(own) + sum(e.value(q) for e in self.energy_terms)
+
+    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array] | None:
+        """Of contact and springs between the parts, and of the parts that have a potential.
+
+        None with friction that follows its load: it is steep and has no potential.
+        """
+        if not all(force.lagged for force in self.force_terms):
+            return None
+        W, g = sum(e.value(q) for e in self.energy_terms), np.zeros_like(q)
+        for energy in self.energy_terms:
+            g += energy.gradient(q)
+        for force in self.force_terms:
+            W, g = W + c * force.dissipation(q, v), g - force.force(q, v, t)
+        for part, s in zip(self.parts, self.slices, strict=True):
+            own = part.potential(q[s], t)
+            if own is not None:
+                lost = part.dissipation(q[s], v[s]) if isinstance(part, Dissipating) else 0.0
+                W, g[s] = W + own + c * lost, g[s] - part.force(q[s], v[s], t)
+        return W, g
 
     def dissipation(self, q: Array, v: Array) -> float:
         """P(v) [W] of the lagged forces of parts and contacts."""

@@ -3,7 +3,7 @@
 from pliant.articulated.forces.base import ArticulatedForce
 from pliant.articulated.forces.bodies import BodyDamping, WorldForce
 from pliant.articulated.forces.forms import Explicit, Reduced
-from pliant.articulated.forces.joint import JointSpring, JointTorque
+from pliant.articulated.forces.joint import JointSpring, JointTorque, Servo
 from pliant.articulated.forces.springs import Cable, PointSprings, SpringDamper
 
 FORCES = (JointSpring, JointTorque, BodyDamping, WorldForce, PointSprings, Cable, Explicit, Reduced)
@@ -18,6 +18,7 @@ __all__ = [
     "JointTorque",
     "PointSprings",
     "Reduced",
+    "Servo",
     "SpringDamper",
     "WorldForce",
 ]

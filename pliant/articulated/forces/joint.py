@@ -118,6 +118,47 @@ class JointTorque:
         return 0.0
 
 
+@dataclass(frozen=True)
+class Servo:
+    """A motor of limited torque: tau = T tanh(k (position(t) - q) / T) at a joint with one coordinate [N m or N].
+
+    Near its goal it is a spring of ``stiffness`` k, far from it it pulls with its ``limit`` T. `JointSpring` damps.
+    """
+
+    link: int | str
+    position: Callable[[float], float]
+    stiffness: float
+    limit: float
+    drives: ClassVar[bool] = True
+
+    def bind(self, tree: Tree) -> "Servo":
+        link = tree.body(self.link)
+        where = f"Servo on '{self.link}'"
+        if tree.links[link].joint.dof != 1:
+            what = f"the joint has {tree.links[link].joint.dof} coordinates"
+            raise SceneError(what, where=where, remedy="drive joints with one coordinate")
+        if not (self.stiffness > 0 and self.limit > 0):
+            what = f"stiffness {self.stiffness}, limit {self.limit}"
+            raise SceneError(what, where=where, remedy="give numbers > 0")
+        return replace(self, link=link)
+
+    def torque(self, q: float, t: float) -> float:
+        """tau at the coordinate q."""
+        return self.limit * float(np.tanh(self.stiffness * (self.position(t) - q) / self.limit))
+
+    def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
+        index = _coordinates(kin, self.link)
+        pull = np.tanh(self.stiffness * (self.position(t) - kin.q[index]) / self.limit)
+        loads.f_r[index] += self.limit * pull
+        loads.reduced_stiffness(index, np.diag(-self.stiffness * (1.0 - pull.real**2)))
+
+    def joins(self) -> IntArray:
+        return np.empty((0, 2), dtype=np.int64)
+
+    def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
+        return 0.0
+
+
 def rates(kin: Kinematics, link: int) -> Array:
     """P (dof, dof) with P qdot = the rates forces act on: qdot, but the angular velocity S(r) rdot of rotations."""
     q = kin.q[_coordinates(kin, link)]

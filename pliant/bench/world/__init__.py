@@ -1,0 +1,1 @@
+"""Benches of scenes with bodies of several kinds."""
