@@ -129,10 +129,6 @@ class ConJac:
             return attempt(True)
 
     @property
-    def _fixed(self) -> bool:
-        return self.gamma is not None and self.corrections > 0
-
-    @property
     def _following(self) -> Following:
         gamma = 0.0 if self.gamma is None or not self.corrections else self.gamma
         return Following(gamma, self.cap, self.inertial, self.linear)
@@ -140,11 +136,11 @@ class ConJac:
     def _columns(self, local: Linearised, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""
         together = local.condensed.J.shape[1] + local.condensed.others.shape[1]
-        return together + int(self._fixed and bool(inertia.any()))
+        return together + int(bool(self._following.gamma) and bool(inertia.any()))
 
     def _velocities(self, now: Moment, local: Linearised, clock: Clock) -> Array:
         """The velocity step on the dynamic coordinates, and with it all velocities."""
-        if not len(local.condensed.leading.dynamic):
+        if not len(local.condensed.dynamic):
             return local.w
         with clock("reduced"):
             v = local.lifted(velocity_step(*local.projected(local.momentum())).u)
@@ -181,7 +177,7 @@ class ConJac:
         first, analysis = None, None
         for _ in range(iterations):
             f = system.force(q, rest, now.state.t)
-            following = np.delete(f[system.free], now.leading.dynamic)
+            following = np.delete(f[system.free], now.leading)
             size = float(np.linalg.norm(following))
             first = first or size
             if size <= SETTLED * first:

@@ -1,12 +1,12 @@
 """Condensation: the quasistatic nodes follow the dynamic ones so that the net force on them stays zero.
 
-With K = df/dx split into dynamic (d), attached (a) and quasistatic (q) coordinates and velocities v_d, v_a = J_a qdot,
-v_k prescribed, K_qq v_q + K_qd v_d + K_qa v_a + K_qk v_k = 0 gives
+With K = df/dx split into dynamic (d) and quasistatic (q) coordinates, and v_k prescribed,
+K_qq v_q + K_qd v_d + K_qk v_k = 0 gives
 
-    v = J u + w,    J = [I, 0; 0, J_a; J_qd, J_qa J_a],    J_qd = -K_qq^-1 K_qd, J_qa = -K_qq^-1 K_qa
+    v = J v_d + w,    J = [I; J_qd],    J_qd = -K_qq^-1 K_qd,    w = [0; -K_qq^-1 K_qk v_k]
 
-with u = (v_d, qdot) and w = [0; -K_qq^-1 K_qk v_k]; -K_qq^-1 f_q is the correction that removes the force left over
-[ConJac2020, Eq. 6-7; Weidner2022, sec. 4.5]. Without attachments J = [I; J_qd].
+and -K_qq^-1 f_q is the correction that removes the force left over [ConJac2020, Eq. 6-7; Weidner2022, sec. 4.5].
+Vertices attached to something else are dynamic ones that the rows of a velocity step hold.
 The split may change in every step: rows and columns of dynamic coordinates are set to those of a diagonal
 matrix, so the pattern, its analysis and the storage never change [Weidner2022, Eq. 4.21].
 """
@@ -25,17 +25,6 @@ from pliant.pattern import Pattern
 
 
 @dataclass(frozen=True, eq=False)
-class Leading:
-    """The coordinates the others follow: positions ``dynamic (n_d,)`` among the free ones, moved by ``basis @ u``.
-
-    ``basis (n_d, n_u)`` is the identity when None: blkdiag(I, J_a) for nodes attached to rigid bodies.
-    """
-
-    dynamic: IntArray
-    basis: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Anchoring:
     """What keeps K_qq regular where a rigid motion is free: the coordinates ``rows`` follow the mean of the dynamic
     coordinates ``columns`` (positions among them) with the weights ``weight (rows,)`` [N/m]. [Weidner2022, sec. 4.5]
@@ -51,45 +40,43 @@ class Follow:
     """-K_A factored, and the right-hand sides of J: what a configuration knows about who follows whom."""
 
     factor: Factor
-    columns: Array  # (n_free, n_u)
-    leading: Leading
+    columns: Array  # (n_free, n_d)
+    dynamic: IntArray  # (n_d,) positions among the free coordinates
 
     def condensed(self, others: Array) -> "Condensed":
         """J and -K_qq^-1 (others)_q in one blocked solve; ``others (n_free, k)``: the force f, the drive K_fk v_k."""
         k = others.shape[1]
         rhs = np.empty((len(self.columns), k + self.columns.shape[1]))
         rhs[:, :k] = others
-        rhs[self.leading.dynamic, :k] = 0.0
+        rhs[self.dynamic, :k] = 0.0
         rhs[:, k:] = self.columns
         solved = self.factor.solve(rhs)
-        return Condensed(solved[:, k:], solved[:, :k], self.leading, self.factor)
+        return Condensed(solved[:, k:], solved[:, :k], self.dynamic, self.factor)
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """J (n_free, n_u), the answers to the other right-hand sides (n_free, k), and the factor of -K_A."""
+    """J (n_free, n_d), the answers to the other right-hand sides (n_free, k), and the factor of -K_A."""
 
     J: Array
     others: Array
-    leading: Leading
+    dynamic: IntArray
     factor: Factor
 
     def correction(self, f: Array) -> Array:
         """dx (n_free,) = -K_qq^-1 f_q, zero at the dynamic coordinates."""
         rhs = f.copy()
-        rhs[self.leading.dynamic] = 0.0
+        rhs[self.dynamic] = 0.0
         return self.factor.solve(rhs)
 
 
 def follow(
-    K: sp.csr_matrix, leading: Leading, linear: LinearSolver, memory: Any = None, anchoring: Sequence[Anchoring] = ()
+    K: sp.csr_matrix, dynamic: IntArray, linear: LinearSolver, memory: Any = None, anchoring: Sequence[Anchoring] = ()
 ) -> Follow:
     """Factor -K_A for the negative semidefinite ``K (n_free, n_free)``; ``memory`` is that of an earlier factor."""
-    A, columns = adjusted(K, leading.dynamic)
+    A, columns = adjusted(K, dynamic)
     anchor(A, columns, anchoring)
-    if leading.basis is not None:
-        columns = columns @ leading.basis
-    return Follow(linear.factor(A, memory), columns, leading)
+    return Follow(linear.factor(A, memory), columns, dynamic)
 
 
 def adjusted(K: sp.csr_matrix, dynamic: IntArray) -> tuple[sp.csr_matrix, Array]:

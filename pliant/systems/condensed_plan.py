@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.kernels.condense import largest_strain
-from pliant.maps.condensation import Anchoring, Leading
+from pliant.maps.condensation import Anchoring
 from pliant.maps.pieces import Pieces, loose, movable, pieces_of, promoted
 from pliant.state import State
 from pliant.systems.elastodynamics import Elastodynamics
@@ -61,8 +61,9 @@ class Moment:
         return self.system.free if self.plan.inside is None else self.plan.inside
 
     @property
-    def leading(self) -> Leading:
-        return Leading(_dofs(self.dynamic, self.system.X.shape[1], self.inside))
+    def leading(self) -> IntArray:
+        """Their positions among those that the others follow."""
+        return _dofs(self.dynamic, self.system.X.shape[1], self.inside)
 
     def driven(self) -> Array:
         """Velocities (N,) of the prescribed coordinates on their way to the end of the step, zero elsewhere."""

@@ -167,7 +167,7 @@ class CondensedStep:
     def _old(self) -> Array:
         """u of the old velocities."""
         free, inside, v = self.now.system.free, self.now.inside, self.now.state.v
-        return np.concatenate([v[inside[self._local.condensed.leading.dynamic]], v[np.setdiff1d(free, inside)]])
+        return np.concatenate([v[inside[self._local.condensed.dynamic]], v[np.setdiff1d(free, inside)]])
 
     def reach(self, u: Array, inequality: Array, h: float) -> float:
         return h

@@ -87,3 +87,16 @@ def test_wrong_attachments_are_refused():
 def test_a_stage_does_not_take_a_condensed_body_for_a_full_one():
     with pytest.raises(SceneError, match="reduction of 'flesh'.*LinearlyImplicit"):
         replace(muscle(), integrator=BDF2())
+
+
+def test_planar_flesh_is_tied_in_the_plane_for_stages_too():
+    """Two rows for each vertex, none for z, which nobody can move; BDF2 meets them at its new positions."""
+    scene = muscle(lambda t: 10.0 * t, duration=0.03)
+    full = replace(scene, bodies=[replace(scene.bodies[0], reduction=None), scene.bodies[1]], integrator=BDF2())
+    system = full.system()
+    start = full.initial(system)
+    G = system.closures(start.q, start.v, 0.0).G
+    assert G.shape[0] == 2 * 14 and np.linalg.matrix_rank(G.toarray()) == 2 * 14
+    steps = list(simulate(full))
+    assert all(s.report.converged and apart(system, s.state) < 1e-9 for s in steps)
+    assert steps[-1].state.q[-1] > np.radians(1)
