@@ -152,11 +152,8 @@ class Prepared(Protocol):
     @property
     def block(self) -> Block: ...
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
-        """How much of h the part may move with u before its mesh would break; h when there is no limit.
-
-        The impulses of its inequality rows tell what friction it applies itself.
-        """
+    def reach(self, u: Array, h: float) -> float:
+        """How much of h the part may move with u before its mesh would break; h when there is no limit."""
         ...
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:

@@ -82,7 +82,7 @@ class TreeStep:
             guess=self.kin.v,
         )
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
+    def reach(self, u: Array, h: float) -> float:
         return h
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:

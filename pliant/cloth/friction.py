@@ -1,58 +1,83 @@
-"""Impulse friction after the velocity step [Weidner2022, sec. 2.7, after Bridson et al. 2002].
+"""Coulomb friction of cloth [Weidner2022, sec. 2.7, but found in the solve].
 
-A contact with the normal impulse j at a vertex of mass m changed its normal velocity by dv = j / m; the tangential
-velocity of the material relative to the obstacle is scaled by max(0, 1 - mu dv / |v_T|). On a face that velocity is
-xdot; at a corner it is all Eulerian; on an edge it is Xdot and the part of xdot along the edge.
+The material at a contact slips with  t . (xdot - F Xdot - v_body)  along two directions t across the normal. At a
+vertex on a feature, where several rows push, that is the mean of their normals: each row adds mu times its impulse, so
+a crease of a right angle holds sqrt(2) mu times the tension of the cloth; a round edge would hold exp(mu pi / 2) - 1
+times it.
+
+The thesis scales velocities after the solve, by impulse over mass. There the inertia of a vertex is that of M - h^2 K,
+tens of times its mass, so friction stopped what it could not hold; and the neighbours, whose velocities were found with
+a vertex that gives way, stretched the cloth without resistance: energy from nowhere.
 """
 
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
-from pliant.arrays import Array
-from pliant.cloth.collide import feature_body
-from pliant.cloth.constraints import Pushes
-from pliant.cloth.kinematics import material_velocities
-from pliant.cloth.sheet import Sheet, signed_areas
-from pliant.cloth.surroundings import Scenery, Surroundings
+from pliant.arrays import Array, IntArray
+from pliant.cloth.constraints import Rows
+from pliant.cloth.kinematics import vertex_gradients
+from pliant.cloth.sheet import Sheet
+from pliant.cloth.surroundings import Scenery
+from pliant.linear.staggered import Slip
+from pliant.systems.coupling_rows import tangents
+from pliant.velocity_step import Live
+
+if TYPE_CHECKING:
+    from pliant.cloth.system import EolCloth
 
 
-def lumped_masses(sheet: Sheet, rho: float) -> Array:
-    """A third of the mass of the faces at each vertex (n,) [kg]."""
-    A = signed_areas(sheet.X, sheet.faces)
-    return np.float64(rho / 3) * np.bincount(sheet.faces.ravel(), np.repeat(A, 3), minlength=len(sheet.X))
+def slipping(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, bound: Rows) -> tuple[Slip | None, Live | None]:
+    """The directions in which cloth slips at its contacts, and which of them live bodies move; None without any."""
+    pushes, mu = bound.pushes, cloth.around.mu
+    k = len(pushes.body)
+    if not mu or not k:
+        return None, None
+    size = 3 * len(sheet.X) + 2 * len(cloth.eol)
+    t = tangents(_mean_normals(sheet, pushes.vertex, pushes.normal))
+    T = _along(sp.csr_matrix(bound.matrix(size)[0]), pushes.normal, t) - _flowing(cloth, sheet, pushes.vertex, t, size)
+    drift = np.einsum("kij,kj->ki", t, scenery.scripted(pushes.body, pushes.point)).ravel()
+    slip = Slip(sp.csr_matrix(T), drift, np.repeat(np.arange(k), 2), np.full(2 * k, mu))
+    body, x = np.repeat(pushes.body - scenery.live, 2), np.repeat(pushes.point, 2, axis=0)
+    live = np.flatnonzero(body >= 0)
+    return slip, Live(live, body[live], x[live], t.reshape(-1, 3)[live]) if len(live) else None
 
 
-def rubbed(sheet: Sheet, scenery: Scenery, around: Surroundings, rho: float, contacts: tuple[Pushes, Array]) -> Sheet:
-    """The sheet after friction with the ``contacts`` = (pushes, their impulses (k,) [N s])."""
-    if around.mu == 0:
-        return sheet
-    n = len(sheet.X)
-    total, body = np.zeros((n, 3)), np.full(n, -1, dtype=np.int64)
-    pushes, impulses = contacts
-    impulses = np.where(pushes.body < scenery.live, impulses, 0.0)  # live bodies rub in the solve of all parts
-    np.add.at(total, pushes.vertex, impulses[:, None] * pushes.normal)
-    body[pushes.vertex] = pushes.body
-    own = feature_body(sheet.feature, scenery)
-    body = np.where(own >= 0, own, body)
-    touching = np.flatnonzero((np.linalg.norm(total, axis=1) > 0) & (body >= 0) & (body < scenery.live))
-    u, m = material_velocities(sheet), lumped_masses(sheet, rho)
-    v, V = sheet.v.copy(), sheet.V.copy()
-    edges = around.table.edges
-    speeds = scenery.velocity(body[touching], sheet.x[touching])
-    for i, carried in zip(touching, speeds, strict=True):
-        j = np.linalg.norm(total[i])
-        normal = total[i] / j
-        slip = u[i] - carried
-        slip = slip - (slip @ normal) * normal
-        scale = max(0.0, 1 - around.mu * j / m[i] / (np.linalg.norm(slip) + 1e-300))
-        feature = sheet.feature[i]
-        if feature < 0:
-            v[i] -= (1 - scale) * slip
-            continue
-        V[i] *= scale
-        if feature < edges:
-            along = scenery.edge_b[feature] - scenery.edge_a[feature]
-            along = along / np.linalg.norm(along)
-            v[i] -= (1 - scale) * ((v[i] - carried) @ along) * along
-    return replace(sheet, v=v, V=V)
+def _mean_normals(sheet: Sheet, vertex: IntArray, normal: Array) -> Array:
+    """Normals (k, 3) of rows: on features the mean of all rows of the vertex at that body."""
+    total = np.zeros((len(sheet.X), 3))
+    on = np.flatnonzero(sheet.feature[vertex] >= 0)
+    np.add.at(total, vertex[on], normal[on])
+    out = normal.copy()
+    out[on] = total[vertex[on]]
+    return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True))
+
+
+def _along(C: sp.csr_matrix, normal: Array, t: Array) -> sp.csr_matrix:
+    """Rows (2 k, n) like those of C (k, n), which are weights times normals, with t (k, 2, 3) for the normals."""
+    width = np.diff(C.indptr)
+    row = np.repeat(np.arange(C.shape[0]), width)
+    vertex, axis = C.indices // 3, C.indices % 3
+    weights = sp.csr_matrix(
+        (C.data * normal[row, axis], (row, vertex)), shape=(C.shape[0], -(-C.shape[1] // 3))
+    ).tocoo()
+    columns = 3 * weights.col[:, None, None] + np.arange(3) + np.zeros((1, 2, 1), dtype=np.int64)
+    rows = 2 * weights.row[:, None, None] + np.arange(2)[None, :, None] + np.zeros((1, 1, 3), dtype=np.int64)
+    values = weights.data[:, None, None] * t[weights.row]
+    shape = (2 * C.shape[0], C.shape[1])
+    return sp.csr_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
+
+
+def _flowing(cloth: "EolCloth", sheet: Sheet, vertex: IntArray, t: Array, size: int) -> sp.csr_matrix:
+    """Rows (2 k, n) of t . F Xdot at the vertices (k,) that move in the material."""
+    number = np.full(len(sheet.X), -1)
+    number[cloth.eol] = np.arange(len(cloth.eol))
+    at = np.flatnonzero(number[vertex] >= 0)
+    if not len(at):
+        return sp.csr_matrix((2 * len(vertex), size))
+    values = np.einsum("kai,kij->kaj", t[at], vertex_gradients(sheet, vertex[at]))
+    columns = 3 * len(sheet.X) + 2 * number[vertex[at]][:, None, None] + np.arange(2) + np.zeros((1, 2, 1), np.int64)
+    rows = 2 * at[:, None, None] + np.arange(2)[None, :, None] + np.zeros((1, 1, 2), dtype=np.int64)
+    shape = (2 * len(vertex), size)
+    return sp.csr_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape)

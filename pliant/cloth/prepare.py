@@ -24,10 +24,9 @@ from pliant.cloth.constraints import (
     feature_rows,
     tip_rows,
 )
-from pliant.cloth.friction import rubbed
+from pliant.cloth.friction import slipping
 from pliant.cloth.hands import Hold
 from pliant.cloth.impulses import expected_impulses, remembered_impulses
-from pliant.cloth.rubbing import live_slip
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import Scenery
 from pliant.cloth.transfer import transfer
@@ -59,42 +58,32 @@ class PreparedCloth:
         changed = self.cloth is not self.before
         return (self.cloth, self.cloth.pack(self.sheet, self.t)) if changed else None
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
-        """At most h: less when a face of the material would lose nine tenths of its area, friction included."""
-        sheet = self._rubbed(u, inequality)[1]
-        dt = h
-        while dt > 1e-3 * h and not self._whole(sheet, dt):
+    def reach(self, u: Array, h: float) -> float:
+        """At most h: less when a face of the material would lose nine tenths of its area."""
+        sheet, dt = self._moving(u), h
+        A, V = signed_areas(sheet.X, sheet.faces), self._sliding(sheet)
+        while dt > 1e-3 * h and (signed_areas(sheet.X + dt * V, sheet.faces) < 0.1 * A).any():
             dt *= 0.5
         return dt
 
-    def _whole(self, sheet: Sheet, h: float) -> bool:
-        """Whether all faces of the material keep a tenth of their area when they move for h [s]."""
-        A = signed_areas(sheet.X, sheet.faces)
-        return not (signed_areas(sheet.X + h * self._sliding(sheet), sheet.faces) < 0.1 * A).any()
-
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
-        """Friction, then positions after h; what hands, moving obstacles and friction did is booked."""
-        slid, sheet = self._rubbed(u, inequality)
+        """Positions after h; what hands and moving obstacles did is booked."""
+        sheet = self._moving(u)
         V = self._sliding(sheet)
         moved = replace(sheet, V=V, x=sheet.x + h * sheet.v, X=sheet.X + h * V)
-        work = {"scripts": self._scripts(equality, inequality)}
-        if self.cloth.around.mu:
-            work["friction"] = self.cloth.kinetic(sheet) - self.cloth.kinetic(slid)
         changed, start = self.remeshed or (None, None)
         return Moved(
             self.cloth.pack(moved, self.t + h),
             remembered_impulses(inequality, self.bound.pushes, len(sheet.X)),
             changed,
             start,
-            work,
+            {"scripts": self._scripts(equality, inequality)},
             self._notes(equality, inequality),
         )
 
-    def _rubbed(self, u: Array, inequality: Array) -> tuple[Sheet, Sheet]:
-        """The sheet with its new velocities before and after friction with scripted obstacles."""
-        slid = self.cloth.unpack(self.cloth.pack(self.sheet, self.t).q, u)
-        contacts = (self.bound.pushes, inequality)
-        return slid, rubbed(slid, self.scenery, self.cloth.around, self.cloth.material.rho, contacts)
+    def _moving(self, u: Array) -> Sheet:
+        """The sheet with its new velocities."""
+        return self.cloth.unpack(self.cloth.pack(self.sheet, self.t).q, u)
 
     def _sliding(self, sheet: Sheet) -> Array:
         """Velocities in the material (n, 2) without what the rows left of them along the crease."""
@@ -145,7 +134,7 @@ def prepare(
     with clock("fill"):
         start = cloth.pack(sheet, state.t)
         n = len(start.q)
-        slip, rubbing = live_slip(cloth, sheet, scenery, bound)
+        slip, rubbing = slipping(cloth, sheet, scenery, bound)
         block = Block(
             *assemble(cloth, start, scenery, h, how.beta),
             sheet.x,

@@ -88,7 +88,7 @@ class LinearlyImplicit:
         report = _reported(solution, clock)
         if not np.isfinite(solution.u).all():
             return Step(state, memory, (report,))
-        dt = prepared.reach(solution.u, solution.inequality, h)
+        dt = prepared.reach(solution.u, h)
         if dt < h:
             return self._pieces(system, state, (dt, h - dt), memory)
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)

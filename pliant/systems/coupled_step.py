@@ -218,10 +218,8 @@ class CoupledStep:
         first, last = self._starts[part], self._starts[part + 1]
         return sp.eye(last - first, self._starts[-1], k=first, format="csr")
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
-        own = np.split(inequality, self._inequalities[1:])
-        each = zip(self.parts, self._split(u), own[: len(self.parts)], strict=True)
-        return min(part.reach(y, z, h) for part, y, z in each)
+    def reach(self, u: Array, h: float) -> float:
+        return min(p.reach(y, h) for p, y in zip(self.parts, self._split(u), strict=True))
 
     def _split(self, u: Array) -> list[Array]:
         return np.split(u, self._starts[1:-1])

@@ -45,7 +45,7 @@ class FreeStep:
         start = v[system.free]
         return Block(self._A, self._b, x, J, origin=start, w=w, guess=start)
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
+    def reach(self, u: Array, h: float) -> float:
         return h
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:

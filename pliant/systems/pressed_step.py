@@ -59,8 +59,8 @@ class Pressed:
     def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
         return self._inner.exchanged(found)
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
-        return self._inner.reach(u, inequality, h)
+    def reach(self, u: Array, h: float) -> float:
+        return self._inner.reach(u, h)
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         return self._inner.finish(u, equality, inequality, h)

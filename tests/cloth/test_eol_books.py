@@ -34,7 +34,10 @@ def books(scene):
 
 @pytest.mark.parametrize("mu", [0.0, 0.2])
 def test_hands_that_pull_cloth_over_an_edge_pay_for_its_rise_and_for_friction(mu: float) -> None:
-    """Work of hands + work of friction = change of energy + what the step takes, which is first order in h."""
+    """Work of hands + work of friction = change of energy + what the step takes, which is first order in h.
+
+    With friction that has more terms, of which some give: they fall faster than h here.
+    """
     errors = []
     for h in (4e-3, 2e-3):
         scene = replace(eol.draped_edge(cells=4, beta=0.0, pull=0.05), h=h, contact=RowContact(mu=mu))
@@ -42,8 +45,8 @@ def test_hands_that_pull_cloth_over_an_edge_pay_for_its_rise_and_for_friction(mu
         assert hands > 0.02 and (rubbed < -0.3 * hands if mu else rubbed == 0.0)
         assert hands + rubbed == pytest.approx(gained + numerical, abs=1e-12)
         errors.append(numerical / hands)
-    assert abs(errors[0]) < (0.04 if mu else 0.003)
-    assert errors[1] / errors[0] == pytest.approx(0.5, abs=0.1)
+    assert abs(errors[0]) < 0.003
+    assert errors[1] < 0.6 * errors[0] if mu else errors[1] / errors[0] == pytest.approx(0.5, abs=0.1)
 
 
 def test_a_table_that_rises_does_the_work_of_lifting() -> None:

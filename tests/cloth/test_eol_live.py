@@ -46,7 +46,7 @@ def together(cloth, state, body, mass, h, steps, g=(0.0, 0.0, 0.0)):
         q, now = prepared.cloth.pack(prepared.sheet, 0.0).q, prepared.cloth.pack(prepared.sheet, 0.0).v
         gained = prepared.cloth.momenta(q, u)[0] - prepared.cloth.momenta(q, now)[0] + mass * (v - before)
         drift = max(drift, float(np.abs(gained).max()))
-        assert prepared.reach(u, solution.inequality, h) == h
+        assert prepared.reach(u, h) == h
         moved = prepared.finish(u, solution.equality, solution.inequality, h)
         cloth, state, memory = moved.system or cloth, moved.state, moved.memory
         x = x + h * v

@@ -84,7 +84,7 @@ class Cut:
         self.inner, self.block, self.finish = inner, inner.block, inner.finish
         self.most = whole / 3
 
-    def reach(self, u, inequality, h):
+    def reach(self, u, h):
         return min(h, self.most * (1 + 1e-9))
 
 
