@@ -53,6 +53,7 @@ FAMILIES = {
     "chen": "Exponential and additive integrators, coarse meshes",
     "conjac": "Condensation",
     "muscle": "Muscle",
+    "world": "One world",
     "contact": "Contact",
     "eol": "Eulerian-on-Lagrangian cloth",
     "redmax": "Articulated bodies",

@@ -5,8 +5,8 @@
     test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
 Where the matrix is not symmetric (joints, multipliers), a Newton step need not descend along r, but |r| falls: only the
 first test of (b) then applies to it.
-(c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| halved: a residual that
-    must fall steadily gets stuck between barriers.
+(c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth: a residual
+    that must fall steadily gets stuck between barriers, and near the root the guide is not exact enough.
 """
 
 from collections.abc import Callable
@@ -72,7 +72,7 @@ class LineSearch:
         """Test (c)."""
         if not np.isfinite(trial.norm):
             return False
-        return trial.norm <= 0.5 * current.norm or guide(trial.z) <= self.armijo * trial.t * slope
+        return trial.norm <= 0.9 * current.norm or guide(trial.z) <= self.armijo * trial.t * slope
 
     def pulled(self, stage: StageLike, current: Trial, dz: Array) -> Trial | None:
         """The last resort of (b): the whole step if at its end the forces still pull along dz, dz.r(1) < 0.

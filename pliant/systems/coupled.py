@@ -173,13 +173,17 @@ class Coupled:
         return self._joined(self.each(lambda p, x, y: p.accelerated(x, y), q, f))
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
-        """M^-1 f; what closes or is tied would need forces that are found in stages and velocity steps only."""
-        if self.closures(q, v, t) is not None:
-            remedy = "use BDF1, BDF2 or LinearlyImplicit, or give the attachments a stiffness"
-            raise SceneError(
-                "this method does not see loops and ties in a mixture", where="scene.integrator", remedy=remedy
-            )
-        return self.accelerated(q, self.force(q, v, t))
+        """M^-1 (f + G^T lambda), with G a = -d(G v - rate)/dt at constant v where there are closures."""
+        a = self.accelerated(q, self.force(q, v, t))
+        rows = self.closures(q, v, t)
+        if rows is None:
+            return a
+        e = 1e-5 * self.scale / max(float(np.abs(v).max()), 1e-3 * self.scale)  # s: little of a turn, or of the way
+        ahead, behind = (self.closures(q + s * v, v, t + s) for s in (e, -e))
+        assert ahead is not None and behind is not None
+        bias = ((ahead.G @ v - ahead.rate) - (behind.G @ v - behind.rate)) / (2.0 * e)
+        X = np.stack([self.accelerated(q, g) for g in rows.G.toarray()], axis=1)
+        return a + X @ np.linalg.lstsq(rows.G @ X, -bias - rows.G @ a, rcond=1e-12)[0]
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 0.0, 1.0), psd=psd))

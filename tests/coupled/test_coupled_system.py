@@ -147,8 +147,6 @@ def test_what_cannot_be_tied_is_refused():
     twice = [pl.Attachment("weight", [0, 1], "articulated"), pl.Attachment("weight", [1], "articulated")]
     with pytest.raises(pl.SceneError, match="two attachments"):
         pl.Scene([body, hinge], attachments=twice).system()
-    with pytest.raises(pl.SceneError, match="does not see loops and ties"):
-        list(pl.simulate(pl.Scene([body, hinge], attachments=twice[:1], integrator=pl.RK4(), duration=0.01)))
 
 
 def test_rigid_bodies_need_a_closed_surface_and_a_mass():
