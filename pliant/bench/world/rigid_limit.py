@@ -72,7 +72,14 @@ def run(*, quick: bool = False) -> Table:
         shown = ", ".join(f"{s:.2f}" for s in steps)
         what = f"{name}, h = {1e3 * h:g} ms: order in 1/E from one modulus to the next"
         claims.append(Claim(what, "1", shown, bool((np.abs(steps - 1.0) < 0.25).all())))
-        claims.append(Claim(f"{name}, h = {1e3 * h:g} ms: largest E against rigid", "1e-3 of the way", f"{apart[-1]:.1e}", apart[-1] < 1e-3))
+        claims.append(
+            Claim(
+                f"{name}, h = {1e3 * h:g} ms: largest E against rigid",
+                "1e-3 of the way",
+                f"{apart[-1]:.1e}",
+                apart[-1] < 1e-3,
+            )
+        )
     met = min(r["contacts"] for r in rows)
     converged = all(r["converged"] for r in rows)
     claims += [
