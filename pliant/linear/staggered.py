@@ -20,7 +20,8 @@ from pliant.arrays import Array, IntArray
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 
 Matrix = Any
-CYCLING = 20  # turns after which impulses and limits are taken to chase each other
+CYCLING = 10  # turns after which impulses and limits are taken to chase each other, and limits go half as far
+LEAST = 1 / 64  # part of the way to new limits that is always gone
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +101,15 @@ class Staggered:
         while turn < self.iterations and change > self.tolerance:
             turn += 1
             wanted = slip.mu * np.maximum(p[pressing], 0.0)
-            limits = wanted if turn <= CYCLING else 0.5 * (limits + wanted)
+            relax = max(
+                0.5 ** ((turn + CYCLING - 1) // CYCLING - 1), LEAST
+            )  # steep limits overshoot: shorter and shorter
+            limits = limits + relax * (wanted - limits)
             low, top = np.concatenate([lower, -limits]), np.concatenate([high, limits])
             if turn == 1 and share is not None and len(share) == len(limits):
                 p[m:] = share * limits
             box = self.box.solve(W, -start, low, top, np.clip(p, low, top))
-            change = _effect(W, box.x - p) / max(_effect(W, box.x), 1e-300)
+            change = _effect(W, box.x - p) / max(relax * _effect(W, box.x), 1e-300)
             p, good = box.x, box.converged
         share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
         z = _turned(np.swapaxes(R, 1, 2), p[m:])

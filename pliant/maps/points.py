@@ -55,7 +55,8 @@ class OnPoints:
         return self.energy.value(self.points.lift(q))
 
     def gradient(self, q: Array) -> Array:
-        return self.points.jacobian(q).T @ self.energy.gradient(self.points.lift(q))
+        g = self.energy.gradient(self.points.lift(q))
+        return self.points.jacobian(q).T @ g if g.any() else np.zeros_like(q)  # nothing touches, mostly
 
     def hessian(self, q: Array, *, psd: bool = False) -> sp.csr_matrix:
         return self._pulled(self.energy.hessian, q, psd)
@@ -153,6 +154,8 @@ class ForceOnPoints:
 
 def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
     """J^T A J with sorted indices."""
+    if A.nnz == 0:
+        return sp.csr_matrix((J.shape[1], J.shape[1]))
     return _sorted(J.T @ A @ J)
 
 

@@ -38,7 +38,7 @@ class Points:
             full[self.dofs] = g
         ends = np.cumsum([0, *counts])
         blocks = [
-            part.curvature(q[s], full[a:b])
+            part.curvature(q[s], full[a:b]) if full[a:b].any() else sp.csr_matrix((s.stop - s.start,) * 2)
             for part, s, a, b in zip(self._parts, self._slices, ends[:-1], ends[1:], strict=True)
         ]
         return side_by_side(blocks)

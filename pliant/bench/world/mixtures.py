@@ -25,7 +25,7 @@ def chain(links: int = 3, v: Sequence[float] | None = None, name: str = "chain")
     bar = cuboid((0.01, 0.9 * side, 0.01), 1000.0, at(0.0, 0.5 * side, 0.0))
     parts = [Link(Free3D(), bar, name="0")]
     for k in range(1, links):
-        parts.append(Link(Revolute(axes[k % 2]), bar, parent=k - 1, frame=at(0.0, side, 0.0), name=str(k)))
+        parts.append(Link(Revolute(np.array(axes[k % 2])), bar, parent=k - 1, frame=at(0.0, side, 0.0), name=str(k)))
     rates = np.zeros(6 + links - 1)
     rates[: 0 if v is None else len(v)] = () if v is None else v
     return Articulated(parts, v=rates, name=name)

@@ -18,6 +18,7 @@ from pliant.simulate import simulate
 from pliant.systems.row_contact import RowContact
 
 G, SIDE, LENGTH, THICK = 9.81, 0.1, 0.2, 0.04
+AXIS = np.array([0.0, 1.0, 0.0])
 
 
 def compare(*, quick: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
@@ -34,7 +35,13 @@ def compare(*, quick: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
     other, theirs = _their_chain(mujoco, links, T)
     apart = float(np.linalg.norm(tip - other)) / (links * LENGTH)
     rows.append(
-        {"case": f"chain of {links}", "method": "MuJoCo, RK4", "h [ms]": 1.0, "ms per step": theirs, "tips apart": apart}
+        {
+            "case": f"chain of {links}",
+            "method": "MuJoCo, RK4",
+            "h [ms]": 1.0,
+            "ms per step": theirs,
+            "tips apart": apart,
+        }
     )
     rows.append(
         {"case": f"pile of {boxes}", "method": "MuJoCo, implicit", "h [ms]": 2.0, **_their_pile(mujoco, boxes, T)}
@@ -46,9 +53,9 @@ def compare(*, quick: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
 def _chain(links: int, T: float) -> tuple[Array, float]:
     """A chain of bars along x, hinged about y at its end, let go: its tip at T, and CPU time per step [ms]."""
     bar = cuboid((LENGTH, THICK, THICK), 1000.0, at(0.5 * LENGTH, 0.0, 0.0))
-    parts = [Link(Revolute((0.0, 1.0, 0.0)), bar, name="0")]
+    parts = [Link(Revolute(AXIS), bar, name="0")]
     for k in range(1, links):
-        parts.append(Link(Revolute((0.0, 1.0, 0.0)), bar, parent=k - 1, frame=at(LENGTH, 0.0, 0.0), name=str(k)))
+        parts.append(Link(Revolute(AXIS), bar, parent=k - 1, frame=at(LENGTH, 0.0, 0.0), name=str(k)))
     scene = Scene([Articulated(parts)], integrator=BDF2(TIGHT), gravity=(0.0, 0.0, -G), h=1e-3, duration=T)
     next(simulate(scene))  # may compile
     begun = process_time()
@@ -75,7 +82,11 @@ def _pile(boxes: int, T: float) -> dict[str, float]:
     memory: Any = last.memory
     weight = boxes * 1000.0 * SIDE**3 * G
     floor = sum(k + 1 for k in range(boxes)) / boxes * weight  # every box carries those above it
-    return {"ms per step": 1e3 * spent, "off [mm]": _off(z), "load": float(memory.part.pressed.sum()) / scene.h / floor}
+    return {
+        "ms per step": 1e3 * spent,
+        "off [mm]": _off(z),
+        "load": float(memory.part.pressed.sum()) / float(scene.h) / floor,
+    }
 
 
 def _heights(boxes: int) -> list[float]:

@@ -1,0 +1,129 @@
+"""world/cost: what a coupled step costs against the sum of its parts stepped alone.
+
+CPU time inside the integrator's steps, per step. The parts alone are the same bodies without each other: they have
+neither contacts to find nor to solve for, so that the ratio holds all that coupling adds. It is told twice: while the
+parts fly apart (what the machinery costs) and while they press and rub (what contact costs).
+"""
+
+from dataclasses import replace
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from pliant.articulated import Articulated, Link, at, cuboid
+from pliant.articulated.joints import Free3D, Revolute
+from pliant.bench.table import Claim, Table
+from pliant.bodies import Solid
+from pliant.integrators import BDF1, LinearlyImplicit
+from pliant.linear.threads import one_thread
+from pliant.maps.pins import Pin
+from pliant.materials import StableNeoHookean
+from pliant.mesh import box
+from pliant.scene import Scene
+from pliant.simulate import simulate
+from pliant.state import State, Step
+from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.row_contact import RowContact
+
+CLAIM = 1.25
+METHODS: dict[str, tuple[Any, Any]] = {
+    "BDF1, penalty": (BDF1(), PenaltyContact(mu=0.3, mu_bodies=0.3, thickness=1e-3)),
+    "velocity step, penalty": (LinearlyImplicit(), PenaltyContact(mu=0.3, mu_bodies=0.3, thickness=1e-3)),
+    "velocity step, rows": (LinearlyImplicit(), RowContact(mu=0.0, thickness=1e-3)),
+    "velocity step, rows with friction": (LinearlyImplicit(), RowContact(mu=0.3, thickness=1e-3)),
+}
+
+
+class Clocked:
+    """An integrator and what its steps took: CPU seconds and iterations, after the first two."""
+
+    def __init__(self, integrator: Any) -> None:
+        self.integrator, self.order = integrator, integrator.order
+        self.spent: list[float] = []
+        self.iterations: list[int] = []
+
+    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+        start = process_time()
+        step = self.integrator.step(system, state, h, memory)
+        self.spent.append(process_time() - start)
+        self.iterations.append(sum(r.iterations for r in step.reports))
+        return step
+
+
+def bed(cells: int) -> Solid:
+    """A soft bed of 40 x 40 x 8 cm, held from below."""
+    mesh = box((0.4, 0.4, 0.08), (cells, cells, max(cells // 4, 1))).transformed(translate=(-0.2, -0.2, -0.08))
+    held = Pin(np.flatnonzero(mesh.X[:, 2] < -0.08 + 1e-9))
+    return Solid(mesh, StableNeoHookean(2e4, 0.3), density=300.0, pins=held, name="bed")
+
+
+def arm(height: float) -> Articulated:
+    """A free chain of four flat bars that lies over the bed, falling and sliding."""
+    bar = cuboid((0.07, 0.05, 0.02), 800.0, at(0.04, 0.0, 0.0))
+    links = [Link(Free3D(), bar, frame=at(-0.16, 0.0, 0.01 + height), name="0")]
+    for k in range(1, 4):
+        links.append(
+            Link(Revolute(np.array([0.0, 1.0, 0.0])), bar, parent=k - 1, frame=at(0.08, 0.0, 0.0), name=str(k))
+        )
+    return Articulated(links, v=[0.3, 0.0, -0.2, *np.zeros(6)], name="arm")
+
+
+def run(*, quick: bool = False) -> Table:
+    cells, steps = (6, 6) if quick else (16, 12)
+    rows = []
+    for name, (integrator, contact) in METHODS.items():
+        alone = [_spent(Scene([b], integrator=integrator, h=2e-3), steps) for b in (bed(cells), arm(1.2e-3))]
+        total = sum(a["ms"] for a in alone)
+        for what, height in (("apart", 0.05), ("pressing", 1.2e-3)):
+            scene = Scene([bed(cells), arm(height)], contact=contact, integrator=integrator, h=2e-3)
+            both = _spent(scene, steps)
+            rows.append(
+                {
+                    "method": name,
+                    "parts": what,
+                    "unknowns": both["unknowns"],
+                    "contacts": both["contacts"],
+                    "bed alone [ms]": alone[0]["ms"],
+                    "arm alone [ms]": alone[1]["ms"],
+                    "coupled [ms]": both["ms"],
+                    "ratio": both["ms"] / total,
+                    "iterations alone": alone[0]["iterations"],
+                    "iterations": both["iterations"],
+                    "converged": both["converged"],
+                }
+            )
+    claims = [
+        Claim(
+            f"{r['method']}, {r['parts']}: coupled / sum of parts",
+            f"<= {CLAIM}",
+            f"{r['ratio']:.2f}",
+            r["ratio"] <= CLAIM,
+        )
+        for r in rows
+    ]
+    good = all(r["converged"] for r in rows)
+    met = all((r["contacts"] > 0) == (r["parts"] == "pressing") for r in rows)
+    claims += [
+        Claim("every step converged", "yes", str(good), good),
+        Claim("contacts where and only where parts press", "yes", str(met), met),
+    ]
+    notes = ["best of the steps after the first two, CPU time of one thread"]
+    return Table("world/cost", "A coupled step against its parts", rows, claims, notes)
+
+
+@one_thread()
+def _spent(scene: Scene, steps: int) -> dict[str, Any]:
+    """CPU time [ms] of the cheapest third of the steps, on average; iterations; contacts at the end."""
+    clocked = Clocked(scene.integrator)
+    short = replace(scene, duration=steps * float(scene.h))
+    object.__setattr__(short, "integrator", clocked)  # scenes take integrators of their own list only
+    done = list(simulate(short))
+    spent = np.sort(clocked.spent[2:])[: max(1, (steps - 2) // 3)]
+    return {
+        "ms": 1e3 * float(spent.mean()),
+        "iterations": float(np.mean(clocked.iterations[2:])),
+        "contacts": done[-1].report.contacts or 0,
+        "unknowns": len(done[-1].system.free),
+        "converged": all(s.report.converged for s in done),
+    }

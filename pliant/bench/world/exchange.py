@@ -1,0 +1,96 @@
+"""world/exchange: who did how much work on whom, in mixtures; and whether their books balance.
+
+A contact between a and b does work on both. Added up, that is its force times the relative way of the two sides: what
+the contact has not stored and rubbing has not taken is exchanged, what a loses b gains. The sum is compared with forces
+that come from the gradients of the contact energies, over the points and through the joints of the whole system.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.table import Claim, Table
+from pliant.bench.world.mixtures import TIGHT, collision, rigid_collision
+from pliant.integrators import BDF1, BDF2, LinearlyImplicit
+from pliant.simulate import simulate
+from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.row_contact import RowContact
+
+CONTACTS: dict[str, Any] = {
+    "penalty": PenaltyContact(mu=0.0, mu_bodies=0.0, thickness=1e-3),
+    "penalty, friction": PenaltyContact(mu=0.3, mu_bodies=0.3, thickness=1e-3),
+    "penalty, friction, damping": PenaltyContact(mu=0.3, mu_bodies=0.3, damping=0.2, thickness=1e-3),
+    "barrier, friction": BarrierContact(dhat=1e-3, mu=0.3),
+    "rows, friction": RowContact(mu=0.3, thickness=1e-3),
+}
+
+
+def run(*, quick: bool = False) -> Table:
+    duration = 0.012 if quick else 0.024
+    rows = []
+    for mixture in ("chain",) if quick else ("bar", "chain"):
+        for name in ("penalty, friction", "barrier, friction") if quick else CONTACTS:
+            integrator = LinearlyImplicit() if "rows" in name else BDF1(TIGHT)
+            rows.append(_row(mixture, name, integrator, 1e-3, duration))
+    steps = (1e-3, 5e-4) if quick else (1e-3, 5e-4, 2.5e-4)
+    series = {
+        (mixture, method.order): [_row(mixture, "penalty", method, h, duration) for h in steps]
+        for mixture in (("chain",) if quick else ("bar", "chain"))
+        for method in (BDF1(TIGHT), BDF2(TIGHT))
+    }
+    rows += [row for more in series.values() for row in more]
+    booked = [r for r in rows if "rows" not in r["contact"]]
+    apart, least = max(r["sum apart"] for r in booked), min(r["exchanged"] for r in booked)
+    claims = [
+        Claim("they do exchange energy (part of all)", "> 0.01", f"{least:.2g}", least > 0.01),
+        Claim("works of both sides against forces times relative ways", "1e-8", f"{apart:.1e}", apart <= 1e-8),
+    ]
+    for (mixture, order), more in series.items():
+        losses = [abs(r["numerical"]) for r in more]
+        found = float(np.polyfit(np.log(steps), np.log(losses), 1)[0])
+        what = f"{mixture}, order {order}: numerical dissipation falls with h (order)"
+        claims.append(Claim(what, f">= {order}", f"{found:.1f}", found > order - 0.3))
+    hard = [r["exchanged"] for r in rows if "rows" in r["contact"]]
+    if hard:
+        claims.append(Claim("rows: exchanges are booked", "> 0.01", f"{min(hard):.2g}", min(hard) > 0.01))
+    notes = [
+        "sum apart: |W_ab + W_ba - f . dx| of all pairs, largest of all steps, part of the work |f||dx| of the step"
+    ]
+    return Table("world/exchange", "Work between the parts of mixtures", rows, claims, notes)
+
+
+def _row(mixture: str, contact: str, integrator: Any, h: float, duration: float) -> dict[str, Any]:
+    make = rigid_collision if mixture == "bar" else collision
+    scene = make(CONTACTS[contact], integrator, h=h, duration=duration)
+    system = scene.system()
+    before = scene.initial(system)
+    apart = exchanged = lost = 0.0
+    weights = 1.0 if integrator.order <= 1 else 0.5  # of the end of a step in the books
+    scale = float(sum(system.energies(before.q, before.v, 0.0).values()))
+    for step in simulate(scene):
+        after = step.state
+        x, y = (system.touchable.lift(s.q) for s in (before, after))
+        done = size = 0.0
+        for s, weight in ((after, weights), (before, 1.0 - weights)):
+            if weight == 0.0 or isinstance(scene.contact, RowContact):
+                continue
+            placed = system.at(s, s.t)
+            p, u = system.touchable.lift(s.q), system.touchable.jacobian(s.q) @ s.v
+            pushes = [-e.energy.gradient(p) for e in placed.energy_terms]
+            f = sum(pushes) + sum(t.inner.force(p, u, s.t) for t in placed.force_terms)
+            done, size = done + weight * float(f @ (y - x)), size + weight * float(np.abs(f * (y - x)).sum())
+        booked = step.ledger.exchange
+        apart = max(apart, abs(sum(booked.values()) - done) / max(size, 1e-6 * scale))
+        exchanged += sum(max(value, 0.0) for value in booked.values())
+        lost += step.ledger.numerical
+        before = after
+    return {
+        "mixture": mixture,
+        "contact": contact,
+        "method": type(integrator).__name__,
+        "h [ms]": 1e3 * h,
+        "exchanged": exchanged / scale,
+        "sum apart": apart,
+        "numerical": lost / scale,
+    }
