@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ class Player:
     _memory: Any
     _steps: Iterator[TimeStep]
 
-    def __init__(self, source: str, settings: Sequence[str]) -> None:
+    def __init__(self, source: Any, settings: Sequence[str] = ()) -> None:
+        """``source`` names a scene, or is one."""
         self._source, self._settings = source, list(settings)
         self.scene = _patient(source, self._settings)
         self.reset()
@@ -155,7 +157,7 @@ class Player:
         return sum(self._held.energies(self.state.q, self.state.v, self.state.t).values())
 
 
-def _patient(source: str, settings: Sequence[str]) -> Any:
+def _patient(source: Any, settings: Sequence[str]) -> Any:
     """The scene with smaller steps where a step fails: hands pull harder than authors of scenes foresee."""
-    scene = load_scene(source, settings).scene
-    return adjusted(scene, {"on_failure": "substep"}, source) if scene.on_failure == "raise" else scene
+    scene = load_scene(source, settings).scene if isinstance(source, str | Path) else source
+    return adjusted(scene, {"on_failure": "substep"}, str(scene.name)) if scene.on_failure == "raise" else scene

@@ -5,7 +5,19 @@ from pliant.articulated.constraints.joints import CoupledJoints, JointLimit, Pre
 from pliant.articulated.constraints.loops import BallClosure, LoopClosure
 from pliant.articulated.constraints.rows import Constraint, Rows, RowSet
 
+CONSTRAINTS = (
+    JointLimit,
+    CoupledJoints,
+    PrescribedJoint,
+    PrescribedBody,
+    LoopClosure,
+    BallClosure,
+    FloorContact,
+    BoxContact,
+)
+
 __all__ = [
+    "CONSTRAINTS",
     "BallClosure",
     "BoxContact",
     "Constraint",

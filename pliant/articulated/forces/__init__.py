@@ -6,7 +6,10 @@ from pliant.articulated.forces.forms import Explicit, Reduced
 from pliant.articulated.forces.joint import JointSpring, JointTorque
 from pliant.articulated.forces.springs import Cable, PointSprings, SpringDamper
 
+ARTICULATED_FORCES = (PointSprings, Cable, JointSpring, JointTorque, WorldForce, BodyDamping, Explicit, Reduced)
+
 __all__ = [
+    "ARTICULATED_FORCES",
     "ArticulatedForce",
     "BodyDamping",
     "Cable",
