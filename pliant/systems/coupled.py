@@ -168,7 +168,7 @@ class Coupled:
         return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 0.0, 1.0), psd=psd))
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 1.0, 0.0)))
+        return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 1.0, 0.0), psd=False))
 
     def tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
