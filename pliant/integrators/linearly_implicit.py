@@ -24,7 +24,7 @@ from pliant.velocity_step import Block, Linearisation, MatrixChoice, VelocitySol
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StepMemory:
     """The memory of a velocity step: what the system keeps (joints: the impulses of their constraints), and the solver.
 
     A solver's memory is rebuilt or only a better start, so nothing is lost when the number of rows changes.
@@ -60,12 +60,12 @@ class LinearlyImplicit:
             remedy = "use 1, or 1/2 for the least damping that is stable for every h"
             raise SceneError(f"beta is {self.beta}", where="LinearlyImplicit.beta", remedy=remedy)
 
-    def step(self, system: Any, state: State, h: float, memory: Kept | None = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: StepMemory | None = None) -> Step:
         if not isinstance(system, Stepping):
             remedy = "give it prepare(state, h, memory, how), or use BDF1"
             raise SceneError(f"{type(system).__name__} prepares no step", where="LinearlyImplicit", remedy=remedy)
         clock = Clock()
-        kept = memory or Kept()
+        kept = memory or StepMemory()
         how = Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
         try:
             with clock("fill"):
@@ -85,9 +85,9 @@ class LinearlyImplicit:
             return self._pieces(system, state, (dt, h - dt), memory)
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, **_rubbed(block, solution)}
-        return Step(moved.state, Kept(moved.memory, solution.memory), (report,), moved.system, moved.start, work)
+        return Step(moved.state, StepMemory(moved.memory, solution.memory), (report,), moved.system, moved.start, work)
 
-    def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: Kept | None) -> Step:
+    def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: StepMemory | None) -> Step:
         """A step in two, because a mesh would have broken on the way; forces act as long as each takes."""
         first = self.step(system, state, pieces[0], memory)
         if not all(report.converged for report in first.reports):

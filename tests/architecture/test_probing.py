@@ -30,9 +30,9 @@ ALLOWED = {
 def probes(path):
     """Lines with hasattr, or getattr of a name that may be missing."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id == "hasattr" or (node.func.id == "getattr" and len(node.args) == 3):
-                yield node.lineno
+        called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if called == "hasattr" or (called == "getattr" and len(node.args) == 3):
+            yield node.lineno
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
