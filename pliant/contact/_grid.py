@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pliant.arrays import Array, IntArray
 
 
-class CellGrid(NamedTuple):
+class Grid(NamedTuple):
     """Points sorted into a hashed grid: bucket b holds the slots ``start[b]:start[b + 1]``.
 
     Of the point in each slot, ``vertex`` is its number in x, ``body`` whose it is; ``owner`` is the body of all points

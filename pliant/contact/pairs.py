@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._closest import above_triangles, candidates, hash_points, inside_tets, nearest_of_lists, normals
-from pliant.contact._grid import CellGrid, Lists, Sides, Ways
+from pliant.contact._grid import Grid, Lists, Sides, Ways
 from pliant.contact.contacts import Contacts
 from pliant.mesh.mesh import Mesh
 
@@ -90,10 +90,10 @@ class PairDetector:
         first = self._firsts(vertex, self.tet_body[tet])
         return Hits(vertex[first], tet[first], weights[first])
 
-    def _grid(self, x: Array) -> CellGrid:
+    def _grid(self, x: Array) -> Grid:
         """The touchable vertices at positions x."""
         own = self._kin[self.body[self.vertices]]
-        return CellGrid(*hash_points(x[self.vertices], self.vertices, own, self._scale, self._mask))
+        return Grid(*hash_points(x[self.vertices], self.vertices, own, self._scale, self._mask))
 
     def _firsts(self, vertex: IntArray, body: IntArray) -> IntArray:
         """The first of every combination of vertex and body met."""
@@ -138,7 +138,7 @@ class PairDetector:
     def body_at(self, x: Array, point: Array) -> int:
         """The solid body that holds ``point (3,)``; -1 when none does."""
         P, nobody = np.asarray(point, dtype=np.float64)[None, :], np.array([-1])
-        grid = CellGrid(*hash_points(P, nobody, np.array([0]), self._scale, self._mask))
+        grid = Grid(*hash_points(P, nobody, np.array([0]), self._scale, self._mask))
         slot, tet = candidates(x, self.T, np.full_like(self.tet_body, NOBODY), grid, 0.0)
         holding = tet[inside_tets(x, self.T, grid.points, slot, tet)[0]]
         return int(self.tet_body[holding[0]]) if len(holding) else -1
