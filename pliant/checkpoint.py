@@ -14,7 +14,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import h5py
 import numpy as np
@@ -24,6 +24,13 @@ from pliant.errors import RunError
 from pliant.state import State
 
 FORMAT = 1
+
+
+@runtime_checkable
+class Passing(Protocol):
+    """Something in a memory that is rebuilt instead of saved (see `pliant.state.Transient`)."""
+
+    transient: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +104,7 @@ class _Encoder:
         self._numbers: dict[int, int] = {}
 
     def node(self, value: Any, path: str) -> Any:
-        if value is None or getattr(value, "transient", False):
+        if value is None or (isinstance(value, Passing) and value.transient):
             return None
         if type(value) in (bool, int, float, str):
             return value  # JSON keeps all digits

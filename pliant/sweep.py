@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One run: the scene's name or file, its settings (``path=value``), of these the swept ones, and its folder."""
 
     scene: str
@@ -48,7 +48,7 @@ def axis(text: str) -> tuple[str, tuple[str, ...]]:
     return path.strip(), found
 
 
-def points(scene: str, over: Sequence[str], settings: Sequence[str], folder: Path) -> list[Point]:
+def points(scene: str, over: Sequence[str], settings: Sequence[str], folder: Path) -> list[SweepPoint]:
     """All combinations of the axes ``over``, the last axis fastest."""
     axes = dict(axis(text) for text in over)
     if len(axes) < len(over):
@@ -59,12 +59,12 @@ def points(scene: str, over: Sequence[str], settings: Sequence[str], folder: Pat
     for values in product(*axes.values()):
         swept = dict(zip(axes, values))
         chosen = (*settings, *(f"{path}={value}" for path, value in swept.items()))
-        made.append(Point(scene, chosen, swept, folder / _name(scene, chosen, swept)))
+        made.append(SweepPoint(scene, chosen, swept, folder / _name(scene, chosen, swept)))
     return made
 
 
 def sweep(
-    todo: Sequence[Point],
+    todo: Sequence[SweepPoint],
     *,
     workers: int = 2,
     cluster: str | None = None,
@@ -87,7 +87,7 @@ def sweep(
     return ordered
 
 
-def run_point(point: Point) -> Row:
+def run_point(point: SweepPoint) -> Row:
     """Run, resume or just read one point; its line of the table.
 
     The files of a worker that was killed a moment ago may still be locked: what it has left is tried a second time.
@@ -106,7 +106,7 @@ def run_point(point: Point) -> Row:
         return {**point.swept, "status": "failed", "folder": point.folder.name, "error": reason}
 
 
-def _taken_up(point: Point) -> Row:
+def _taken_up(point: SweepPoint) -> Row:
     from pliant.record import load, record, resume
     from pliant.record.run import CHECKPOINT, REPORT
     from pliant.scene_file import load_scene
@@ -131,7 +131,7 @@ def write_table(rows: Sequence[Row], path: Path) -> Path:
     return path
 
 
-def _row(point: Point, report: dict[str, Any]) -> Row:
+def _row(point: SweepPoint, report: dict[str, Any]) -> Row:
     return {
         **point.swept,
         "status": report["status"],
@@ -144,7 +144,7 @@ def _row(point: Point, report: dict[str, Any]) -> Row:
     }
 
 
-def _finished(todo: Sequence[Point], workers: int) -> Iterator[tuple[int, Row]]:
+def _finished(todo: Sequence[SweepPoint], workers: int) -> Iterator[tuple[int, Row]]:
     """Rows as they get ready, with their numbers. Processes are spawned: threads of kernels do not survive a fork."""
     with ProcessPoolExecutor(min(workers, len(todo)), get_context("spawn"), initializer=_one_thread) as pool:
         running = {pool.submit(run_point, point): k for k, point in enumerate(todo)}
@@ -156,7 +156,7 @@ def _finished(todo: Sequence[Point], workers: int) -> Iterator[tuple[int, Row]]:
             raise RunError("a worker process was killed", where="sweep", remedy=remedy) from error
 
 
-def _finished_elsewhere(todo: Sequence[Point], cluster: str) -> Iterator[tuple[int, Row]]:
+def _finished_elsewhere(todo: Sequence[SweepPoint], cluster: str) -> Iterator[tuple[int, Row]]:
     """The same on a cluster; its scheduler gives the points of a dead worker to another one."""
     try:
         import distributed

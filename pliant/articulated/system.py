@@ -25,7 +25,7 @@ from pliant.articulated.closures import (
     refuse_inequalities,
 )
 from pliant.articulated.constraints.rows import Constraint, Rows, Unilateral, acceleration_rhs
-from pliant.articulated.forces.base import ArticulatedForce, joined_links
+from pliant.articulated.forces.base import ArticulatedForce, Driving, joined_links
 from pliant.articulated.forces.forms import settled
 from pliant.articulated.forces.springs import PointSprings
 from pliant.articulated.islands import Islands, complex_step
@@ -312,7 +312,7 @@ class ArticulatedSystem:
         kin = self.kinematics(q, v)
         loads, drives = Loads(kin, self.quirks), Loads(kin, self.quirks)
         for force in self.forces:
-            force.add(drives if getattr(force, "drives", False) else loads, kin, t)
+            force.add(drives if isinstance(force, Driving) and force.drives else loads, kin, t)
         maximal, reduced = loads.damping_force(kin)
         return {
             "damping": float((maximal * kin.twists).sum() + reduced @ kin.v),

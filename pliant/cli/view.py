@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pliant.view import Live, Replay
+    from pliant.view import LiveView, Replay
 
 
 def view_runs(folders: Sequence[Path], host: str, port: int, *, play: bool) -> None:
@@ -17,12 +17,12 @@ def view_runs(folders: Sequence[Path], host: str, port: int, *, play: bool) -> N
 
 
 def play_scene(scene: str, settings: Sequence[str], compare: Sequence[str], host: str, port: int) -> None:
-    from pliant.view import Live
+    from pliant.view import LiveView
 
-    _serve(Live(scene, settings, compare=compare, host=host, port=port))
+    _serve(LiveView(scene, settings, compare=compare, host=host, port=port))
 
 
-def _serve(page: "Live | Replay") -> None:
+def _serve(page: "LiveView | Replay") -> None:
     print(f"{page.url}  (Ctrl-C stops)", flush=True)
     try:
         page.serve()

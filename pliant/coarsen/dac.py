@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.coarsen.ratios import rest_modes
 from pliant.errors import MaterialError
+from pliant.materials.base import OfModulus
 from pliant.systems.elastodynamics import Elastodynamics
 
 M = TypeVar("M")
@@ -27,7 +28,6 @@ def dac_factor(coarse: Elastodynamics, fine: Elastodynamics) -> float:
 
 def softened(material: M, factor: float) -> M:
     """The material with E (one value or one per element) multiplied by ``factor``."""
-    E = getattr(material, "E", None)
-    if E is None:
+    if not isinstance(material, OfModulus):
         raise MaterialError(f"{type(material).__name__} has no Young's modulus", where="softened")
-    return replace(material, E=E * factor)  # type: ignore[type-var]
+    return replace(material, E=material.E * factor)  # type: ignore[type-var]

@@ -17,7 +17,7 @@ from pliant.systems.eigenfit_modes import Start
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class FollowedModes:
     """The modes of the last step and where the factor for the next was made (None: not yet); the integrator's memory.
 
     The factor itself is made again after a restart.
@@ -42,21 +42,21 @@ class Following:
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
-    def step(self, system: Any, state: State, h: float, memory: Memory | None = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: FollowedModes | None = None) -> Step:
         inner = None if memory is None else memory.inner
         if not isinstance(system, EigenFit):
             step = self.integrator.step(system, state, h, inner)
-            return replace(step, memory=Memory(None, None, step.memory))
+            return replace(step, memory=FollowedModes(None, None, step.memory))
         near = system.near(start_of(system, memory))
         step = self.integrator.step(near, state, h, inner)
         found = near.last
         if found is None or found.start is None:  # the modes are frozen
-            return replace(step, memory=Memory(None, None, step.memory))
-        kept = Memory(found.start.U, found.start.q, step.memory, Transient(found.start.factor))
+            return replace(step, memory=FollowedModes(None, None, step.memory))
+        kept = FollowedModes(found.start.U, found.start.q, step.memory, Transient(found.start.factor))
         return replace(step, memory=kept, reports=charged(step, found.counts))
 
 
-def start_of(system: EigenFit, memory: Memory | None) -> Start | None:
+def start_of(system: EigenFit, memory: FollowedModes | None) -> Start | None:
     if memory is None or memory.U is None or memory.q is None:
         return None
     factor = memory.factor.value if memory.factor else system.factor(memory.q)

@@ -33,7 +33,7 @@ class Hits:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class ClosePairs:
     """Vertex-triangle pairs frozen at detection: the gap n . (x_p - sum_r w_r x_r) is linear in x."""
 
     nodes: IntArray  # (c, 4): vertex, triangle
@@ -48,11 +48,11 @@ class Pairs:
         gaps = (y * self.normals).sum(axis=1) - thickness
         return Contacts(self.nodes, self.weights, self.normals, gaps, np.zeros((c, 3)), np.zeros((c, 3, 3)), self.body)
 
-    def plus(self, more: "Pairs") -> "Pairs":
+    def plus(self, more: "ClosePairs") -> "ClosePairs":
         """These pairs, and those of ``more`` whose vertex does not meet the same body here already."""
         stride = max(self.body.max(initial=0), more.body.max(initial=0)) + 1
         new = ~np.isin(more.nodes[:, 0] * stride + more.body, self.nodes[:, 0] * stride + self.body)
-        return Pairs(*(np.concatenate([getattr(self, k), getattr(more, k)[new]]) for k in vars(self)))
+        return ClosePairs(*(np.concatenate([getattr(self, k), getattr(more, k)[new]]) for k in vars(self)))
 
 
 class PairDetector:
@@ -99,7 +99,7 @@ class PairDetector:
         """The first of every combination of vertex and body met."""
         return np.unique(vertex * (self.body[-1] + 1) + body, return_index=True)[1]
 
-    def detect(self, x: Array) -> Pairs:
+    def detect(self, x: Array) -> ClosePairs:
         """Every hit as a pair with the deformed triangle through which it should leave."""
         found = self.hits(x)
         rest = np.einsum("ck,ckd->cd", found.weights, self.X[self.T[found.tet]])
@@ -110,7 +110,7 @@ class PairDetector:
         keep = (triangle >= 0) & (found.vertex[:, None] != F).all(axis=1)  # its own triangle is no contact
         return self._pairs(found.vertex[keep], triangle[keep], w[keep], N[triangle[keep]])
 
-    def near(self, x: Array, reach: float) -> Pairs:
+    def near(self, x: Array, reach: float) -> ClosePairs:
         """Vertices outside, straight above a triangle within ``reach`` [m]: the nearest one per vertex and body.
 
         Sheets have two sides; the one where the vertex is counts.
@@ -127,13 +127,13 @@ class PairDetector:
         side = np.where((y * N[triangle]).sum(axis=1) < 0.0, -1.0, 1.0)[:, None]
         return self._pairs(vertex[chosen], triangle[chosen], w[chosen], (side * N[triangle])[chosen])
 
-    def _pairs(self, vertex: IntArray, triangle: IntArray, w: Array, N: Array) -> Pairs:
+    def _pairs(self, vertex: IntArray, triangle: IntArray, w: Array, N: Array) -> ClosePairs:
         """Pairs along the directions ``N``, without those on flat triangles."""
         length = np.linalg.norm(N, axis=1)
         good = length > 0.0
         vertex, triangle, w, N = vertex[good], triangle[good], w[good], N[good] / length[good, None]
         weights = np.column_stack([np.ones(len(w)), -w])
-        return Pairs(np.column_stack([vertex, self.F[triangle]]), weights, N, self.face_body[triangle])
+        return ClosePairs(np.column_stack([vertex, self.F[triangle]]), weights, N, self.face_body[triangle])
 
     def body_at(self, x: Array, point: Array) -> int:
         """The solid body that holds ``point (3,)``; -1 when none does."""
@@ -143,7 +143,7 @@ class PairDetector:
         holding = tet[inside_tets(x, self.T, grid.points, slot, tet)[0]]
         return int(self.tet_body[holding[0]]) if len(holding) else -1
 
-    def detect_along(self, x: Array, way: Array, *, slack: float, thickness: float, margin: float) -> Pairs:
+    def detect_along(self, x: Array, way: Array, *, slack: float, thickness: float, margin: float) -> ClosePairs:
         """Pairs at x, those near enough to meet, and those found where vertices would be after the ``way (n, 3)`` [m].
 
         A body that stops another one is met by the next in the same step, which velocities do not foretell: it takes

@@ -1,0 +1,31 @@
+"""Energies: one file each; `ENERGIES` lists them for the conformance tests."""
+
+from pliant.energies.attachment import Attachment
+from pliant.energies.barrier import GapBarrier, SurfaceBarrier
+from pliant.energies.bending import QuadraticBending
+from pliant.energies.dg import BZ, IP
+from pliant.energies.elastic import Elastic
+from pliant.energies.gravity import Gravity
+from pliant.energies.membrane import Membrane
+from pliant.energies.penalty import AnchoredPenalty, Penalty
+from pliant.energies.projective import HingeBending, PlaneCollision
+from pliant.energies.springs import Springs
+
+ENERGIES = (
+    Elastic,
+    Springs,
+    Membrane,
+    QuadraticBending,
+    HingeBending,
+    BZ,
+    IP,
+    Gravity,
+    Attachment,
+    Penalty,
+    AnchoredPenalty,
+    PlaneCollision,
+    GapBarrier,
+    SurfaceBarrier,
+)
+
+__all__ = [*(energy.__name__ for energy in ENERGIES), "ENERGIES"]

@@ -82,6 +82,22 @@ class Stressed(Deforming, Protocol):
 
 
 @runtime_checkable
+class Majorised(Protocol):
+    """An energy that knows a matrix L (n, n) that majorises its Hessian in every coordinate alike, at x."""
+
+    def laplacian(self, x: Array) -> sp.csr_matrix: ...
+
+
+@runtime_checkable
+class Directed(Protocol):
+    """An energy of springs whose Hessian falls into a part along their directions and one across them."""
+
+    def material_hessian(self, x: Array) -> sp.csr_matrix:
+        """The part along them, positive semidefinite."""
+        ...
+
+
+@runtime_checkable
 class Limiting(Protocol):
     """An energy that is infinite beyond some configurations."""
 

@@ -1,8 +1,8 @@
 """Obstacles in pictures: surfaces, edges and tips, where they are at any time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from pliant.contact.pose import pose_at
 from pliant.contact.sharp import Sharp
 from pliant.errors import PliantError
 from pliant.record import Run
+from pliant.simulate import Around
 
 CELLS = 32  # along a side of the patch that stands for an unbounded obstacle
 NONE = np.zeros((0, 3), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
@@ -24,6 +25,14 @@ class Shape:
     triangles: IntArray
     lines: IntArray
     moves: bool
+
+
+@runtime_checkable
+class Surrounded(Protocol):
+    """A scene with obstacles, or an integrator that moves vertices out of them."""
+
+    @property
+    def obstacles(self) -> Sequence[Any]: ...
 
 
 def scene_of(run: Run) -> Any:
@@ -42,10 +51,10 @@ def shapes_of(scene: Any, low: Array, high: Array) -> list[Shape]:
 
 
 def obstacles_of(scene: Any) -> list[Any]:
-    """The obstacles of a scene, of its integrator where that corrects the state, and of the scene it is made around."""
-    met = [*getattr(scene, "obstacles", ()), *getattr(getattr(scene, "integrator", None), "obstacles", ())]
-    around = getattr(scene, "scene", None)
-    return met + ([] if around is None else [o for o in obstacles_of(around) if all(o is not m for m in met)])
+    """The obstacles of a scene, and of its integrator where that corrects the state."""
+    if isinstance(scene, Around):
+        return obstacles_of(scene.scene)
+    return [o for thing in (scene, scene.integrator) if isinstance(thing, Surrounded) for o in thing.obstacles]
 
 
 def _shape(obstacle: Any, low: Array, high: Array) -> Shape:

@@ -1,0 +1,10 @@
+"""Forces without a potential: one file each; `FORCES` lists them for the conformance tests."""
+
+from pliant.forces.contact_damping import ContactDamping
+from pliant.forces.friction import Friction
+from pliant.forces.green import GreenDamping
+from pliant.forces.rayleigh import RayleighForce
+
+FORCES = (RayleighForce, GreenDamping, ContactDamping, Friction)
+
+__all__ = [*(force.__name__ for force in FORCES), "FORCES"]

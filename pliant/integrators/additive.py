@@ -22,6 +22,7 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Contacting, System
+from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import change_of_momentum, velocity_step
 
 Split = Callable[[Energy, Array], sp.csr_matrix | None]  # the implicit part of an energy's Hessian at x, or None
@@ -89,7 +90,7 @@ def additive_step(
 
 def implicit_parts(system: Any, q: Array, split: Split) -> list[sp.csr_matrix]:
     """The implicit parts of the Hessians; K_H is their sum."""
-    if not hasattr(system, "weighted_sum"):
+    if not isinstance(system, Elastodynamics):
         raise SceneError(
             f"{type(system).__name__} does not tell its energies apart",
             where="additive integrator",

@@ -31,7 +31,7 @@ DENSE = 300  # up to this many coordinates the growth of J is computed densely
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class EREMemory:
     """What is cheaper to rebuild than to save: after a restart it is None."""
 
     mass: Transient | None = None
@@ -64,7 +64,7 @@ class ERE:
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
-        kept = memory or Memory()
+        kept = memory or EREMemory()
         with clock("fill"):
             linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=self.project == "always")
             mass = kept.mass
@@ -86,7 +86,7 @@ class ERE:
         report = SolveReport(
             not message, result.substeps, result.error, self.tolerance, counts, clock.totals(), message=message
         )
-        return Step(advanced(system, state, h, dq, dv, linear.scripted), Memory(mass, analysis), (report,))
+        return Step(advanced(system, state, h, dq, dv, linear.scripted), EREMemory(mass, analysis), (report,))
 
 
 def tame(system: System, state: State, h: float, analysis: Any) -> tuple[bool, Any]:

@@ -25,7 +25,7 @@ from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, Ve
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StepMemory:
     """The memory of a velocity step: what the system keeps (joints: the impulses of their constraints), and the solver.
 
     A solver's memory is rebuilt or only a better start, so nothing is lost when the number of rows changes.
@@ -65,12 +65,12 @@ class LinearlyImplicit:
             remedy = "use 1, or 1/2 for the least damping that is stable for every h"
             raise SceneError(f"beta is {self.beta}", where="LinearlyImplicit.beta", remedy=remedy)
 
-    def step(self, system: Any, state: State, h: float, memory: Kept | None = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: StepMemory | None = None) -> Step:
         if not isinstance(system, Stepping):
             remedy = "give it prepare(state, h, memory, how), or use BDF1"
             raise SceneError(f"{type(system).__name__} prepares no step", where="LinearlyImplicit", remedy=remedy)
         clock = Clock()
-        kept = memory or Kept()
+        kept = memory or StepMemory()
         how = Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
         try:
             with clock("fill"):
@@ -96,10 +96,10 @@ class LinearlyImplicit:
         traded = prepared.exchanged(solution) if isinstance(prepared, Trading) else {}
         if moved.notes:
             report = replace(report, history=(dict(moved.notes),))
-        kept = Kept(moved.memory, solution.memory)
+        kept = StepMemory(moved.memory, solution.memory)
         return Step(moved.state, kept, (report,), moved.system, moved.start, work, traded)
 
-    def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: Kept | None) -> Step:
+    def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: StepMemory | None) -> Step:
         """A step in two, because a mesh would have broken on the way; forces act as long as each takes."""
         first = self.step(system, state, pieces[0], memory)
         if not all(report.converged for report in first.reports):

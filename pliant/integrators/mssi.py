@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.energies.base import Energy
+from pliant.energies.base import Directed, Energy
 from pliant.integrators.additive import additive_step
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
@@ -20,8 +20,7 @@ from pliant.systems.base import System
 
 def material_stiffness(energy: Energy, x: Array) -> sp.csr_matrix | None:
     """The part of the Hessian along the springs; all of it for energies that are not split."""
-    split = getattr(energy, "material_hessian", None)
-    return energy.hessian(x, psd=True) if split is None else split(x)
+    return energy.material_hessian(x) if isinstance(energy, Directed) else energy.hessian(x, psd=True)
 
 
 @dataclass(frozen=True)

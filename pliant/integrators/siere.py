@@ -47,7 +47,7 @@ SINGULAR = -0.5  # h^2 lam below which the right-hand side is made orthogonal to
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class SIEREMemory:
     """The block of the last step, how many of its vectors are captured, and what is cheaper to rebuild than to save."""
 
     U: Array
@@ -100,11 +100,11 @@ class SIERE:
         counts = Counts(1, fills, int(factor.analysed), fills, 1 + modes.solves)
         message = "" if finite else "not finite: reduce h, project K or capture more modes"
         report = SolveReport(finite, modes.blocks, modes.error, self.tolerance, counts, clock.totals(), message=message)
-        kept = Memory(modes.U, captured, factor.memory, Transient(x.mass))
+        kept = SIEREMemory(modes.U, captured, factor.memory, Transient(x.mass))
         return Step(advanced(system, state, h, dq, dv, x.scripted), kept, (report,))
 
     def _factored(
-        self, system: System, state: State, h: float, memory: Memory | None, clock: Clock
+        self, system: System, state: State, h: float, memory: SIEREMemory | None, clock: Clock
     ) -> tuple["Matrices", Factor, int]:
         """The step's matrices and the factor of A, projected as asked; and how many times A was filled."""
         mass, analysis = (memory.mass or Transient(None), memory.analysis) if memory else (Transient(None), None)
@@ -121,7 +121,7 @@ class SIERE:
         with clock("factor"):
             return x, self.linear.factor(x.A, analysis), 2
 
-    def _modes(self, x: "Matrices", factor: Factor, memory: Memory | None) -> tuple[Tracked, int]:
+    def _modes(self, x: "Matrices", factor: Factor, memory: SIEREMemory | None) -> tuple[Tracked, int]:
         """The captured modes with their guards and the linearly implicit step; and how many are captured."""
         n = len(x.f)
         if self.s == 0:

@@ -18,7 +18,7 @@ from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.kernels import supernodal as kernels
 from pliant.kernels.blas import routines
 from pliant.linear.cholesky import Analysis, Cholesky
-from pliant.linear.supernodal import Layout
+from pliant.linear.supernodal import SupernodalLayout
 from pliant.linear.threads import one_thread
 
 USABLE_PIVOT = 0.1  # a diagonal entry of the extrapolated factor below this part of L's makes it useless
@@ -30,7 +30,7 @@ class ExtrapolatedFactor:
     inner = 0
     backend = "supernodal"
 
-    def __init__(self, layout: Layout, panels: Array, memory: Analysis, analysed: bool) -> None:
+    def __init__(self, layout: SupernodalLayout, panels: Array, memory: Analysis, analysed: bool) -> None:
         self.memory, self.analysed = memory, analysed
         self._layout, self._panels = layout, panels
 
@@ -43,7 +43,7 @@ class ExtrapolatedFactor:
 class FactorRate:
     """L and Ldot of one matrix in the same panels; ``memory`` and ``analysed`` as in a `Factor`."""
 
-    layout: Layout
+    layout: SupernodalLayout
     panels: Array
     rates: Array
     memory: Analysis

@@ -145,7 +145,7 @@ def _programme(P: Matrix, q: Array, equality: Rows | None, inequality: Rows | No
 
 def _matrix(S: Matrix, dense: bool) -> Matrix:
     if dense:
-        return np.asarray(S.toarray() if hasattr(S, "toarray") else S, dtype=np.float64)
+        return np.asarray(S.toarray() if sp.issparse(S) else S, dtype=np.float64)
     return sp.csc_matrix(S, dtype=np.float64)
 
 

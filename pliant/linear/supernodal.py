@@ -19,7 +19,7 @@ from pliant.linear.threads import one_thread
 
 
 @dataclass(frozen=True)
-class Layout:
+class SupernodalLayout:
     """How one pattern is stored in panels: ``entries`` of A's CSR values go to ``position`` in the panels."""
 
     structure: Structure
@@ -28,11 +28,11 @@ class Layout:
     free: list[bytearray] = field(default_factory=list, repr=False, compare=False)  # storage of factors that are gone
 
     @staticmethod
-    def of(indptr: np.ndarray, indices: np.ndarray) -> "Layout":
+    def of(indptr: np.ndarray, indices: np.ndarray) -> "SupernodalLayout":
         """The layout of a full symmetric pattern with sorted indices."""
         structure = analyse(indptr, indices)
         place = np.argsort(structure.order)
-        return Layout(
+        return SupernodalLayout(
             structure, *supernodes.entry_positions(indptr, indices, structure.order, place, *structure.panels)
         )
 
@@ -84,12 +84,12 @@ class Supernodal:
         threads: int = 1,
         *,
         single: bool = False,
-        layout: Layout | None = None,
+        layout: SupernodalLayout | None = None,
     ) -> None:
         del threads  # one, always: the sums must not depend on it
         self.name = "single" if single else "supernodal"
         self.pattern, self.single = (indptr, indices), single
-        self.layout = layout or Layout.of(indptr, indices)
+        self.layout = layout or SupernodalLayout.of(indptr, indices)
         self.L = self.layout.panels(np.float32 if single else np.float64)
 
     def twin(self) -> "Supernodal":

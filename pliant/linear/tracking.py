@@ -66,7 +66,7 @@ def track(pencil: Pencil, start: Array, s: int, rider: Array, *, tolerance: floa
     MU = pencil.M(start)
     both = pencil.solve(np.column_stack([MU, rider]))
     Y, y = np.ascontiguousarray(both[:, :-1]), both[:, -1]
-    basis, change = Basis(start, MU, pencil.K(start)).widened(pencil, Y, pencil.image(MU, Y))
+    basis, change = TrackedBasis(start, MU, pencil.K(start)).widened(pencil, Y, pencil.image(MU, Y))
     lam, U = basis.ritz(p)
     used = 1
     while used < blocks and change[:s].max(initial=0.0) > tolerance and basis.B.shape[1] + p <= n:
@@ -80,14 +80,14 @@ def track(pencil: Pencil, start: Array, s: int, rider: Array, *, tolerance: floa
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class TrackedBasis:
     """Vectors and their images under M and K; M-orthonormal up to round-off, which `ritz` takes into account."""
 
     B: Array
     MB: Array
     KB: Array
 
-    def widened(self, pencil: Pencil, Y: Array, KY: Array | None = None) -> tuple["Basis", Array]:
+    def widened(self, pencil: Pencil, Y: Array, KY: Array | None = None) -> tuple["TrackedBasis", Array]:
         """With the part of Y outside, M-orthonormal; and the size of that part relative to Y, per column.
 
         ``KY`` may be given for the first block; further ones are too close to the basis for it to keep its digits.
@@ -111,7 +111,7 @@ class Basis:
             if not keep.any() or (first and d[keep][0] > ORTHOGONAL**2):
                 break
         KY = pencil.K(Y) if KY is None else KY
-        return Basis(*(np.hstack(pair) for pair in ((self.B, Y), (self.MB, MY), (self.KB, KY)))), change
+        return TrackedBasis(*(np.hstack(pair) for pair in ((self.B, Y), (self.MB, MY), (self.KB, KY)))), change
 
     def ritz(self, p: int) -> tuple[Array, Array]:
         """The p lowest Ritz values and vectors, M-orthonormal."""

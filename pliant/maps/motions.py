@@ -232,6 +232,9 @@ class Track:
         return (self.frames[k + 1, :3, 3] - self.frames[k, :3, 3]) / h, Rotation.from_matrix(turn).as_rotvec() / h
 
 
+MOTIONS = (Shake, Keyframes, Phases, Track)
+
+
 def _interval(times: Array, t: float) -> int | None:
     """The interval [times_k, times_(k+1)) that t lies in; None before the first and from the last on."""
     k = int(np.searchsorted(times, t + SAME_TIME, side="right")) - 1

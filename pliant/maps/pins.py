@@ -87,6 +87,9 @@ class Pins:
         return out
 
 
+MAPS = (Pins,)
+
+
 def _require_fit(motion: Motion, X: Array, where: str) -> None:
     """Refuse a motion that does not fit the dimension of the vertices, before the first step does."""
     try:

@@ -198,3 +198,7 @@ class TieSprings:
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         return self._H
+
+
+POINT_ENERGIES = (OnPoints, TieSprings)
+POINT_FORCES = (ForceOnPoints,)

@@ -4,7 +4,6 @@ Parameters are numbers or one value per element. A density is written once, in i
 the functions `psi`, `piola` and `tangent` below evaluate any of them on batches through the very kernels that simulate.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -62,11 +61,32 @@ class Material(Protocol):
 
 
 @runtime_checkable
+class OfModulus(Protocol):
+    """A material given by Young's modulus [Pa], and perhaps by more."""
+
+    E: Parameter
+
+
+@runtime_checkable
 class Isotropic(Protocol):
     """A material given by Young's modulus [Pa] and Poisson's ratio."""
 
     E: Parameter
     nu: Parameter
+
+
+@runtime_checkable
+class Weighted(Protocol):
+    """A density that is a squared distance to a set, w/2 |F - p|^2, and knows its weight w [Pa]."""
+
+    def weight(self) -> Parameter: ...
+
+
+@runtime_checkable
+class OfTerms(Protocol):
+    """What can be added to a material."""
+
+    def terms(self) -> tuple[tuple[Density, Array], ...]: ...
 
 
 def summands(material: Any) -> tuple[Any, ...]:
@@ -262,7 +282,6 @@ class Sum:
 
 def plus(material: Any, other: Any) -> Sum:
     """Sum of two materials, flat."""
-    if not hasattr(other, "terms"):
+    if not isinstance(other, OfTerms):
         raise MaterialError(f"{type(material).__name__} + {other!r}", remedy="add a material to a material")
-    parts: Sequence[Any] = [material, other]
-    return Sum(tuple(p for part in parts for p in getattr(part, "materials", (part,))))
+    return Sum((*summands(material), *summands(other)))

@@ -96,20 +96,20 @@ def chain(n: int, length: float = 1.0) -> Mesh:
 
 
 @dataclass(frozen=True)
-class Grid:
+class PaperGrid:
     """Size [m] and cells of a bar."""
 
     size: tuple[float, float, float]
     cells: tuple[int, int, int]
 
 
-def _cubic(length: float, *cells: int) -> Grid:
+def _cubic(length: float, *cells: int) -> PaperGrid:
     nx, ny, nz = cells
-    return Grid((length, length * ny / nx, length * nz / nx), (nx, ny, nz))
+    return PaperGrid((length, length * ny / nx, length * nz / nx), (nx, ny, nz))
 
 
 PAPER_BARS = {
-    "BAR": Grid((0.3, 0.1, 0.1), (44, 14, 14)),  # [QLB2021, Table 1]: 10,125 vertices, 51,744 tets, 3 kg
+    "BAR": PaperGrid((0.3, 0.1, 0.1), (44, 14, 14)),  # [QLB2021, Table 1]: 10,125 vertices, 51,744 tets, 3 kg
     "TWIST": _cubic(0.15, 20, 6, 6),  # [ConJac2020, Table 1]: 1,029 / 4,320
     "HETERO": _cubic(0.15, 34, 12, 12),  # 5,915 / 29,376
     "ANISO": _cubic(0.15, 38, 12, 12),  # 6,591 / 32,832

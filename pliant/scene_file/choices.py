@@ -44,7 +44,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.articulated import PCG, TREE_INTEGRATORS, Dense, Sparse
     from pliant.articulated.body import Articulated, Rigid
     from pliant.articulated.constraints import CONSTRAINTS
-    from pliant.articulated.forces import FORCES
+    from pliant.articulated.forces import ARTICULATED_FORCES
     from pliant.articulated.joint_contacts import JOINT_CONTACTS
     from pliant.articulated.joints import JOINTS
     from pliant.bodies import DAMPINGS, Membrane, Solid, SpringNet
@@ -86,7 +86,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "edge rule": typing.get_args(EdgeRule),
         "joint": _types(JOINTS),
         "shape": SHAPES,
-        "link force": FORCES,
+        "link force": ARTICULATED_FORCES,
         "link constraint": CONSTRAINTS,
         "joint contact": JOINT_CONTACTS,
         "function": FUNCTIONS,

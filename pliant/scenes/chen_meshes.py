@@ -14,7 +14,7 @@ from pliant.scenes import chen_shapes
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundMesh:
     """A mesh and where it comes from; ``own`` is False for a stand-in."""
 
     mesh: Mesh
@@ -40,7 +40,7 @@ STAND_INS: dict[str, Callable[[], Mesh]] = {
 }
 
 
-def thesis_mesh(name: str, size: float | None = None) -> Found:
+def thesis_mesh(name: str, size: float | None = None) -> FoundMesh:
     """The mesh called ``name``, its bounding box diagonal scaled to ``size`` [m] when given."""
     path = _path(name)
     if path is not None:
@@ -49,7 +49,7 @@ def thesis_mesh(name: str, size: float | None = None) -> Found:
         mesh, note = STAND_INS[name](), f"{name}: a procedural stand-in, the thesis's mesh is not here"
     if size is not None:
         mesh = mesh.transformed(scale=size / mesh.size)
-    return Found(mesh, path is not None, f"{note} ({len(mesh.X)} vertices, {len(mesh.T)} tets)")
+    return FoundMesh(mesh, path is not None, f"{note} ({len(mesh.X)} vertices, {len(mesh.T)} tets)")
 
 
 def _path(name: str) -> Path | None:

@@ -1,7 +1,7 @@
 """What a nonlinear solver is: something that finds the root of a stage and says honestly whether it did."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -10,6 +10,13 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.errors import SceneError, require_count
 from pliant.state import SolveReport
+
+
+@runtime_checkable
+class OfSystem(Protocol):
+    """A stage of a system, whose energies a solver may want to see."""
+
+    system: Any
 
 
 class StageLike(Protocol):
@@ -134,10 +141,10 @@ LEAST = {"m": 0, "max_iterations": 1, "refresh": 1, "quasi": 0, "worth": 1, "fix
 
 def check_options(solver: Any) -> None:
     """The ``__post_init__`` of solvers: counts are whole numbers, tolerances what they should be."""
-    for name, least in LEAST.items():
-        value = getattr(solver, name, None)
-        if value is not None:
-            require_count(value, least, f"{type(solver).__name__}.{name}")
+    for f in fields(solver):
+        value = getattr(solver, f.name)
+        if f.name in LEAST and value is not None:
+            require_count(value, LEAST[f.name], f"{type(solver).__name__}.{f.name}")
     if not isinstance(solver.tolerance, Tolerance):
         where, remedy = f"{type(solver).__name__}.tolerance", "give Tolerance(relative=1e-8), say"
         raise SceneError(f"tolerance is {solver.tolerance!r}", where=where, remedy=remedy)

@@ -67,7 +67,7 @@ class Function:
         return float("inf")
 
 
-class Inverse(Protocol):
+class InverseHessian(Protocol):
     """An approximation of the inverse Hessian that learns from accepted steps."""
 
     def apply(self, r: Array) -> Array: ...
@@ -121,7 +121,12 @@ class LimitedInverse:
 
 
 def descend(
-    stage: StageLike, guess: Array, inverse: Inverse, search: StrongWolfe, tolerance: Tolerance, max_iterations: int
+    stage: StageLike,
+    guess: Array,
+    inverse: InverseHessian,
+    search: StrongWolfe,
+    tolerance: Tolerance,
+    max_iterations: int,
 ) -> Solution:
     """z <- z - a H r with a by strong Wolfe; falls back to -M^-1 r where H r does not descend."""
     clock = Clock()

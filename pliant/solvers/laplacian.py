@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.attachment import Attachment
-from pliant.energies.base import Energy
+from pliant.energies.base import Energy, Majorised
 from pliant.energies.bending import QuadraticBending
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import Gravity
@@ -23,7 +23,7 @@ from pliant.energies.membrane import Membrane
 from pliant.energies.projective import HingeBending
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
-from pliant.materials.base import Material
+from pliant.materials.base import Material, Weighted, summands
 
 WINDOW = 0.1  # stretches 1 +- this enter the slope
 
@@ -31,9 +31,8 @@ WINDOW = 0.1  # stretches 1 +- this enter the slope
 @singledispatch
 def laplacian(energy: Energy, x: Array, n: int) -> sp.csr_matrix:
     """L (n, n) of an energy on n vertices; it depends on the flat coordinates x unless the energy `is_constant`."""
-    own = getattr(energy, "laplacian", None)
-    if own is not None:
-        return own(x)
+    if isinstance(energy, Majorised):
+        return energy.laplacian(x)
     d = len(x) // n
     H = energy.hessian(x, psd=True)
     total = sp.csr_matrix((n, n))
@@ -100,10 +99,10 @@ def slope(material: Material, window: float = WINDOW) -> Array:
     Squared distances say it themselves (``weight``); for others it is the slope of the stress-stretch curve around
     rest, other stretches at 1, the largest over the three axes, by Gauss quadrature with 8 points.
     """
-    parts = getattr(material, "materials", (material,))
+    parts = summands(material)
     if len(parts) > 1:
         return sum((slope(part, window) for part in parts), start=np.zeros(1))
-    if hasattr(material, "weight"):
+    if isinstance(material, Weighted):
         return np.atleast_1d(material.weight())
     m = max(len(values) for _, values in material.terms())
     points, weights = np.polynomial.legendre.leggauss(8)

@@ -5,8 +5,8 @@
     test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
 Where the matrix is not symmetric (joints, multipliers), a Newton step need not descend along r, but |r| falls: only the
 first test of (b) then applies to it.
-(c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth: a residual
-    that must fall steadily gets stuck between barriers, and near the root the guide is not exact enough.
+(c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth: a
+    residual that must fall steadily gets stuck between barriers, and near the root the guide is not exact enough.
 """
 
 from collections.abc import Callable

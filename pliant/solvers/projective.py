@@ -21,7 +21,7 @@ from pliant.energies.base import Energy
 from pliant.errors import SceneError
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
+from pliant.solvers.base import OfSystem, Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.laplacian import is_constant, laplacian
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, start_trial
@@ -139,7 +139,7 @@ class PD:
 
     def _matrix(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[GlobalMatrix, Counts]:
         """The kept factor if it still belongs to this stage, else a new one, counted."""
-        system: Any = getattr(stage, "system", None)
+        system: Any = stage.system if isinstance(stage, OfSystem) else None
         composed = isinstance(system, Composed)
         if not composed:
             raise SceneError("the stage has no list of energies", where="PD", remedy="use newton, qlb or lbfgs")

@@ -169,7 +169,7 @@ class CondensedStep:
         free, inside, v = self.now.system.free, self.now.inside, self.now.state.v
         return np.concatenate([v[inside[self._local.condensed.dynamic]], v[np.setdiff1d(free, inside)]])
 
-    def reach(self, u: Array, inequality: Array, h: float) -> float:
+    def reach(self, u: Array, h: float) -> float:
         return h
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:

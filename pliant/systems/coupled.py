@@ -16,7 +16,6 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
-from pliant.errors import SceneError
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, hessians_of
 from pliant.pattern import added, side_by_side
 from pliant.state import State
@@ -189,7 +188,7 @@ class Coupled:
         return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 0.0, 1.0), psd=psd))
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 1.0, 0.0)))
+        return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 1.0, 0.0), psd=False))
 
     def tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None

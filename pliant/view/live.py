@@ -27,7 +27,7 @@ HAND = (210, 120, 20)
 PLOT_EVERY = 0.25  # seconds between drawings of the curves
 
 
-class Live:
+class LiveView:
     """A page that runs a scene, and for each of ``compare`` (settings such as integrator=siere) another beside it.
 
     All runs share the clock, the material and h. What the page asks for is done between two steps.

@@ -2,19 +2,20 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.checkpoint import Checkpoint
+from pliant.checkpoint import Checkpoint, Topology
 from pliant.export.clip import Picture, Skin, own_skin
 from pliant.record.channels import frame_of, known_channels, topology_of
 from pliant.scene_file import load_scene
 from pliant.scene_file.build import adjusted
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import State
-from pliant.systems.base import Eulerian, Gripped, Pullable, Reshaping
+from pliant.systems.base import Eulerian, Gripped, Pullable
 
 REMEMBERED = 400  # steps in the curves
 GRIP = 3.0  # Hz: a hand holds the whole body like a spring on which it swings so fast
@@ -32,9 +33,11 @@ class Player:
 
     state: State
     _memory: Any
+    _changed: Topology | None  # events that have happened, meshes that have changed
     _steps: Iterator[TimeStep]
 
-    def __init__(self, source: str, settings: Sequence[str]) -> None:
+    def __init__(self, source: Any, settings: Sequence[str] = ()) -> None:
+        """``source`` names a scene, or is one."""
         self._source, self._settings = source, list(settings)
         self.scene = _patient(source, self._settings)
         self.reset()
@@ -56,7 +59,7 @@ class Player:
         if list(settings) == self._settings:
             return
         scene = _patient(self._source, settings)
-        system, point = beginning(scene, Checkpoint(0, self.state, None, self._topology()))
+        system, point = beginning(scene, Checkpoint(0, self.state, None, self._changed))
         self._settings, self.scene, self._system = list(settings), scene, system
         self._held = system if self._hand is None else system.pulled(*self._hand)
         self._begin(point)
@@ -82,7 +85,7 @@ class Player:
         self._hand = hand
         self._held = self._system if hand is None else self._system.pulled(*hand)
         self.worked += self._energy() - before
-        self._begin(Checkpoint(self._index, self.state, self._memory))
+        self._begin(Checkpoint(self._index, self.state, self._memory, self._changed))
 
     @property
     def hand(self) -> Array | None:
@@ -97,9 +100,10 @@ class Player:
         """One time step."""
         step = next(self._steps, None)
         if step is None:  # the end of the scene: go on from here
-            self._begin(Checkpoint(0, self.state, self._memory, self._topology()))
+            self._begin(Checkpoint(0, self.state, self._memory, self._changed))
             step = next(self._steps)
         self._index, self.state, self._memory, self.last = step.index, step.state, step.memory, step
+        self._changed = step.topology
         if step.system is not self._held:
             self._system = self._held = step.system  # the topology has changed
             if isinstance(step.system, Gripped):
@@ -144,18 +148,14 @@ class Player:
     # ------------------------------------------------------------------------------------------------ the run
 
     def _begin(self, point: Checkpoint) -> None:
-        self._index, self.state, self._memory = point.step, point.state, point.memory
+        self._index, self.state, self._memory, self._changed = point.step, point.state, point.memory, point.topology
         self._steps = simulate(self.scene, start=point, system=self._held)
-
-    def _topology(self) -> Any:
-        """What a scene with a changing mesh needs to go on."""
-        return self._system.topology() if isinstance(self._system, Reshaping) else None
 
     def _energy(self) -> float:
         return sum(self._held.energies(self.state.q, self.state.v, self.state.t).values())
 
 
-def _patient(source: str, settings: Sequence[str]) -> Any:
+def _patient(source: Any, settings: Sequence[str]) -> Any:
     """The scene with smaller steps where a step fails: hands pull harder than authors of scenes foresee."""
-    scene = load_scene(source, settings).scene
-    return adjusted(scene, {"on_failure": "substep"}, source) if scene.on_failure == "raise" else scene
+    scene = load_scene(source, settings).scene if isinstance(source, str | Path) else source
+    return adjusted(scene, {"on_failure": "substep"}, str(scene.name)) if scene.on_failure == "raise" else scene

@@ -18,10 +18,10 @@ LAYERS = [
     {"solvers", "stage"},
     {"integrators", "coarsen"},
     {"bodies", "articulated", "cloth", "xpbd"},
-    {"scene", "events", "loads", "attachments", "fitting"},
+    {"scene", "events", "loads", "attachments", "fitting", "choices"},
     {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"scenes"},
-    {"plots", "export", "view", "bench", "sweep"},
+    {"plots", "export", "view", "bench", "sweep", "testing"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear import Cholesky, dchol, dchol_difference
 from pliant.linear.ordering import _minimum_degree, group_graph, groups
-from pliant.linear.supernodal import Layout
+from pliant.linear.supernodal import SupernodalLayout
 from pliant.linear.symbolic import analyse
 
 MATRICES = [lattice(), lattice((1, 1, 1)), scattered(), scattered(200, density=0.01), sp.csr_matrix(np.eye(6) * 2.0)]
@@ -73,7 +73,7 @@ def test_supernodes_cover_the_fill_of_elimination():
 
 def test_every_entry_of_the_lower_triangle_has_its_place():
     A = scattered(80)
-    layout = Layout.of(A.indptr, A.indices)
+    layout = SupernodalLayout.of(A.indptr, A.indices)
     panels = layout.panels()
     layout.fill(panels, A.data[layout.entries])
     assert np.array_equal(layout.matrix(panels).toarray(), np.tril(permuted(A, layout.structure.order)))

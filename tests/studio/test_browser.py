@@ -15,7 +15,7 @@ import imageio.v2 as imageio
 import numpy as np
 import pytest
 
-from pliant.view import Live, Replay
+from pliant.view import LiveView, Replay
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
@@ -98,7 +98,7 @@ def pieces(mask):
 
 
 def test_a_live_page_plays_listens_and_can_be_pulled(served, opened):
-    live = served(lambda port: Live("cantilever", ["parameters.cells=1"], compare=["integrator=bdf1"], port=port))
+    live = served(lambda port: LiveView("cantilever", ["parameters.cells=1"], compare=["integrator=bdf1"], port=port))
     page, shot = opened(live)
     before = shot("live-start")
     assert pieces(body(before)) == 2  # both runs

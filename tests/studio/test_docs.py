@@ -35,7 +35,11 @@ def test_the_page_is_true(page):
         assert hasattr(pliant, name), name
 
 
-@pytest.mark.parametrize("page", [*sorted((DOCS / "methods").glob("*.md")), DOCS / "world.md"], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page",
+    [*sorted((DOCS / "methods").glob("*.md")), DOCS / "world.md", DOCS / "extending.md"],
+    ids=lambda p: p.name,
+)
 def test_the_python_of_a_page_runs(page):
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
         exec(compile(block, page.name, "exec"), {})

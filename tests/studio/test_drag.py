@@ -8,7 +8,7 @@ import pytest
 from pliant.bench.eol.march import march
 from pliant.scene_file import load_scene
 from pliant.simulate import beginning, simulate
-from pliant.view import Live
+from pliant.view import LiveView
 from pliant.view.player import Player
 
 
@@ -140,7 +140,7 @@ def test_the_mouse_holds_the_nearest_vertex_and_lets_go():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    live = Live("cantilever", ["parameters.cells=1"], port=port)
+    live = LiveView("cantilever", ["parameters.cells=1"], port=port)
     try:
         (player,) = live.players
         vertex = tip(player)

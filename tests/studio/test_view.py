@@ -15,7 +15,7 @@ from pliant.cli.app import app
 from pliant.errors import MissingDependency, RunError
 from pliant.export.colours import palette
 from pliant.simulate import simulate
-from pliant.view import Live, Replay
+from pliant.view import LiveView, Replay
 from pliant.view.drawing import Style, legend
 from pliant.view.player import Player
 
@@ -120,7 +120,7 @@ def test_without_viser_the_remedy_is_named(run, monkeypatch):
 
 @pytest.fixture
 def live(port):
-    shown = Live("cantilever", ["parameters.cells=1"], port=port)
+    shown = LiveView("cantilever", ["parameters.cells=1"], port=port)
     yield shown
     shown.stop()
 
@@ -173,7 +173,7 @@ def test_a_wrong_choice_is_told_on_the_page(live):
 
 def test_two_integrators_share_one_clock(port):
     """The second run is what a run of its own would be; both are drawn, plotted and told of."""
-    live = Live("cantilever", ["parameters.cells=1"], compare=["integrator=bdf1"], port=port)
+    live = LiveView("cantilever", ["parameters.cells=1"], compare=["integrator=bdf1"], port=port)
     try:
         alone = [step.state for _, step in zip(range(4), simulate(live.players[1].scene))]
         live._play.value = True
@@ -213,7 +213,7 @@ def test_every_channel_that_is_offered_exists(scene):
 
 
 def test_a_run_that_fails_stops_and_the_other_goes_on(port):
-    live = Live("cantilever", ["parameters.cells=1"], compare=["integrator=explicit-euler"], port=port)
+    live = LiveView("cantilever", ["parameters.cells=1"], compare=["integrator=explicit-euler"], port=port)
     try:
         live._play.value = True
         for _ in range(200):

@@ -6,10 +6,13 @@ from pliant.articulated.forces.forms import Explicit, Reduced
 from pliant.articulated.forces.joint import JointSpring, JointTorque, Servo
 from pliant.articulated.forces.springs import Cable, PointSprings, SpringDamper
 
-FORCES = (JointSpring, JointTorque, BodyDamping, WorldForce, PointSprings, Cable, Explicit, Reduced)
+ARTICULATED_FORCES = (
+    *(PointSprings, Cable, JointSpring, JointTorque, Servo),
+    *(WorldForce, BodyDamping, Explicit, Reduced),
+)
 
 __all__ = [
-    "FORCES",
+    "ARTICULATED_FORCES",
     "ArticulatedForce",
     "BodyDamping",
     "Cable",

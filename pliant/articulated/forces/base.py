@@ -1,6 +1,6 @@
 """What a force on an articulated system is."""
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from pliant.arrays import IntArray
 from pliant.articulated.loads import Loads
@@ -21,6 +21,20 @@ class ArticulatedForce(Protocol):
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         """Its energy, zero if it has none."""
         ...
+
+
+@runtime_checkable
+class Driving(Protocol):
+    """A force that puts energy in, or may: its work is booked as that of drives, not of dampers."""
+
+    drives: ClassVar[bool]
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A force with lengths that depend on the initial configuration: ``at`` fills them in."""
+
+    def at(self, kin: Kinematics) -> Any: ...
 
 
 @runtime_checkable

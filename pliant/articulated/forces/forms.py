@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.arrays import IntArray
-from pliant.articulated.forces.base import ArticulatedForce, joined_links
+from pliant.articulated.forces.base import ArticulatedForce, Settling, joined_links
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
@@ -67,4 +67,4 @@ class Reduced:
 
 def settled(force: ArticulatedForce, kin: Kinematics) -> ArticulatedForce:
     """The force with lengths that depend on the initial configuration filled in."""
-    return force.at(kin) if hasattr(force, "at") else force
+    return force.at(kin) if isinstance(force, Settling) else force

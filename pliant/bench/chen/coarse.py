@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.chen.play import Run, play
+from pliant.bench.chen.play import Played, play
 from pliant.coarsen import Following
 from pliant.integrators.base import Integrator
 from pliant.scenes.chen_coarse import H, Pair, distances
@@ -35,7 +35,7 @@ def both(state: State) -> Array:
 
 def simulate(
     pair: Pair, built: dict[str, Any], integrator: Integrator, frames: int, *, turns: float = 0.0
-) -> dict[str, Run]:
+) -> dict[str, Played]:
     """Every system from rest, or from a twist about the x axis, for ``frames`` steps of 0.01 s; modes are followed."""
     out = {}
     for name, system in built.items():
@@ -46,7 +46,7 @@ def simulate(
     return out
 
 
-def error_rows(pair: Pair, runs: dict[str, Run], **labels: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def error_rows(pair: Pair, runs: dict[str, Played], **labels: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """One row per method with its largest and mean distance from the fine mesh; and the distances by frame."""
     fine = [frame[0] for frame in runs["fine"].path]
     errors = {n: distances(pair, [f[0] for f in r.path], fine) for n, r in runs.items() if n != "fine"}
@@ -66,7 +66,7 @@ def error_rows(pair: Pair, runs: dict[str, Run], **labels: Any) -> tuple[list[di
     return rows, errors
 
 
-def velocity_errors(pair: Pair, runs: dict[str, Run]) -> dict[str, Array]:
+def velocity_errors(pair: Pair, runs: dict[str, Played]) -> dict[str, Array]:
     """The largest difference [m/s] of a fine vertex's velocity from what the coarse mesh carries it with."""
     out = {}
     for name, run in runs.items():

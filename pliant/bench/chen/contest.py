@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.chen.play import Run, play
+from pliant.bench.chen.play import Played, play
 from pliant.bench.table import Claim
 from pliant.integrators import BDF1, ERE, RK4, ImplicitMidpoint, LinearlyImplicit
 from pliant.linear.modes import highest
@@ -43,7 +43,7 @@ METHODS: dict[str, Any] = {
 }
 
 
-def compete(scene: Scene, seconds: float, methods: dict[str, Any] = METHODS) -> dict[str, Run]:
+def compete(scene: Scene, seconds: float, methods: dict[str, Any] = METHODS) -> dict[str, Played]:
     """All the methods at the scene's step size for ``seconds`` of simulated time."""
     system, h = scene.system(), float(scene.h)
     start = scene.initial(system)
@@ -52,14 +52,14 @@ def compete(scene: Scene, seconds: float, methods: dict[str, Any] = METHODS) -> 
     return {n: play(n, system, start, i, h, steps, watch=watch) for n, i in methods.items()}
 
 
-def ground_truth(scene: Scene, seconds: float) -> Run:
+def ground_truth(scene: Scene, seconds: float) -> Played:
     """Positions and energies at the ends of the scene's steps, by RK4 at half its stable step."""
     substeps = int(np.ceil(float(scene.h) / stable_rk4_step(scene, 0.5)))
     system, h = scene.system(), float(scene.h) / substeps
     steps = round(seconds / float(scene.h))
     run = play("RK4", system, scene.initial(system), RK4(), h, steps * substeps, watch=lambda s: s.q)
     ends = slice(substeps - 1, None, substeps)
-    return Run("RK4", float(scene.h), run.energies[ends], path=run.path[ends])
+    return Played("RK4", float(scene.h), run.energies[ends], path=run.path[ends])
 
 
 def stable_rk4_step(scene: Scene, safety: float = 0.9) -> float:
@@ -73,7 +73,7 @@ def stable_rk4_step(scene: Scene, safety: float = 0.9) -> float:
     return safety * min(2.828 / np.sqrt(lam), 2.785 / max(d, 1e-300))
 
 
-def error(run: Run, truth: list[Array]) -> float:
+def error(run: Played, truth: list[Array]) -> float:
     """Largest distance of a vertex from the true path [m], over all steps both have."""
     n = min(len(run.path), len(truth))
     if n == 0:
@@ -82,13 +82,13 @@ def error(run: Run, truth: list[Array]) -> float:
     return float(np.linalg.norm(difference, axis=2).max())
 
 
-def lost(run: Run) -> float:
+def lost(run: Played) -> float:
     """Energy lost since the start [J], kinetic and potential; infinite when the run broke down."""
     total = run.total()
     return float(total[0] - total[-1]) if len(total) and not run.ended else float("inf")
 
 
-def rows(runs: dict[str, Run]) -> list[dict[str, Any]]:
+def rows(runs: dict[str, Played]) -> list[dict[str, Any]]:
     mean = lambda run, what: round(float(np.mean([getattr(c, what) for c in run.counts])), 1)
     return [
         {
@@ -103,7 +103,7 @@ def rows(runs: dict[str, Run]) -> list[dict[str, Any]]:
     ]
 
 
-def cost_claims(runs: dict[str, Run], paper: dict[str, str]) -> list[Claim]:
+def cost_claims(runs: dict[str, Played], paper: dict[str, str]) -> list[Claim]:
     """ERE close to SI in cost, BE and IM dearer: ratios as ``paper`` has them."""
     cost = {name: sum(run.seconds) for name, run in runs.items()}
     ratio = lambda a, b: cost[a] / cost[b]
@@ -114,7 +114,7 @@ def cost_claims(runs: dict[str, Run], paper: dict[str, str]) -> list[Claim]:
     ]
 
 
-def product_note(runs: dict[str, Run]) -> str:
+def product_note(runs: dict[str, Played]) -> str:
     """Where the cost of ERE lies here: the source's assembles for so long that products with J cost it little."""
     si = 1e3 * runs["SI"].per_step()
     product = 1e3 * sum(runs["ERE"].seconds) / max(1, sum(c.inner for c in runs["ERE"].counts))
@@ -125,7 +125,7 @@ def product_note(runs: dict[str, Run]) -> str:
     )
 
 
-def damping_claim(runs: dict[str, Run]) -> Claim:
+def damping_claim(runs: dict[str, Played]) -> Claim:
     """SI and BE lose more energy than ERE and IM."""
     loss = {n: lost(r) for n, r in runs.items()}
     text = ", ".join(f"{n} {v:.3g}" for n, v in loss.items())

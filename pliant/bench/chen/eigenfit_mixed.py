@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.chen.play import Run, play, plot
+from pliant.bench.chen.play import Played, play, plot
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Solid
 from pliant.coarsen import Following, dac_factor, fit, prolongation, softened
@@ -66,7 +66,7 @@ def at_rest(system: Any) -> State:
     return State(system.prescribe(system.X.ravel(), 0.0), np.zeros(system.X.size))
 
 
-def apart(run: Run, truth: Run) -> Array:
+def apart(run: Played, truth: Played) -> Array:
     """Largest distance [m] of a fine vertex from where the coarse mesh carries it, frame by frame."""
     B = prolongation(COARSE, FINE)
     pairs = zip(run.path, truth.path, strict=False)
@@ -74,7 +74,7 @@ def apart(run: Run, truth: Run) -> Array:
     return np.array([float(np.linalg.norm(d, axis=1).max()) for d in moved])
 
 
-def row(scene: str, method: str, run: Run, truth: Run) -> dict[str, Any]:
+def row(scene: str, method: str, run: Played, truth: Played) -> dict[str, Any]:
     e = apart(run, truth)
     return {
         "scene": scene, "method": method, "mean error [m]": round(float(e.mean()), 5),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.chen.play import Run, energy_plot, play, swing
+from pliant.bench.chen.play import Played, energy_plot, play, swing
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF1, SIERE, LinearlyImplicit
 from pliant.linear.cholesky import Cholesky
@@ -32,7 +32,7 @@ SI = LinearlyImplicit(psd=False)
 BE = BDF1(Newton(project="on_demand", tolerance=Tolerance(relative=1e-5)))
 
 
-def simulate(figure: Figure, quick: bool) -> list[Run]:
+def simulate(figure: Figure, quick: bool) -> list[Played]:
     """SI, SIERE as the scene has it, and the figure's further methods, each at most twenty times as dear as SIERE."""
     system, h = figure.scene.system(), float(figure.scene.h)
     start = figure.scene.initial(system)
@@ -43,7 +43,7 @@ def simulate(figure: Figure, quick: bool) -> list[Run]:
     return [siere, *(play(name, system, start, i, h, steps, budget=budget) for name, i in others.items())]
 
 
-def row(run: Run, terms: tuple[str, ...]) -> dict[str, Any]:
+def row(run: Played, terms: tuple[str, ...]) -> dict[str, Any]:
     elastic = sum((run.series(t) for t in terms), np.zeros(len(run.energies)))
     early, late = swing(elastic) if len(elastic) > 4 else (np.nan, np.nan)
     return {
@@ -57,7 +57,7 @@ def row(run: Run, terms: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def kept(run: Run, terms: tuple[str, ...]) -> float:
+def kept(run: Played, terms: tuple[str, ...]) -> float:
     """Peak to peak of the potential energy in the last fifth over that in the first."""
     values = sum((run.series(t) for t in terms), np.zeros(len(run.energies)))
     if len(values) < 5:
@@ -66,7 +66,7 @@ def kept(run: Run, terms: tuple[str, ...]) -> float:
     return late / early if early > 0 else 0.0
 
 
-def oscillation_claims(runs: list[Run], terms: tuple[str, ...]) -> list[Claim]:
+def oscillation_claims(runs: list[Played], terms: tuple[str, ...]) -> list[Claim]:
     """The generic acceptance: SIERE keeps at least half of the oscillation, SI at most a fifth."""
     siere, si = kept(runs[0], terms), kept(runs[1], terms)
     return [
@@ -109,7 +109,7 @@ def share(scene: Scene, s: int) -> float:
     return float(((modes.U.T @ f) ** 2 / modes.lam).sum() / (f @ Cholesky().factor(K).solve(f)))
 
 
-def exact(scene: Scene, steps: int, s: int = 40) -> Run:
+def exact(scene: Scene, steps: int, s: int = 40) -> Played:
     """Small motions from rest without any damping, by s modes: y = c/lam (1 - cos(sqrt(lam) t)) in each of them.
 
     They are in phase at first only: the swing of their energy falls although none of it is lost.
@@ -117,7 +117,7 @@ def exact(scene: Scene, steps: int, s: int = 40) -> Run:
     _, f, modes = loaded(scene, s)
     t = float(scene.h) * np.arange(1.0, steps + 1.0)
     y = (modes.U.T @ f / modes.lam)[:, None] * (1.0 - np.cos(np.sqrt(modes.lam)[:, None] * t))
-    run = Run("exact, small motions", float(scene.h))
+    run = Played("exact, small motions", float(scene.h))
     run.energies = [{"elastic": float(e)} for e in 0.5 * modes.lam @ y**2]
     return run
 
@@ -131,7 +131,7 @@ def loaded(scene: Scene, s: int) -> tuple[Any, Any, Modes]:
     return K, f, lowest(K, system.restrict(system.mass(state.q)), s)
 
 
-def table(figure: Figure, runs: list[Run], claims: list[Claim]) -> Table:
+def table(figure: Figure, runs: list[Played], claims: list[Claim]) -> Table:
     name = figure.id.split("/")[1]
     picture = energy_plot(name, figure.title, runs, *figure.terms)
     notes = [figure.note] if figure.note else []

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pliant.bench.chen.play import Run, energy_plot, play
+from pliant.bench.chen.play import Played, energy_plot, play
 from pliant.bench.table import Claim, Table
 from pliant.integrators import DGSI, LinearlyImplicit
 from pliant.scene import Scene
@@ -48,6 +48,6 @@ def run(*, quick: bool = False) -> Table:
     )
 
 
-def _play(name: str, scene: Scene, integrator: Any, frames: int) -> Run:
+def _play(name: str, scene: Scene, integrator: Any, frames: int) -> Played:
     system = scene.system()
     return play(name, system, scene.initial(system), integrator, float(scene.h), frames)

@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.bench.chen.energies import SI, Figure, row
-from pliant.bench.chen.play import Run, energy_plot, play
+from pliant.bench.chen.play import Played, energy_plot, play
 from pliant.bench.table import Claim, Table
 from pliant.integrators import SIERE
 from pliant.scenes.chen_meshes import thesis_mesh
@@ -41,18 +41,18 @@ def run(*, quick: bool = False) -> Table:
     return Table(figure.id, figure.title, rows, claims, notes, [energy_plot("fig6_10", figure.title, runs, "elastic")])
 
 
-def heights(run: Run) -> Array:
+def heights(run: Played) -> Array:
     return np.array([p[0] for p in run.path])
 
 
-def bounce(run: Run) -> int:
+def bounce(run: Played) -> int:
     """The step of the lowest point of the first fall."""
     z = heights(run)
     turn = np.flatnonzero(np.diff(z) > 0)
     return int(turn[0]) if len(turn) else len(z) - 1
 
 
-def rebound(run: Run) -> float:
+def rebound(run: Played) -> float:
     """Height [m] of the centre above its lowest point at the top of the first flight."""
     z, k = heights(run), bounce(run)
     fall = np.flatnonzero(np.diff(z[k + 1 :]) < 0)
@@ -60,7 +60,7 @@ def rebound(run: Run) -> float:
     return float(z[top] - z[k]) if len(z) > k + 1 else 0.0
 
 
-def flight(run: Run) -> slice:
+def flight(run: Played) -> slice:
     """The steps between take-off and the next landing: those without contact after the first bounce."""
     free = run.series("collision") == 0.0
     k = bounce(run)
@@ -69,7 +69,7 @@ def flight(run: Run) -> slice:
     return slice(start, start + int(landed[0]) if len(landed) else len(free))
 
 
-def extrema(run: Run) -> int:
+def extrema(run: Played) -> int:
     """Turning points of the elastic energy in flight that differ by a tenth from the one before."""
     part = run.series("elastic")[flight(run)]
     turns = np.flatnonzero(np.diff(np.sign(np.diff(part)))) + 1

@@ -1,7 +1,7 @@
 """chen/fig6_14: the bridge in the wind, the oscillation that SIERE keeps and SI loses. [Chen2019, Figure 6.14]"""
 
 from pliant.bench.chen.energies import Figure, simulate, table
-from pliant.bench.chen.play import Run
+from pliant.bench.chen.play import Played
 from pliant.bench.table import Claim, Table
 from pliant.scenes.chen_meshes import thesis_mesh
 from pliant.scenes.chen_wind import bridge
@@ -19,7 +19,7 @@ def run(*, quick: bool = False) -> Table:
     return table(figure, runs, claims)
 
 
-def wobble(run: Run) -> float:
+def wobble(run: Played) -> float:
     """Peak to peak of the elastic energy over its mean, in the last fifth."""
     late = run.series("elastic")[-len(run.energies) // 5 :]
     return float((late.max() - late.min()) / late.mean()) if len(late) else 0.0

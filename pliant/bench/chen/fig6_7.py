@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.bench.chen.energies import BE, SIERE, Figure, row, simulate, table
-from pliant.bench.chen.play import Run
+from pliant.bench.chen.play import Played
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ERE, LinearlyImplicit
 from pliant.linear.modes import lowest
@@ -58,7 +58,7 @@ def _twist_modes() -> str:
     )
 
 
-def _alike(few: Run, many: Run) -> list[Claim]:
+def _alike(few: Played, many: Played) -> list[Claim]:
     """s = 6 and s = 20 in elastic energy: late means, and the whole curves against the energy they start with."""
     a, b = (run.series("elastic") for run in (few, many))
     n = min(len(a), len(b))
@@ -73,10 +73,10 @@ def _alike(few: Run, many: Run) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _ends(runs: list[Run]) -> str:
+def _ends(runs: list[Played]) -> str:
     return ", ".join(f"{r.name}: {r.ended or 'stable'}" for r in runs if "SIERE" in r.name)
 
 
-def _cheaper(siere: Run, be: Run) -> Claim:
+def _cheaper(siere: Played, be: Played) -> Claim:
     ratio = be.per_step() / siere.per_step()
     return Claim("ARAP: BE costs more than SIERE", "1.48 (129 s / 87 s)", f"{ratio:.2f}", ratio > 1.0)

@@ -19,7 +19,7 @@ FOLDER = Path(os.environ.get("PLIANT_FIGURES", tempfile.gettempdir()))
 
 
 @dataclass
-class Run:
+class Played:
     """Time series of one integrator on one system; ``ended`` says why it stopped early ("" when it did not)."""
 
     name: str
@@ -57,12 +57,12 @@ def play(
     *,
     watch: Callable[[State], Array] | None = None,
     budget: float = np.inf,
-) -> Run:
+) -> Played:
     """``steps`` steps of size h. Stops when a step fails, positions run away, or ``budget`` CPU seconds are spent.
 
     ``watch`` reads something from the state after each step.
     """
-    run, memory = Run(name, h), None
+    run, memory = Played(name, h), None
     far = 100.0 * system.scale
     for n in range(steps):
         start = process_time()
@@ -103,7 +103,7 @@ def plot(name: str, title: str, curves: dict[str, tuple[Array, Array]], ylabel: 
     return str(save(figure, FOLDER / f"chen_{name}.png"))
 
 
-def energy_plot(name: str, title: str, runs: list[Run], *terms: str) -> str:
+def energy_plot(name: str, title: str, runs: list[Played], *terms: str) -> str:
     """The named energies summed (all but kinetic when none is named) over time, one curve per run."""
     curves: dict[str, tuple[Array, Array]] = {}
     for run in runs:

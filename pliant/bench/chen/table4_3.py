@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.bench.chen.contest import METHODS, compete, cost_claims, damping_claim, product_note, rows
-from pliant.bench.chen.play import Run, energy_plot
+from pliant.bench.chen.play import Played, energy_plot
 from pliant.bench.table import Claim, Table
 from pliant.scenes.chen_springs import BALL, falling_cloth, onto_ball
 
@@ -11,11 +11,11 @@ PAPER = {"ERE": 8.42, "SI": 6.81, "BE": 18.91, "IM": 29.83}
 RATIOS = {"ERE/SI": "1.24, < 1.5", "BE/ERE": "2.25, > 1.5", "IM/BE": "1.58, > 1"}
 
 
-def collide(seconds: float) -> dict[str, Run]:
+def collide(seconds: float) -> dict[str, Played]:
     return compete(falling_cloth(), seconds, {name: onto_ball(method) for name, method in METHODS.items()})
 
 
-def deepest(run: Run) -> float:
+def deepest(run: Played) -> float:
     """Deepest penetration [m] over the run."""
     gap, _ = BALL.distance(np.concatenate(run.path).reshape(-1, 3))
     return float(np.maximum(-gap, 0.0).max())

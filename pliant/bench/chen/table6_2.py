@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bench.chen.energies import BE, SI
-from pliant.bench.chen.play import Run, play
+from pliant.bench.chen.play import Played, play
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ERE, SIERE
 from pliant.integrators.ere import Mass, increment
@@ -22,7 +22,7 @@ PROBE = 20  # substeps of the exponential from which the cost of a whole ERE ste
 
 
 @dataclass(frozen=True)
-class Case:
+class EnergyCase:
     """A row of the table: the scene, its peak modulus, the thesis's seconds for SI, SIERE and ERE or a word."""
 
     name: str
@@ -33,25 +33,25 @@ class Case:
 
 
 CASES = [
-    Case("ball", lambda: scenes.hanging_ball(1e8), 1e8, ("44", "97", "36")),
-    Case("ball", lambda: scenes.hanging_ball(1e10), 1e10, ("42", "96", "112")),
-    Case("cuboid", lambda: scenes.cuboid(1e5), 1e5, ("unstable", "110", "unstable")),
-    Case("honeycomb", lambda: scenes.honeycomb(1e8), 1e8, ("85", "154", "537")),
-    Case("honeycomb", lambda: scenes.honeycomb(1e10), 1e10, ("84", "156", "5840")),
-    Case("moebius", lambda: scenes.moebius_ball(1e8), 1e8, ("162", "223", "5780")),
-    Case("moebius", lambda: scenes.moebius_ball(1e10), 1e10, ("154", "260", "> 20x")),
-    Case("rope", lambda: scenes.coiled_rope(1e6), 1e6, ("unstable", "651", "> 20x"), s=1),
-    Case("eiffel", lambda: scenes.tower(3e7), 3e7, ("631", "2315", "> 20x")),
+    EnergyCase("ball", lambda: scenes.hanging_ball(1e8), 1e8, ("44", "97", "36")),
+    EnergyCase("ball", lambda: scenes.hanging_ball(1e10), 1e10, ("42", "96", "112")),
+    EnergyCase("cuboid", lambda: scenes.cuboid(1e5), 1e5, ("unstable", "110", "unstable")),
+    EnergyCase("honeycomb", lambda: scenes.honeycomb(1e8), 1e8, ("85", "154", "537")),
+    EnergyCase("honeycomb", lambda: scenes.honeycomb(1e10), 1e10, ("84", "156", "5840")),
+    EnergyCase("moebius", lambda: scenes.moebius_ball(1e8), 1e8, ("162", "223", "5780")),
+    EnergyCase("moebius", lambda: scenes.moebius_ball(1e10), 1e10, ("154", "260", "> 20x")),
+    EnergyCase("rope", lambda: scenes.coiled_rope(1e6), 1e6, ("unstable", "651", "> 20x"), s=1),
+    EnergyCase("eiffel", lambda: scenes.tower(3e7), 3e7, ("631", "2315", "> 20x")),
 ]
 
 
-def measure(case: Case, steps: int, repeats: int) -> dict[str, Run]:
+def measure(case: EnergyCase, steps: int, repeats: int) -> dict[str, Played]:
     """The runs of all four methods; SI and SIERE take turns ``repeats`` times and keep the cheapest step times."""
     scene = case.scene()
     system, h = scene.system(), float(scene.h)
     start = scene.initial(system)
     methods: dict[str, Any] = {"SI": SI, "SIERE": SIERE(s=case.s)}
-    best: dict[str, Run] = {}
+    best: dict[str, Played] = {}
     for _ in range(repeats):
         for name, integrator in methods.items():
             run = play(name, system, start, integrator, h, steps)
@@ -63,7 +63,7 @@ def measure(case: Case, steps: int, repeats: int) -> dict[str, Run]:
     return best
 
 
-def play_ere(system: Any, start: State, h: float, steps: int, siere: Run) -> Run:
+def play_ere(system: Any, start: State, h: float, steps: int, siere: Played) -> Played:
     """ERE if a step costs less than twenty of SIERE's; else only an estimate of its cost, from a part of one step."""
     begin = process_time()
     linear = linearise(system, start, h, at=start.t, psd=False)
@@ -72,10 +72,10 @@ def play_ere(system: Any, start: State, h: float, steps: int, siere: Run) -> Run
     if cost <= 20.0 * siere.per_step():
         return play("ERE", system, start, ERE(), h, steps, budget=20.0 * sum(siere.seconds))
     products = round(result.products * h / max(result.reached, 1e-12 * h))
-    return Run("ERE", h, seconds=[cost], counts=[Counts(inner=products)], ended="stopped: too slow")
+    return Played("ERE", h, seconds=[cost], counts=[Counts(inner=products)], ended="stopped: too slow")
 
 
-def row(case: Case, runs: dict[str, Run]) -> dict[str, object]:
+def row(case: EnergyCase, runs: dict[str, Played]) -> dict[str, object]:
     cost = {name: run.per_step() for name, run in runs.items()}
     siere = runs["SIERE"]
     ms = lambda name: f"{1e3 * cost[name]:.1f}" + (f" ({runs[name].ended})" if runs[name].ended else "")

@@ -16,7 +16,7 @@ WEAK = 0.01  # pulls so weak that nothing turns
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BetaOutcome:
     """A run at one beta: whether it stayed stable, and the part of the energy at release left 0.25 s later."""
 
     beta: float
@@ -24,7 +24,7 @@ class Outcome:
     left: float
 
 
-def outcome(make: Any, beta: float, mesh: Any, h: float, until: float = 1.0, pull: float = 1.0) -> Outcome:
+def outcome(make: Any, beta: float, mesh: Any, h: float, until: float = 1.0, pull: float = 1.0) -> BetaOutcome:
     """Stable: finite, and after the release never more energy than at it (2 % for the swing of gamma)."""
     scene = dragon(make(beta), h=h, mesh=mesh, pull=pull)
     at_release, left, stable = np.nan, np.nan, True
@@ -39,10 +39,10 @@ def outcome(make: Any, beta: float, mesh: Any, h: float, until: float = 1.0, pul
             left = energy / at_release
         if not stable:
             break
-    return Outcome(beta, stable, left)
+    return BetaOutcome(beta, stable, left)
 
 
-def smallest(make: Any, mesh: Any, pull: float = 1.0, h: float = 5e-3, most: float = 6.0) -> tuple[Outcome, int]:
+def smallest(make: Any, mesh: Any, pull: float = 1.0, h: float = 5e-3, most: float = 6.0) -> tuple[BetaOutcome, int]:
     """The smallest stable beta on a grid of 0.1, by bisection; and how many runs that took."""
     low, high, runs = 0, round(10 * most), 1
     best = outcome(make, most, mesh, h, pull=pull)
@@ -85,7 +85,9 @@ def run(*, quick: bool = False) -> Table:
     return Table("conjac/beta", "Smallest stable beta", rows, claims(*found[:4]), notes)
 
 
-def claims(vanilla: Outcome, conjac: Outcome, plain_vanilla: Outcome, plain_conjac: Outcome) -> list[Claim]:
+def claims(
+    vanilla: BetaOutcome, conjac: BetaOutcome, plain_vanilla: BetaOutcome, plain_conjac: BetaOutcome
+) -> list[Claim]:
     return [
         Claim(
             "CJ-2 smallest stable beta, ConJac below VANILLA",

@@ -26,7 +26,7 @@ LIVELY: dict[str, Any] = {"ahead": True, "gamma": None, "corrections": 2}
 
 
 @dataclass
-class Runner:
+class SpeedRunner:
     """One method under way: CPU seconds of its steps, energies [J] at release, now, and taken away by corrections."""
 
     name: str
@@ -68,7 +68,8 @@ def race(methods: dict[str, tuple[Any, float]], mesh: Any, duration: float, pull
     """All methods in turns, so that a busy machine slows them alike; a row for each."""
     scenes = {name: dragon(integrator, h=h, mesh=mesh, pull=pull) for name, (integrator, h) in methods.items()}
     runners = [
-        Runner(name, float(s.h), march(s, round(duration / float(s.h))), mesh.X.ravel()) for name, s in scenes.items()
+        SpeedRunner(name, float(s.h), march(s, round(duration / float(s.h))), mesh.X.ravel())
+        for name, s in scenes.items()
     ]
     for k in range(round(duration / SLOT)):
         for runner in runners:

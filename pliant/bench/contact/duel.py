@@ -119,9 +119,8 @@ class _Watch:
 
     def __init__(self, model: Any) -> None:
         self._model, self.seconds = model, 0.0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+        self.setting, self.force_names = model.setting, model.force_names
+        self.initial, self.touch, self.distance = model.initial, model.touch, model.distance
 
     def at(self, start: Any, t: float) -> Any:
         begun = process_time()

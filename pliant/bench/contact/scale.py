@@ -11,7 +11,7 @@ from numba import get_num_threads
 
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Table
-from pliant.contact.pairs import PairDetector, Pairs
+from pliant.contact.pairs import ClosePairs, PairDetector
 from pliant.mesh import Mesh, ball, long_eared
 
 
@@ -78,7 +78,7 @@ def _many(unit: Mesh, count: int) -> dict[str, float | str]:
     }
 
 
-def _detect(detector: PairDetector, x: Array) -> Pairs:
+def _detect(detector: PairDetector, x: Array) -> ClosePairs:
     """What a step of 10 ms at 1 m/s asks for."""
     way = np.full_like(x, 0.01 / np.sqrt(3.0))
     return detector.detect_along(x, way, slack=1e-3, thickness=0.0, margin=0.02)

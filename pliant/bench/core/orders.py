@@ -13,6 +13,7 @@ from pliant.arrays import Array
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Rayleigh, Solid, SpringNet
 from pliant.integrators import INTEGRATORS
+from pliant.integrators.base import Staged
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, spring_net
@@ -66,7 +67,7 @@ def positions(scene: Scene, integrator: Any, T: float, steps: int) -> Array:
 
 def tight(choice: Any) -> Any:
     """The integrator with a solver tolerance far below its own error."""
-    return choice(solver=Newton(project="on_demand", tolerance=TIGHT)) if hasattr(choice, "solver") else choice()
+    return choice(solver=Newton(project="on_demand", tolerance=TIGHT)) if isinstance(choice(), Staged) else choice()
 
 
 def observed_order(

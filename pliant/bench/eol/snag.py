@@ -19,7 +19,7 @@ from pliant.scenes import eol
 
 
 @dataclass(frozen=True)
-class Case:
+class SnagCase:
     """A scene and how to see what its far end does: ``far`` grows as the cloth follows, ``hands`` as it is pulled."""
 
     build: Callable[[eol.Variant, int], Scene]
@@ -50,13 +50,13 @@ def over_nails(scene: Scene, moment: ClothMoment) -> float:
 
 
 CASES = (
-    Case(
+    SnagCase(
         eol.draped_wire,
         lambda scene, m: float(hem(m.sheet, 1, 0.0)[2]),
         lambda m: -float(hem(m.sheet, 1, 1.0)[2]),
     ),
-    Case(eol.nails, over_nails, lambda m: float(hem(m.sheet, 0, 1.0)[0])),
-    Case(
+    SnagCase(eol.nails, over_nails, lambda m: float(hem(m.sheet, 0, 1.0)[0])),
+    SnagCase(
         lambda v, cells: eol.jaws(v, cells, gravity=0.0),
         lambda scene, m: float(hem(m.sheet, 0, 0.0)[0]),
         lambda m: float(hem(m.sheet, 0, 1.0)[0]),
@@ -64,7 +64,7 @@ CASES = (
 )
 
 
-def follow(case: Case, variant: eol.Variant, cells: int) -> dict[str, object]:
+def follow(case: SnagCase, variant: eol.Variant, cells: int) -> dict[str, object]:
     """How far the far end follows the hands over the second half of the pull, and how much the cloth strains."""
     scene = case.build(variant, cells)
     hands = scene.bodies[0].pins[-1]

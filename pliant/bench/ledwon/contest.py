@@ -19,7 +19,7 @@ NEVER = Tolerance(relative=0.0, absolute=0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class ContestMoment:
     """A scene in mid-motion: one implicit Euler stage of a frame, and its root."""
 
     scene: Scene
@@ -35,7 +35,7 @@ class Moment:
         return float(np.sqrt(m @ (q - self.root) ** 2 / (m @ far**2)))
 
 
-def moment(scene: Scene, frames: int) -> Moment:
+def moment(scene: Scene, frames: int) -> ContestMoment:
     """The stage that follows ``frames`` exact steps of a scene."""
     system = scene.system()
     state, memory, h = scene.initial(system), None, float(scene.h)
@@ -47,7 +47,7 @@ def moment(scene: Scene, frames: int) -> Moment:
     stage: Any = Stage(system, h, target, state.q, state.t + h, system.prescribe(target, state.t + h), state)
     guess = stage.frame[system.free]
     root = Newton(tolerance=EXACT, project="on_demand").solve(stage, guess).z
-    return Moment(scene, system, state, stage, stage.embed(root))
+    return ContestMoment(scene, system, state, stage, stage.embed(root))
 
 
 METHODS: dict[str, Callable[[int], Any]] = {
@@ -59,7 +59,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
 }
 
 
-def attempt(now: Moment, method: str, iterations: int, repeats: int = 2) -> tuple[float, float]:
+def attempt(now: ContestMoment, method: str, iterations: int, repeats: int = 2) -> tuple[float, float]:
     """(error, CPU seconds) of a number of iterations on the stage, analyses and constant matrices made before."""
     choice = METHODS[method](iterations)
     guess, memory = now.stage.frame[now.system.free], None
@@ -76,7 +76,7 @@ def attempt(now: Moment, method: str, iterations: int, repeats: int = 2) -> tupl
     return now.error(q), best
 
 
-def iterations_to(now: Moment, method: str, error: float, most: int) -> int | None:
+def iterations_to(now: ContestMoment, method: str, error: float, most: int) -> int | None:
     """The first count of 1, 2, 3, 5, 8, 13, ... that brings the error below a bound, or None."""
     a, b = 1, 2
     while a <= most:

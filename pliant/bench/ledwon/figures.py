@@ -9,7 +9,7 @@ MARKS = {"XPBD": "o", "XPBD substeps": "v", "PD": "s", "PD + L-BFGS": "D", "QLB"
 
 
 @dataclass(frozen=True)
-class Plot:
+class FigurePlot:
     """One study as curves of ``y`` over ``x``, a panel per scene; the scale of y is "log" or "symlog"."""
 
     study: str
@@ -20,9 +20,9 @@ class Plot:
 
 
 PLOTS = (
-    Plot("stage", "cpu ms", "error", ("CPU time [ms]", "error to the converged stage")),
-    Plot("run", "cpu ms", "error", ("CPU time [ms]", "error to the fine-step reference")),
-    Plot("damping", "setting", "value", ("iterations or substeps", "energy lost [J]"), "symlog"),
+    FigurePlot("stage", "cpu ms", "error", ("CPU time [ms]", "error to the converged stage")),
+    FigurePlot("run", "cpu ms", "error", ("CPU time [ms]", "error to the fine-step reference")),
+    FigurePlot("damping", "setting", "value", ("iterations or substeps", "energy lost [J]"), "symlog"),
 )
 
 
@@ -32,7 +32,7 @@ def draw(rows: Rows, folder: Path) -> list[str]:
     return [_figure(rows, plot, folder) for plot in PLOTS]
 
 
-def _figure(rows: Rows, plot: Plot, folder: Path) -> str:
+def _figure(rows: Rows, plot: FigurePlot, folder: Path) -> str:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter

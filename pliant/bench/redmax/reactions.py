@@ -13,7 +13,7 @@ from pliant.articulated.joints import Revolute
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
-from pliant.bench.redmax.statics import GROUND, Bar, Pin, mean_leg_torque, pin_forces
+from pliant.bench.redmax.statics import GROUND, Bar, GroundPin, mean_leg_torque, pin_forces
 from pliant.bench.table import Claim, Table
 from pliant.scenes.redmax import NUMBERED, single_leg
 from pliant.scenes.redmax import run as simulate
@@ -53,8 +53,8 @@ def expected(points: Array, closing: list[Closing], *, motor: bool = False) -> t
         length = float(np.linalg.norm(b - a))
         mass = DENSITY * length * THIN**2
         bars.append(Bar(mass, mass * (length**2 + THIN**2) / 12.0, 0.5 * (a + b), rest, 0.0))
-    tree = [Pin(k, k - 1 if k else GROUND, points[k]) for k in range(len(bars))]
-    pins = [Pin(a, b, x) for a, b, x in closing]
+    tree = [GroundPin(k, k - 1 if k else GROUND, points[k]) for k in range(len(bars))]
+    pins = [GroundPin(a, b, x) for a, b, x in closing]
     return pin_forces(bars, tree, pins, gravity=G, motor=0 if motor else None)
 
 

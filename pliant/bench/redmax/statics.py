@@ -27,7 +27,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Pin:
+class GroundPin:
     """A point (2,) where bar ``a`` is pinned to bar ``b`` or to the ground; the force acts on ``a``, opposite on b."""
 
     a: int
@@ -37,8 +37,8 @@ class Pin:
 
 def pin_forces(
     bars: Sequence[Bar],
-    tree: Sequence[Pin],
-    closing: Sequence[Pin],
+    tree: Sequence[GroundPin],
+    closing: Sequence[GroundPin],
     *,
     gravity: float,
     motor: int | None = None,
@@ -66,7 +66,7 @@ def pin_forces(
     return p[:n].reshape(-1, 2), c.reshape(-1, 2), float(p[n]) if motor is not None else 0.0
 
 
-def _columns(bars: Sequence[Bar], pins: Sequence[Pin]) -> Array:
+def _columns(bars: Sequence[Bar], pins: Sequence[GroundPin]) -> Array:
     """What unit forces at the pins do in the equations of the bars (3 bars, 2 pins)."""
     A = np.zeros((3 * len(bars), 2 * len(pins)))
     for k, pin in enumerate(pins):
@@ -117,13 +117,13 @@ def leg_torque(mu: float, turn: float, rate: float, radius: float = THICK) -> fl
     p = pose(turn)
     at = lambda x: SCALE * np.asarray(x)
     tree = [
-        Pin(CRANK, GROUND, at(CENTRE)),
-        Pin(ROD, CRANK, at(p.pin)),
-        Pin(LEG, ROD, at(p.knee)),
-        Pin(LOW, GROUND, at(LOWER)),
-        Pin(UP, GROUND, at(UPPER)),
+        GroundPin(CRANK, GROUND, at(CENTRE)),
+        GroundPin(ROD, CRANK, at(p.pin)),
+        GroundPin(LEG, ROD, at(p.knee)),
+        GroundPin(LOW, GROUND, at(LOWER)),
+        GroundPin(UP, GROUND, at(UPPER)),
     ]
-    closing = [Pin(ROD, LOW, at(p.elbow)), Pin(LEG, UP, at(p.hip))]
+    closing = [GroundPin(ROD, LOW, at(p.elbow)), GroundPin(LEG, UP, at(p.hip))]
     turned = np.append(_angles(turn) - _angles(0.0), _angles(turn)[[ROD, LEG]])  # of the cylinders' axes
     torque, couples = 0.0, np.zeros(5)
     for _ in range(200):

@@ -25,7 +25,7 @@ from pliant.integrators.xpbd import element_kernels as elements
 from pliant.integrators.xpbd import kernels
 from pliant.integrators.xpbd.patches import Plan, plan
 from pliant.materials import ARAP, Corotational, NeoHookean, StableNeoHookean, StVK
-from pliant.materials.base import Material, lame
+from pliant.materials.base import Isotropic, Material, lame, summands
 
 SOFTEST = 1e-15  # of the stiffest constraint: a zero modulus (ARAP has no volume term) becomes a finite compliance
 
@@ -157,7 +157,7 @@ def in_space(a: Array) -> Array:
 def _(energy: Elastic, X: Array) -> list[Batch]:
     e = energy.elements
     out = []
-    for material in getattr(energy.material, "materials", (energy.material,)):
+    for material in summands(energy.material):
         seen = material.plane_stress() if energy.plane == "stress" else material
         law, mu, lam = pair(seen)
         out.append(_elements(law, e.nodes, e.gradients.reshape(-1, 9), e.volumes, (mu, lam), X))
@@ -198,4 +198,4 @@ def pair(material: Material) -> tuple[Any, Any, Any]:
             remedy=f"use {', '.join(known.__name__ for known in PAIRS)}, or another integrator",
         )
     given: Any = material
-    return PAIRS[type(material)], *lame(given.E, getattr(given, "nu", 0.0))
+    return PAIRS[type(material)], *lame(given.E, given.nu if isinstance(given, Isotropic) else 0.0)

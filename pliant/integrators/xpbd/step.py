@@ -21,6 +21,7 @@ from pliant.linear.pcg import PCG
 from pliant.stage import Stage
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
+from pliant.systems.elastodynamics import Elastodynamics
 
 DAMPING = PCG(tolerance=1e-6)
 
@@ -120,9 +121,9 @@ def stage_residual(system: System, before: State, after: State, h: float) -> flo
 
 def compile_model(system: Any) -> Model:
     """Constraints, inverse masses and loads of a system; refuses by name what has no constraint form."""
-    if not hasattr(system, "energy_terms"):
+    if not isinstance(system, Elastodynamics):
         raise SceneError(f"{type(system).__name__} has no list of energies", where="XPBD", remedy="use elastodynamics")
-    if getattr(system, "contact", None) is not None:
+    if system.contact is not None:
         remedy = "use PlaneCollision energies, or an integrator with stages (BDF1, BDF2, ...)"
         raise SceneError("the contact model of the scene has no constraint form", where="XPBD", remedy=remedy)
     n, d = system.X.shape

@@ -28,7 +28,7 @@ HIP, FOOT = np.array([0.866, 1.500]), np.array([0.0, 0.0])
 
 
 @dataclass(frozen=True)
-class Pose:
+class LegPose:
     """Positions (2,) of the moving points for one crank angle, in the units of the patent."""
 
     pin: Array
@@ -38,14 +38,14 @@ class Pose:
     foot: Array
 
 
-def pose(turn: float) -> Pose:
+def pose(turn: float) -> LegPose:
     """The limb with its crank turned by ``turn`` [rad], counter-clockwise, from the example's position."""
     c, s = np.cos(turn), np.sin(turn)
     pin = CENTRE + np.array([[c, -s], [s, c]]) @ (PIN - CENTRE)
     elbow = _meet(pin, LOWER, PIN, LOWER, ELBOW)
     knee = _carried(PIN, ELBOW, KNEE, pin, elbow)
     hip = _meet(knee, UPPER, KNEE, UPPER, HIP)
-    return Pose(pin, elbow, knee, hip, _carried(KNEE, HIP, FOOT, knee, hip))
+    return LegPose(pin, elbow, knee, hip, _carried(KNEE, HIP, FOOT, knee, hip))
 
 
 def _meet(a: Array, b: Array, a0: Array, b0: Array, c0: Array) -> Array:
