@@ -158,3 +158,35 @@ def test_a_step_after_a_checkpoint_is_the_same_to_the_last_bit(tmp_path, mu, qp)
     point = load(tmp_path / "point.npz")
     go_on, resumed = (method.step(world, p.state, H, p.memory).state for p in (last, point))
     assert np.array_equal(go_on.q, resumed.q) and np.array_equal(go_on.v, resumed.v)
+
+
+def test_what_turns_together_does_not_slip():
+    """A vertex above a triangle, both in one rigid motion: no slip though they are apart, and no torque of friction."""
+    import scipy.sparse as sp
+
+    from pliant.contact.contacts import Contacts
+    from pliant.systems.coupling_rows import Touches, contact_slip
+
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(4, 3))
+    n = np.cross(x[2] - x[1], x[3] - x[1])
+    n /= np.linalg.norm(n)
+    w = np.array([0.2, 0.3, 0.5])
+    x[0] = w @ x[1:] + 0.4 * n
+    contacts = Contacts(
+        np.arange(4)[None],
+        np.array([[1.0, *-w]]),
+        n[None],
+        np.array([0.4]),
+        np.zeros((1, 3)),
+        np.zeros((1, 3, 3)),
+        np.ones(1, int),
+    )
+    T = contact_slip(Touches(contacts, np.array([0.5])), x, sp.identity(12, format="csr"), np.zeros(12), 0).T.toarray()
+    v = rng.normal(size=3) + np.cross(rng.normal(size=3), x)
+    assert np.abs(T @ v.ravel()).max() < 1e-12
+    for f in T.reshape(2, 4, 3):
+        assert np.abs(f.sum(axis=0)).max() < 1e-12 and np.abs(np.cross(x, f).sum(axis=0)).max() < 1e-12
+    sliding = np.zeros((4, 3))
+    sliding[0] = x[2] - x[1]
+    assert np.linalg.norm(T @ sliding.ravel()) == pytest.approx(np.linalg.norm(sliding[0]))
