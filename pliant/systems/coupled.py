@@ -377,8 +377,8 @@ class Coupled:
         if self.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
         out: dict[str, float] = {}
-        between = {e.name: e.value(q) for e in self.energy_terms}
-        for own in (*self.each(lambda p, x, u: p.energies(x, u, t), q, v), between):
+        between = [{e.name: e.value(q)} for e in self.energy_terms]  # of contact there may be several
+        for own in (*self.each(lambda p, x, u: p.energies(x, u, t), q, v), *between):
             for name, value in own.items():
                 out[name] = out.get(name, 0.0) + value
         return out
