@@ -111,10 +111,10 @@ def test_certificates_and_books(kind, built):
     check_books(steps)
 
 
-# rows dissipate at impacts; barriers between a floor and rigid bodies leave an error proportional to h in the books
-@pytest.mark.parametrize("kind", [k for k in KINDS if not k.startswith("soft and rigid") and k != "Eulerian cloth"])
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("soft and rigid, rows", "Eulerian cloth")])
 def test_books_balance(kind, built):
-    check_balance(built[kind])
+    """Rows dissipate at impacts, and are not here."""
+    check_balance(built[kind], h=1e-5 if "barrier" in kind else 5e-4)
 
 
 @pytest.mark.parametrize("kind", WRITTEN)
