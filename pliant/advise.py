@@ -67,10 +67,10 @@ def advise(scene: Any, *, count: int = 6) -> Advice:
     integrator = scene.integrator
     while isinstance(integrator, Wrapping):  # one that cuts or follows modes as it goes
         integrator = integrator.integrator
-    if not fits(integrator, Elastodynamics):
-        what = f"{type(integrator).__name__} steps systems of its own kind"
-        raise SceneError(what, where="advise", remedy="ask for scenes of elastic bodies, or lower h and compare")
     system = scene.system()
+    if not fits(integrator, Elastodynamics) or not isinstance(system, Composed):
+        what = f"{type(integrator).__name__} steps a system of its own kind here"
+        raise SceneError(what, where="advise", remedy="ask for scenes of elastic bodies, or lower h and compare")
     K, M = _matrices(system, scene.initial(system))
     top = sqrt(max(highest(K, M), 0.0))
     if top == 0.0:

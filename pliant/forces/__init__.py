@@ -4,7 +4,8 @@ from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction
 from pliant.forces.green import GreenDamping
 from pliant.forces.rayleigh import RayleighForce
+from pliant.forces.tension import FibreTension
 
-FORCES = (RayleighForce, GreenDamping, ContactDamping, Friction)
+FORCES = (RayleighForce, GreenDamping, ContactDamping, Friction, FibreTension)
 
 __all__ = [*(force.__name__ for force in FORCES), "FORCES"]

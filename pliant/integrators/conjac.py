@@ -26,7 +26,7 @@ from pliant.linear.cholesky import Cholesky
 from pliant.maps.condensation import follow
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.condensed_plan import Guess, Moment, Plan, capped, plan_of
-from pliant.systems.condensed_step import Following, Linearised, inertia_of, linearised
+from pliant.systems.condensed_step import Followers, Linearised, inertia_of, linearised
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
 from pliant.velocity_step import velocity_step
@@ -129,9 +129,9 @@ class ConJac:
             return attempt(True)
 
     @property
-    def _following(self) -> Following:
+    def _following(self) -> Followers:
         gamma = 0.0 if self.gamma is None or not self.corrections else self.gamma
-        return Following(gamma, self.cap, self.inertial, self.linear)
+        return Followers(gamma, self.cap, self.inertial, self.linear)
 
     def _columns(self, local: Linearised, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""

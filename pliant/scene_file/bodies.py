@@ -47,7 +47,7 @@ FABRIC = ("modulus", "nu", "density", "thickness")  # of a homogeneous sheet
 BY_NAME |= {"damping": Damping | None, "pins": Sequence[Pin]}
 
 
-class Frame:
+class FrameTable:
     """A frame in a document: { translate, rotate }, or its matrix (4, 4)."""
 
 
@@ -227,7 +227,7 @@ def read_path(reader: Reader, name: Any, where: str) -> Path:
     return inside(reader.folder, name, where)
 
 
-@reads(Frame, "frame")
+@reads(FrameTable, "frame")
 def read_frame(reader: Reader, table: Any, where: str) -> Any:
     """A frame (4, 4): its matrix, or where it is and how it is turned (axis times angle)."""
     if isinstance(table, list):

@@ -18,7 +18,7 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import State
 from pliant.systems.condensed_plan import Moment, plan_of
-from pliant.systems.condensed_step import CondensedStep, Following
+from pliant.systems.condensed_step import CondensedStep, Followers
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
 from pliant.velocity_step import Linearisation, Prepared
@@ -47,8 +47,8 @@ class Condensation:
                 raise SceneError(what, where=f"Condensation.{name}", remedy=f"use at least {least}")
 
     @property
-    def following(self) -> Following:
-        return Following(self.gamma, self.cap, self.inertial, self.linear)
+    def following(self) -> Followers:
+        return Followers(self.gamma, self.cap, self.inertial, self.linear)
 
     def nodes_in(self, system: Elastodynamics, mine: IntArray, attached: IntArray) -> IntArray:
         """The dynamic vertices of a body whose vertices are ``mine (n,)`` in the system; ``attached`` ones lead too."""
@@ -75,7 +75,7 @@ class Condensing:
     attached: IntArray
 
     @property
-    def following(self) -> Following:
+    def following(self) -> Followers:
         return self.bodies[0][1].following
 
     def prepare(self, system: Elastodynamics, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:

@@ -24,7 +24,7 @@ from pliant.velocity_step import Block, Linearisation, Moved, project
 
 
 @dataclass(frozen=True)
-class Following:
+class Followers:
     """How vertices follow: ``gamma`` is the part of the force left on them that a step removes (0: none), with
     ``cap`` the part of its length by which that may change an edge. ``inertial`` subtracts the inertia of all following
     vertices from that force, not only where no pin holds a piece.
@@ -84,7 +84,7 @@ class Linearised:
         v[self.now.system.free] += self.J @ u
         return v
 
-    def correction(self, inertia: Array, how: Following) -> Array:
+    def correction(self, inertia: Array, how: Followers) -> Array:
         """-gamma K_qq^-1 f_q [ConJac2020, Eq. 12], f where it was linearised; inertia where nothing holds."""
         if not how.gamma:
             return np.zeros_like(inertia)
@@ -109,7 +109,7 @@ class Linearised:
 
 
 def linearised(
-    now: Moment, guess: Guess, beta: float, how: Following, analysis: object, clock: Clock, *, psd: bool
+    now: Moment, guess: Guess, beta: float, how: Followers, analysis: object, clock: Clock, *, psd: bool
 ) -> Linearised:
     """f, K, D and J at the guess."""
     system, driven, velocity = now.system, now.driven(), guess.velocity
@@ -148,7 +148,7 @@ class CondensedStep:
     What it keeps is (plan, analysis), both rebuilt where they are lost.
     """
 
-    def __init__(self, now: Moment, following: Following, how: Linearisation, analysis: object) -> None:
+    def __init__(self, now: Moment, following: Followers, how: Linearisation, analysis: object) -> None:
         self.now, self.following, self.how = now, following, how
         rest = np.zeros_like(now.state.v)
         guess = Guess(now.state.v, now.unhindered() if how.ahead else rest, np.zeros_like(now.state.q))

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from pliant.articulated.box_matrix import SparseBox
-from pliant.articulated.box_qp import General, ProjectedNewton
 
 from pliant.articulated import BISP, ArticulatedSystem, Friction
 from pliant.articulated.blocks import PairRows
 from pliant.articulated.forces import PointSprings
 from pliant.articulated.friction import Contacts
+from pliant.linear.box_matrix import SparseBox
+from pliant.linear.box_qp import General, ProjectedNewton
 from pliant.linear.qp import Clarabel
 from pliant.scenes.redmax import chain_with_friction, run, walker
 from pliant.state import State

@@ -21,6 +21,7 @@ from pliant.solvers import QLB, Newton, Tolerance
 from pliant.state import State
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.free_step import FreeStep
 
 
 def dense_tangent(system, q, weights):
@@ -135,6 +136,9 @@ class DenseLinear:
         A = (weights[0] * self.M - weights[1] * self.D - weights[2] * self.K).tocsr()
         A.sort_indices()
         return A
+
+    def prepare(self, state, h, memory, how):
+        return FreeStep(self, state, h, how)
 
     def restrict(self, A):
         return A[self.free][:, self.free]

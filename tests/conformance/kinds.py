@@ -18,7 +18,7 @@ from pliant.dg import DiscontinuousSolid
 from pliant.events import ElementCut, PlaneCut, Release
 from pliant.fitting import Fitting
 from pliant.integrators import BDF1, INTEGRATORS, REDUCED, AdaptiveConJac, ConJac, LinearlyImplicit
-from pliant.loads import Tug, Wind
+from pliant.loads import Activation, Tug, Wind
 from pliant.maps.motions import Shake
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
@@ -175,7 +175,8 @@ def cut(**options):
 def tugged(**options):
     body = block(0, 0, 1e-4)
     tug = Tug(np.array([0, 1]), (0.0, 0.0, 0.5), start=0.0, full=4e-3, end=1.0, body="block")
-    forces = [tug, Wind(swing=(1.0, 0.0, 0.0))]
+    squeeze = Activation((1.0, 0.0, 0.0), 50.0, ((0.0, 0.0), (0.01, 1.0)))
+    forces = [tug, Wind(swing=(1.0, 0.0, 0.0)), squeeze]
     return Scene([body], forces=forces, contact=PenaltyContact(), obstacles=[Plane()], **TIMES, **options)
 
 

@@ -21,6 +21,7 @@ from pliant.articulated.forces import (
     JointTorque,
     PointSprings,
     Reduced,
+    Servo,
     WorldForce,
 )
 from pliant.articulated.se3 import frame
@@ -38,6 +39,7 @@ from pliant.energies.projective import HingeBending, PlaneCollision
 from pliant.energies.springs import Springs
 from pliant.forces.green import GreenDamping
 from pliant.forces.rayleigh import RayleighForce
+from pliant.forces.tension import FibreTension
 from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings
 from pliant.materials import StableNeoHookean
@@ -51,6 +53,7 @@ from pliant.systems.points import Points as AllPoints
 SOFT = StableNeoHookean(E=2e4, nu=0.4)
 BAR, PLATE, SHEET = bar((0.2, 0.1, 0.1), (2, 1, 1)), rectangle((0.2, 0.1), (2, 1)), sheet((0.2, 0.1), (2, 1))
 NET = spring_net(2, 2)
+FIBRES = np.tile([0.6, 0.8, 0.0], (len(BAR.T), 1)), np.full(len(BAR.T), 1e3)
 
 
 def rough(X, size=0.01, seed=0):
@@ -114,6 +117,7 @@ def forces():
         (RayleighForce(BAR.X, mass, elastic, 0.5, 1e-3), x, v, True),
         (RayleighForce(BAR.X, mass, elastic, 0.5, 1e-3, current=True), x, v, False),
         (GreenDamping(BAR.X, BAR.T, 20.0), x, v, False),
+        (FibreTension(BAR.X, BAR.T, *FIBRES, lambda t: 0.5 + t), x, v, True),
     ]
     for contact, gap, lagged in (
         (PenaltyContact(mu=0.5, mu_bodies=0.4, damping=0.5, smoothing=5e-3), -0.004, False),
@@ -161,6 +165,7 @@ TREE_FORCES = [
     (JointSpring(5, 2.0, 0.3, rest=0.1), True),
     (JointSpring(11, 2.0, rest=0.2, maximal=True), True),
     (JointTorque(5, lambda t: np.array([1.0, 2.0])), False),
+    (Servo(1, np.sin, 2.0, 0.7), False),
     (WorldForce(7, A, B), False),
     (BodyDamping(0.5), False),
     (Reduced(PointSprings((2,), A, (7,), B, 3.0)), True),

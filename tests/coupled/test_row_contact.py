@@ -133,7 +133,8 @@ def test_scenes_and_files_know_rows(tmp_path):
     from pliant.materials import StableNeoHookean
     from pliant.mesh import box
     from pliant.scene import Scene
-    from pliant.scene_file.choices import describe_choice, make
+    from pliant.scene_file.read import Reader
+    from pliant.scene_file.write import Writer
 
     body = Solid(box((0.1, 0.1, 0.1), (1, 1, 1)), StableNeoHookean(1e5, 0.3), density=1000.0)
     with pytest.raises(SceneError, match="BDF1 does not see.*LinearlyImplicit"):
@@ -142,7 +143,7 @@ def test_scenes_and_files_know_rows(tmp_path):
         ("contact", RowContact(mu=0.7, edges=True)),
         ("integrator", LinearlyImplicit(0.5, matrix=PCG(1e-9))),
     ):
-        assert make(family, describe_choice(choice), family) == choice
+        assert Reader(tmp_path).make(family, Writer().choice(choice), family) == choice
 
 
 @pytest.mark.parametrize("qp", [None, ActiveSet()])

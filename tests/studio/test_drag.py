@@ -83,7 +83,8 @@ def test_a_rigid_body_can_be_pulled():
     scene = load_scene("redmax/scene-1", []).scene
     system, _ = beginning(scene)
     rng = np.random.default_rng(3)
-    q, v = scene.start.q + 0.3 * rng.normal(size=len(scene.start.q)), np.zeros(len(scene.start.q))
+    start = scene.initial(system).q
+    q, v = start + 0.3 * rng.normal(size=len(start)), np.zeros(len(start))
     held = system.pulled(len(system.positions(q)) - 1, np.array([5.0, 9.0, 3.0]), 40.0)
     more = held.force(q, v, 0.0) - system.force(q, v, 0.0)
     extra = lambda q: held.energies(q, v, 0.0)["elastic"] - system.energies(q, v, 0.0)["elastic"]

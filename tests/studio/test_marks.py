@@ -39,6 +39,7 @@ def test_contacts_of_a_resting_body():
 @pytest.mark.parametrize("obstacle", [Plane(normal=(0.0, 0.6, 0.8)), Bowl(), Sphere()], ids=["plane", "bowl", "sphere"])
 def test_obstacles_are_drawn_where_their_distance_vanishes(obstacle):
     class Scene:
+        integrator = None
         obstacles = (obstacle,)
 
     (shape,) = shapes_of(Scene(), np.full(3, -0.2), np.full(3, 0.2))
@@ -53,6 +54,7 @@ def test_nails_and_wires_are_drawn_where_they_are():
     tips = np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]])
 
     class Scene:
+        integrator = None
         obstacles = (Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1)), rise), Wire((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
 
     nails, wire = shapes_of(Scene(), np.zeros(3), np.ones(3))

@@ -35,7 +35,7 @@ METHODS: dict[str, tuple[Any, Any]] = {
 }
 
 
-class Clocked:
+class ClockedSteps:
     """An integrator and what its steps took: CPU seconds and iterations, after the first two."""
 
     def __init__(self, integrator: Any) -> None:
@@ -120,7 +120,7 @@ def run(*, quick: bool = False) -> Table:
 @one_thread()
 def _spent(scene: Scene, steps: int) -> dict[str, Any]:
     """CPU time [ms] of the cheapest third of the steps, on average; iterations; contacts at the end."""
-    clocked = Clocked(scene.integrator)
+    clocked = ClockedSteps(scene.integrator)
     short = replace(scene, duration=steps * float(scene.h))
     object.__setattr__(short, "integrator", clocked)  # scenes take integrators of their own list only
     done = list(simulate(short))
