@@ -11,7 +11,6 @@ from pliant.linear.box_matrix import SparseBox
 from pliant.linear.box_qp import General, ProjectedNewton
 from pliant.linear.qp import Clarabel
 from pliant.scenes.redmax import chain_with_friction, run, walker
-from pliant.state import State
 
 
 def random_rows(rng, s=40, n=9):
@@ -56,14 +55,14 @@ def test_sparse_and_dense_programmes_agree(seed, box):
 def test_a_step_is_the_same_where_a_spring_makes_it_dense():
     """A spring of no stiffness couples two bodies, so the dense factors are taken; the motion must not know."""
     scene = chain_with_friction(0.5, 6)
-    s = scene.model
+    s, start = scene.system(), scene.initial()
     nothing = PointSprings([0], np.zeros(3), [5], np.zeros(3), 0.0)
-    contacts = scene.model.patches
+    contacts = s.patches
     coupled = ArticulatedSystem(s.tree.links, [nothing], gravity=tuple(s.gravity))
     coupled.patches = contacts
     ends = []
     for system in (s, coupled):
-        state, memory = State(scene.start.q, scene.start.v), None
+        state, memory = start, None
         for _ in range(40):
             step = BISP(Friction(0.3)).step(system, state, scene.h, memory)
             state, memory = step.state, step.memory
@@ -75,8 +74,9 @@ def test_a_step_is_the_same_where_a_spring_makes_it_dense():
 
 def test_the_friction_programme_has_few_entries():
     scene = chain_with_friction(0.5, 100)
-    kin = scene.model.kinematics(scene.start.q, scene.start.v)
-    T = Contacts(scene.model, kin, [], Friction(), 1e-6).T
+    system, start = scene.system(), scene.initial()
+    kin = system.kinematics(start.q, start.v)
+    T = Contacts(system, kin, [], Friction(), 1e-6).T
     assert T.gram(np.broadcast_to(np.eye(6), (100, 6, 6)).copy()).nnz <= 3 * 8 * len(T)
 
 
