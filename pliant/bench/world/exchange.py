@@ -25,6 +25,12 @@ CONTACTS: dict[str, Any] = {
     "rows, friction": RowContact(mu=0.3, thickness=1e-3),
 }
 
+NOTES = [
+    "sum apart: |W_ab + W_ba - f . dx| of all pairs, largest of all steps, part of the work |f||dx| of the step. Both "
+    "use the contacts at the ends of steps, as the books do; a stage keeps those it found where it set out from. Rows "
+    "have no forces in the books: unknown."
+]
+
 
 def run(*, quick: bool = False) -> Table:
     duration = 0.012 if quick else 0.024
@@ -46,18 +52,22 @@ def run(*, quick: bool = False) -> Table:
         Claim("they do exchange energy (part of all)", "> 0.01", f"{least:.2g}", least > 0.01),
         Claim("works of both sides against forces times relative ways", "1e-8", f"{apart:.1e}", apart <= 1e-8),
     ]
-    for (mixture, order), more in series.items():
-        losses = [abs(r["numerical"]) for r in more]
-        found = float(np.polyfit(np.log(steps), np.log(losses), 1)[0])
-        what = f"{mixture}, order {order}: numerical dissipation falls with h (order)"
-        claims.append(Claim(what, f">= {order}", f"{found:.1f}", found > order - 0.3))
+    claims += [
+        _falling(mixture, order, steps, [r["numerical"] for r in more]) for (mixture, order), more in series.items()
+    ]
     hard = [r["exchanged"] for r in rows if "rows" in r["contact"]]
     if hard:
         claims.append(Claim("rows: exchanges are booked", "> 0.01", f"{min(hard):.2g}", min(hard) > 0.01))
-    notes = [
-        "sum apart: |W_ab + W_ba - f . dx| of all pairs, largest of all steps, part of the work |f||dx| of the step"
-    ]
-    return Table("world/exchange", "Work between the parts of mixtures", rows, claims, notes)
+    return Table("world/exchange", "Work between the parts of mixtures", rows, claims, NOTES)
+
+
+def _falling(mixture: str, order: int, steps: tuple[float, ...], losses: list[float]) -> Claim:
+    """The order in h of what the integrator took; one that changes its sign has none."""
+    what = f"{mixture}, order {order}: numerical dissipation falls with h (order)"
+    if min(losses) <= 0.0:
+        return Claim(what, f">= {order}", f"none: it changes sign ({losses[-1]:.1e} at the smallest h)", False)
+    found = float(np.polyfit(np.log(steps), np.log(losses), 1)[0])
+    return Claim(what, f">= {order}", f"{found:.1f}", found > order - 0.3)
 
 
 def _row(mixture: str, contact: str, integrator: Any, h: float, duration: float) -> dict[str, Any]:
@@ -91,6 +101,6 @@ def _row(mixture: str, contact: str, integrator: Any, h: float, duration: float)
         "method": type(integrator).__name__,
         "h [ms]": 1e3 * h,
         "exchanged": exchanged / scale,
-        "sum apart": apart,
+        "sum apart": None if isinstance(scene.contact, RowContact) else apart,
         "numerical": lost / scale,
     }
