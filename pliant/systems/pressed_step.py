@@ -7,6 +7,7 @@ from functools import cached_property
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.linear.lowrank import Corrected, corrected
 from pliant.maps.points import ForceOnPoints, OnPoints
 from pliant.state import State
 from pliant.systems.coupled_step import CoupledStep
@@ -34,7 +35,8 @@ class Pressed:
     @cached_property
     def block(self) -> Block:
         block, h = self._inner.block, self._h
-        A, b = block.A, block.b
+        whole, b = block.A, block.b
+        A = whole.sparse() if isinstance(whole, Corrected) else whole
         u0, w = block.origin, block.w
         assert u0 is not None and w is not None
         for term in self._energies:
@@ -54,7 +56,7 @@ class Pressed:
             b = b + J.T @ (h * force.inner.force(x, old, t) - D @ (moving - old))
         A = sp.csr_matrix(A)
         A.sort_indices()
-        return replace(block, A=A, b=b)
+        return replace(block, A=corrected(A, whole.W, whole.c) if isinstance(whole, Corrected) else A, b=b)
 
     def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
         return self._inner.exchanged(found)

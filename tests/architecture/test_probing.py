@@ -23,7 +23,6 @@ ALLOWED = {
     "plots/rows.py": "numbers of any library",
     "view/drawing.py": "handles of a library, in several versions",
     "view/server.py": "errors of the operating system",
-    "integrators/conjac_friction.py": "energies of contacts: to become isinstance(energy, Pressing)",
 }
 
 

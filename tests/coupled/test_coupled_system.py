@@ -11,6 +11,7 @@ from pliant.mesh.topology import edges
 from pliant.solvers import Newton, Tolerance
 from pliant.stage import Stage
 from pliant.state import State
+from pliant.velocity_step import Linearisation
 
 SOFT = pl.StableNeoHookean("50 kPa", 0.4)
 
@@ -172,3 +173,21 @@ def test_a_free_rigid_body_falls_and_turns_like_one():
     assert x[0] - x.mean(axis=0) == pytest.approx(
         [c * corner[0] - s * corner[1], s * corner[0] + c * corner[1], corner[2]]
     )
+
+
+def test_fitted_frequencies_stay_in_a_mixture():
+    """The low-rank correction of a fitted body is part of the velocity step's matrix beside penalties as well."""
+    fine = block(name="fine", cells=2, lumped=False, pins=pl.Pin([0, 1, 2]))
+    body = block(lumped=False, pins=pl.Pin([0, 1]), fit=pl.Fitting(fine, s=2, on_mismatch="ignore"), name="bed")
+    other = die((0.01, 0.01, 0.0995))
+    scene = pl.Scene([body, other], contact=pl.PenaltyContact(mu=0.0), integrator=pl.LinearlyImplicit())
+    system = scene.system()
+    block_of = system.prepare(started(scene), 5e-3, None, Linearisation()).block
+    A, n = block_of.A @ np.eye(len(block_of.b)), len(system.parts[0].free)
+    sparse = block_of.A.sparse().toarray()
+    soft = system.parts[0]
+    rest = soft.rest, np.zeros(24), 0.0
+    K = -soft.restrict(soft.stiffness(*rest)) @ np.eye(n)
+    plain = -soft.inner.restrict(soft.inner.stiffness(*rest, psd=True))
+    assert np.abs(A - sparse).max() > 0
+    assert np.allclose((A - sparse)[:n, :n], 25e-6 * (K - plain.toarray()), atol=1e-9 * np.abs(K).max() * 25e-6)
