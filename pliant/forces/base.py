@@ -24,6 +24,13 @@ class Force(Protocol):
 
 
 @runtime_checkable
+class Approximate(Protocol):
+    """A force whose ``stiffness`` leaves something out, and that knows df/dx whole."""
+
+    def stiffness_exact(self, x: Array, v: Array, t: float) -> sp.csr_matrix: ...
+
+
+@runtime_checkable
 class Lagged(Protocol):
     """A force that is -dP/dv of a dissipation potential P(v) [W] while its contact forces stay those of the start."""
 

@@ -71,7 +71,7 @@ class GreenDamping:
         )
         return self._pattern.matrix(-assembly.sum_blocks(place, pattern, local))
 
-    def stiffness_exact(self, x: Array, v: Array) -> sp.csr_matrix:
+    def stiffness_exact(self, x: Array, v: Array, t: float = 0.0) -> sp.csr_matrix:
         """df/dx with dP[X] = mu (X (F^T Fdot + Fdot^T F) + F X^T Fdot + F Fdot^T X): not symmetric, for comparison."""
         rest = self.elements
         k, d = rest.nodes.shape[1], rest.kind.dim
