@@ -26,6 +26,7 @@ from pliant.simulate import simulate
 from pliant.solvers.base import NonlinearSolver
 from pliant.stage import Stage
 from pliant.state import State
+from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.base import Charted, Constrained, Reshaping
 
 Keep = Literal["all", "few"]
@@ -254,6 +255,11 @@ def _require_smooth(scene: Scene) -> None:
         raise SceneError(what, where="scene.on_failure", remedy='use "raise" and a smaller h')
     if scene.events:
         raise SceneError("events change the scene", where="scene.events", remedy="leave them out for gradients")
+
+
+    if isinstance(scene.contact, BarrierContact) and scene.contact.stiffness == "adaptive":
+        remedy = "give BarrierContact its stiffness [N/m^3]"
+        raise SceneError("its stiffness depends on the closest contact", where="scene.contact", remedy=remedy)
 
 
 def _require_plain(system: Any) -> None:

@@ -31,7 +31,7 @@ def _spread(system: Any, q: Array, points: IntArray, push: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class PointTrajectory:
     """1/2 weight sum over steps of |x_i - x*_i|^2 for some points, given their places after every step.
 
     ``places (steps + 1, k, 3)`` [m]: rows that are not finite are left out, as gaps in measurements are.
@@ -68,7 +68,7 @@ class EndShape:
 
 
 @dataclass(frozen=True)
-class Energy:
+class EndEnergy:
     """Kinetic plus potential energy [J] of the last step."""
 
     steps: int
@@ -79,13 +79,13 @@ class Energy:
         W = system.potential(state.q, state.t)
         if W is None or not system.symmetric:
             remedy = "leave out damping and friction, or give a loss of your own"
-            raise SceneError("forces act that have no potential", where="Energy", remedy=remedy)
+            raise SceneError("forces act that have no potential", where="EndEnergy", remedy=remedy)
         p = system.inertia(state.q, state.v)
         return 0.5 * float(state.v @ p) + W, -system.force(state.q, np.zeros_like(state.v), state.t), p
 
 
 @dataclass(frozen=True, eq=False)
-class Custom:
+class CustomLoss:
     """``value(k, q, v)`` with its slopes: a function that returns (number, array or None, array or None)."""
 
     function: Callable[[int, Array, Array], Slopes]

@@ -44,10 +44,10 @@ class Writer:
     tape: Tape
     algebra: Algebra
 
-    def solve(self, taken: Taken, k: int, target: Vector, base: Vector) -> tuple[Vector, Vector]:
-        """q and v = (q - base)/c of stage k."""
+    def solve(self, taken: Taken, k: int, start: Vector, target: Vector, base: Vector) -> tuple[Vector, Vector]:
+        """q and v = (q - base)/c of stage k, which sets out from ``start``."""
         stage, q = taken.stages[k]
-        found = self.tape.add(Solved(stage, q, (target, base), self.algebra), q)
+        found = self.tape.add(Solved(taken.system, stage, q, (target, base, start), self.algebra), q)
         return found, (1.0 / stage.c) * (found - base)
 
     def acceleration(self, taken: Taken, q: Vector, v: Vector, t: float) -> Vector:
@@ -66,15 +66,15 @@ class Writer:
 
 def bdf1(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h = now, taken.h
-    return write.solve(taken, 0, q + h * v, base=q)
+    return write.solve(taken, 0, q, q + h * v, base=q)
 
 
 def two_stages(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h = now, taken.h
     c = ALPHA * h
-    _, va = write.solve(taken, 0, q + c * v, base=q)
+    qa, va = write.solve(taken, 0, q, q + c * v, base=q)
     target = q + (2.0 * ALPHA - 1.0) * h * v + (2.0 - 2.0 * ALPHA) * h * va
-    return write.solve(taken, 1, target, base=q + (1.0 - ALPHA) * h * va)
+    return write.solve(taken, 1, qa, target, base=q + (1.0 - ALPHA) * h * va)
 
 
 def bdf2(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
@@ -82,29 +82,29 @@ def bdf2(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
         return two_stages(write, taken, now, before)
     (q, v), (q0, v0), c = now, before, 2.0 / 3.0 * taken.h
     base = (4.0 / 3.0) * q - (1.0 / 3.0) * q0
-    return write.solve(taken, 0, base + c * ((4.0 / 3.0) * v - (1.0 / 3.0) * v0), base)
+    return write.solve(taken, 0, q, base + c * ((4.0 / 3.0) * v - (1.0 / 3.0) * v0), base)
 
 
 def trbdf2(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h, t = now, taken.h, taken.start.t
     c = 0.5 * GAMMA * h
     a = write.acceleration(taken, q, v, t)
-    qg, vg = write.solve(taken, 0, q + 2.0 * c * v + c * c * a, base=q + c * v)
+    qg, vg = write.solve(taken, 0, q, q + 2.0 * c * v + c * c * a, base=q + c * v)
     w = 1.0 / (GAMMA * (2.0 - GAMMA))
     base = w * qg - w * (1.0 - GAMMA) ** 2 * q
-    return write.solve(taken, 1, base + c * (w * vg - w * (1.0 - GAMMA) ** 2 * v), base)
+    return write.solve(taken, 1, qg, base + c * (w * vg - w * (1.0 - GAMMA) ** 2 * v), base)
 
 
 def midpoint(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h, t = now, taken.h, taken.start.t
-    middle, vm = write.solve(taken, 0, q + 0.5 * h * v, base=q)
+    middle, vm = write.solve(taken, 0, q, q + 0.5 * h * v, base=q)
     end = write.put(taken, 2.0 * middle - q, t + h)
     return end, write.sped(taken, 2.0 * vm - v, q)
 
 
 def quasistatic(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     q, _ = now
-    after, _ = write.solve(taken, 0, q, base=q)
+    after, _ = write.solve(taken, 0, q, q, base=q)
     return after, (1.0 / taken.h) * (after - q)
 
 

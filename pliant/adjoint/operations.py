@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.adjoint.exact import exact_tangent
+from pliant.adjoint.exact import exact_tangent, start_slope
 from pliant.adjoint.parameters import Moment, Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array, IntArray
@@ -60,8 +60,12 @@ class Algebra:
 
 @dataclass(eq=False)
 class Solved:
-    """A stage at its root q; inputs are its target and its base."""
+    """A stage at its root q; inputs are its target, its base, and where it set out from.
 
+    ``system`` is the one without the contacts of the stage; lagged friction depends on the start.
+    """
+
+    system: Any
     stage: Stage
     q: Array
     inputs: tuple[Vector, ...]
@@ -88,13 +92,20 @@ class Solved:
         A, symmetric = exact_tangent(stage.system, q, v, stage.t, weights, a)
         return A, D if D is not None and D.nnz else None, symmetric
 
+    @cached_property
+    def _start_slope(self) -> sp.csr_matrix | None:
+        stage, q = self.stage, self.q
+        return start_slope(self.system, stage.start, q, stage.velocity(q), stage.t) if stage.inertia else None
+
     def tangent(self, changes: Sequence[Array], parameters: Parameters, rates: Array) -> Array:
         stage, free = self.stage, self._free
         A, D, symmetric = self._matrices
-        target, base = changes
+        target, base, start = changes
         b = stage.inertia * stage.system.inertia(self.q, target) + parameters.along(self.moment, rates)
         if D is not None:
             b = b - stage.c * (D @ base)
+        if self._start_slope is not None:
+            b = b + stage.c**2 * (self._start_slope @ start)
         dq = np.zeros_like(self.q)
         dq[self._held] = parameters.placed(stage.t, rates)[self._held]
         b = b - A @ dq
@@ -104,7 +115,7 @@ class Solved:
     def adjoint(self, bar: Array, parameters: Parameters, into: Array) -> Sequence[Array]:
         stage, free = self.stage, self._free
         A, D, symmetric = self._matrices
-        y = np.zeros_like(bar)
+        y, none = np.zeros_like(bar), np.zeros_like(bar)
         A_free = stage.system.restrict(A)
         y[free] = self.algebra.solve(A_free if symmetric else sp.csr_matrix(A_free.T), bar[free], symmetric)
         parameters.gather(self.moment, y, into)
@@ -112,9 +123,10 @@ class Solved:
             held = np.zeros_like(bar)
             held[self._held] = (bar - A.T @ y)[self._held]
             parameters.gather_placed(stage.t, held, into)
-        base = np.zeros_like(bar) if D is None else -stage.c * (D.T @ y)
-        del self.__dict__["_matrices"]
-        return stage.inertia * stage.system.inertia(self.q, y), base
+        base = none if D is None else -stage.c * (D.T @ y)
+        start = none if self._start_slope is None else stage.c**2 * (self._start_slope.T @ y)
+        del self.__dict__["_matrices"], self.__dict__["_start_slope"]
+        return stage.inertia * stage.system.inertia(self.q, y), base, start
 
 
 @dataclass(eq=False)
@@ -135,7 +147,8 @@ class Accelerated:
     def _matrices(self) -> tuple[sp.csr_matrix, sp.csr_matrix]:
         q, v = self.at
         A, _ = exact_tangent(self.system, q, v, self.t, (0.0, 0.0, 1.0), None)
-        return -A, self.system.damping(q, v, self.t)
+        lagged = start_slope(self.system, State(q, v, self.t), q, v, self.t)  # contacts are found where it is asked
+        return -A if lagged is None else lagged - A, self.system.damping(q, v, self.t)
 
     def tangent(self, changes: Sequence[Array], parameters: Parameters, rates: Array) -> Array:
         K, D = self._matrices()
