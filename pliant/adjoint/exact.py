@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts
-from pliant.forces.base import Approximate, Force, Lagged, Rubbing
+from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.state import State
 from pliant.systems.base import Composed, Weights
 from pliant.systems.elastodynamics import Elastodynamics
@@ -42,8 +42,8 @@ def _forces(system: Any, q: Array, v: Array, t: float) -> Sequence[Force]:
 
 def _left_out(force: Force, q: Array, v: Array, t: float, scale: float) -> sp.csr_matrix | None:
     """df/dq less ``stiffness``; None where that is whole."""
-    if isinstance(force, Approximate):
-        return force.stiffness_exact(q, v, t) - force.stiffness(q, v, t)
+    if isinstance(force, Approximating):
+        return force.exact_stiffness(q, v, t) - force.stiffness(q, v, t)
     if isinstance(force, Rubbing) and not _lagged(force):
         contacts, _ = force.on_contacts(q, v)
         return differenced(lambda x: force.force(x, v, t), q, contacts, scale) if len(contacts) else None

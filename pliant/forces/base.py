@@ -24,19 +24,24 @@ class Force(Protocol):
 
 
 @runtime_checkable
-class Approximate(Protocol):
-    """A force whose ``stiffness`` leaves something out, and that knows df/dx whole."""
-
-    def stiffness_exact(self, x: Array, v: Array, t: float) -> sp.csr_matrix: ...
-
-
-@runtime_checkable
 class Lagged(Protocol):
     """A force that is -dP/dv of a dissipation potential P(v) [W] while its contact forces stay those of the start."""
 
     lagged: bool
 
     def dissipation(self, x: Array, v: Array) -> float: ...
+
+
+@runtime_checkable
+class Approximating(Protocol):
+    """A force whose ``stiffness`` leaves a part of df/dx out, so as to stay symmetric.
+
+    Roots of stages do not feel that; methods that linearise once per step lose their order to it.
+    """
+
+    def exact_stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dx in full."""
+        ...
 
 
 @runtime_checkable
