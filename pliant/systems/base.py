@@ -155,6 +155,13 @@ class Measuring(Protocol):
 
 
 @runtime_checkable
+class Correcting(Protocol):
+    """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
+
+    def corrected(self, before: State, after: State) -> State: ...
+
+
+@runtime_checkable
 class Composed(Protocol):
     """A system whose coordinates are vertex positions, made of energies and forces."""
 

@@ -25,6 +25,7 @@ from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import Quadrature, Reduction, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
+from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
 
@@ -279,6 +280,12 @@ class Elastodynamics:
 
     def min_distance(self, q: Array, t: float) -> float | None:
         return None if self.contact is None else self.contact.distance(q, t)
+
+    def corrected(self, before: State, after: State) -> State:
+        """``after`` with what contact has to say once a step is done; as it is where contact acts within steps."""
+        if not isinstance(self.contact, Projecting):
+            return after
+        return self.contact.projected(before, after, self.free)
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)
