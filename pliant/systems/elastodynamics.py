@@ -16,7 +16,7 @@ from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
 from pliant.errors import SceneError
-from pliant.forces.base import Force, Lagged, Rubbing
+from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
@@ -177,6 +177,16 @@ class Elastodynamics:
             return self.at(State(q, v, t), t).stiffness(q, v, t, psd=psd)
         parts = [(-1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
         parts += [(1.0, f.stiffness(q, v, t)) for f in self.force_terms]
+        return self.weighted_sum(parts)
+
+    def exact_stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dq, with the parts that forces leave out of their stiffness."""
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).exact_stiffness(q, v, t)
+        parts = [(-1.0, e.hessian(q)) for e in self.energy_terms]
+        for f in self.force_terms:
+            slope = f.exact_stiffness(q, v, t) if isinstance(f, Approximating) else f.stiffness(q, v, t)
+            parts.append((1.0, slope))
         return self.weighted_sum(parts)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
