@@ -40,8 +40,10 @@ def linearise(system: System, state: State, h: float, *, at: float, psd: bool) -
     """The system at ``state`` with forces of time ``at`` [s] and prescribed coordinates on their way to t + h."""
     q, free = state.q, system.free
     v = scripted_velocity(system, state, h)
-    exact = isinstance(system, Exact) and not psd
-    stiffness = -(system.exact_stiffness(q, v, at) if exact else system.stiffness(q, v, at, psd=psd))
+    if isinstance(system, Exact) and not psd:
+        stiffness = -system.exact_stiffness(q, v, at)
+    else:
+        stiffness = -system.stiffness(q, v, at, psd=psd)
     damping = system.damping(q, v, at)
     D = -system.restrict(damping) if damping.nnz else sp.csr_matrix((len(free), len(free)))
     D.eliminate_zeros()  # mass damping has the pattern of K
