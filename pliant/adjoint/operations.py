@@ -146,7 +146,7 @@ class Accelerated:
 
     def _matrices(self) -> tuple[sp.csr_matrix, sp.csr_matrix]:
         q, v = self.at
-        A, _ = exact_tangent(self.system, q, v, self.t, (0.0, 0.0, 1.0), None)
+        A, _ = exact_tangent(self.system, q, v, self.t, (0.0, 0.0, 1.0), self.a)
         lagged = start_slope(self.system, State(q, v, self.t), q, v, self.t)  # contacts are found where it is asked
         return -A if lagged is None else lagged - A, self.system.damping(q, v, self.t)
 
