@@ -1,7 +1,8 @@
 """Gradients through time: `gradient`, `tangent`, `objective`, and losses."""
 
-from pliant.adjoint.gradient import Check, Gradient, gradient, objective, tangent
 from pliant.adjoint.losses import CustomLoss, EndEnergy, EndShape, Loss, PointTrajectory
+from pliant.adjoint.path import read, written
+from pliant.adjoint.sensitivity import Check, Gradient, gradient, objective, tangent
 
 __all__ = [
     "Check",
@@ -13,5 +14,7 @@ __all__ = [
     "PointTrajectory",
     "gradient",
     "objective",
+    "read",
     "tangent",
+    "written",
 ]

@@ -39,7 +39,9 @@ def _left_out(system: Any, q: Array, v: Array, t: float) -> Iterator[tuple[slice
         for part, s in zip(system.parts, system.slices, strict=True):
             for where, missing in _left_out(part, q[s], v[s], t):
                 yield slice(s.start + where.start, s.start + where.stop), missing
-    forces = system.between if isinstance(system, Parted) else system.force_terms if isinstance(system, Composed) else ()
+    forces = (
+        system.between if isinstance(system, Parted) else system.force_terms if isinstance(system, Composed) else ()
+    )
     for force in forces:
         missing = _missing(force, q, v, t, system.scale)
         if missing is not None:
@@ -60,6 +62,7 @@ def _missing(force: Force, q: Array, v: Array, t: float, scale: float) -> sp.csr
 
 def start_slope(system: Any, start: State, q: Array, v: Array, t: float) -> sp.csr_matrix | None:
     """df/dq_start of the forces that a stage from ``start`` lags; None where there are none."""
+    scale = system.scale
     if not isinstance(system, Contacting):
         return None
 
@@ -72,7 +75,7 @@ def start_slope(system: Any, start: State, q: Array, v: Array, t: float) -> sp.c
     if not found:
         return None
     total = lambda x: sum((f.force(q, v, t) for f in lagged(x)), np.zeros_like(q))
-    return differenced(total, start.q, sp.csr_matrix(sum(found)), system.scale)
+    return differenced(total, start.q, sp.csr_matrix(sum(found)), scale)
 
 
 def _lagged(force: Force) -> bool:

@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from pliant.adjoint.operations import Accelerated, Algebra, Put, Solved, Sped
+from pliant.adjoint.linear_step import SteppedLinearly
+from pliant.adjoint.operations import Accelerated, Algebra, Put, SolvedStage, Sped
 from pliant.adjoint.tape import Tape, Vector
 from pliant.arrays import Array
 from pliant.errors import SceneError
 from pliant.integrators.bdf1 import BDF1
 from pliant.integrators.bdf2 import BDF2
 from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet, scripted_velocity
+from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.integrators.midpoint import ImplicitMidpoint
 from pliant.integrators.quasistatic import Quasistatic
 from pliant.integrators.sdirk2 import ALPHA, SDIRK2
 from pliant.integrators.trbdf2 import GAMMA, TRBDF2
-from pliant.stage import Stage
+from pliant.stage import ClosedStage, Stage
 from pliant.state import State
 
 Pair = tuple[Vector, Vector]
@@ -29,16 +31,17 @@ Pair = tuple[Vector, Vector]
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """One step as it was taken: where it set out from, and its stages with their roots."""
+    """One step as it was taken: where it set out from, where it led, and its stages with their roots."""
 
     system: Any
     start: State
+    end: State
     h: float
-    stages: Sequence[tuple[Stage, Array]]
+    stages: Sequence[tuple[Stage | ClosedStage, Array]]
 
 
 @dataclass(frozen=True, eq=False)
-class Writer:
+class TapeWriter:
     """Writes steps of one method on a tape."""
 
     tape: Tape
@@ -46,14 +49,23 @@ class Writer:
 
     def solve(self, taken: Taken, k: int, start: Vector, target: Vector, base: Vector) -> tuple[Vector, Vector]:
         """q and v = (q - base)/c of stage k, which sets out from ``start``."""
-        stage, q = taken.stages[k]
-        found = self.tape.add(Solved(taken.system, stage, q, (target, base, start), self.algebra), q)
+        stage, z = taken.stages[k]
+        rows, multipliers = None, None
+        if isinstance(stage, ClosedStage):
+            rows, (z, multipliers), stage = stage, stage.split(z), stage.free
+        q, inputs = stage.embed(z), (target, base, start)
+        found = self.tape.add(SolvedStage(taken.system, stage, q, inputs, self.algebra, rows, multipliers), q)
         return found, (1.0 / stage.c) * (found - base)
 
     def acceleration(self, taken: Taken, q: Vector, v: Vector, t: float) -> Vector:
         at = q.of(self.tape.values), v.of(self.tape.values)
         a = taken.system.acceleration(*at, t)
         return self.tape.add(Accelerated(taken.system, at, t, (q, v), a), a)
+
+    def linear_step(self, taken: Taken, q: Vector, v: Vector, beta: float) -> Vector:
+        u = taken.end.v
+        step = SteppedLinearly(taken.system, taken.start, taken.h, beta, u, (q, v), self.algebra)
+        return self.tape.add(step, u)
 
     def put(self, taken: Taken, q: Vector, t: float) -> Vector:
         value = taken.system.prescribe(q.of(self.tape.values), t)
@@ -64,12 +76,12 @@ class Writer:
         return self.tape.add(Sped(taken.system.free, taken.start.t, taken.h, (v, q)), value)
 
 
-def bdf1(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
+def bdf1(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h = now, taken.h
     return write.solve(taken, 0, q, q + h * v, base=q)
 
 
-def two_stages(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
+def two_stages(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h = now, taken.h
     c = ALPHA * h
     qa, va = write.solve(taken, 0, q, q + c * v, base=q)
@@ -77,7 +89,7 @@ def two_stages(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     return write.solve(taken, 1, qa, target, base=q + (1.0 - ALPHA) * h * va)
 
 
-def bdf2(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
+def bdf2(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     if len(taken.stages) == 2:
         return two_stages(write, taken, now, before)
     (q, v), (q0, v0), c = now, before, 2.0 / 3.0 * taken.h
@@ -85,7 +97,7 @@ def bdf2(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     return write.solve(taken, 0, q, base + c * ((4.0 / 3.0) * v - (1.0 / 3.0) * v0), base)
 
 
-def trbdf2(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
+def trbdf2(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h, t = now, taken.h, taken.start.t
     c = 0.5 * GAMMA * h
     a = write.acceleration(taken, q, v, t)
@@ -95,20 +107,26 @@ def trbdf2(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
     return write.solve(taken, 1, qg, base + c * (w * vg - w * (1.0 - GAMMA) ** 2 * v), base)
 
 
-def midpoint(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
+def midpoint(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     (q, v), h, t = now, taken.h, taken.start.t
     middle, vm = write.solve(taken, 0, q, q + 0.5 * h * v, base=q)
     end = write.put(taken, 2.0 * middle - q, t + h)
     return end, write.sped(taken, 2.0 * vm - v, q)
 
 
-def quasistatic(write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
+def quasistatic(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     q, _ = now
     after, _ = write.solve(taken, 0, q, q, base=q)
     return after, (1.0 / taken.h) * (after - q)
 
 
-def explicit(write: Writer, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
+def linearly_implicit(write: TapeWriter, taken: Taken, now: Pair, before: Pair, beta: float) -> Pair:
+    (q, v), h = now, taken.h
+    u = write.linear_step(taken, q, v, beta)
+    return write.put(taken, q + h * u, taken.start.t + h), u
+
+
+def explicit(write: TapeWriter, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
     q, v = now[0], write.sped(taken, now[1], now[0])
     for k in range(substeps):
@@ -117,7 +135,7 @@ def explicit(write: Writer, taken: Taken, now: Pair, before: Pair, substeps: int
     return q, v
 
 
-def symplectic(write: Writer, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
+def symplectic(write: TapeWriter, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
     q, v = now[0], write.sped(taken, now[1], now[0])
     for k in range(substeps):
@@ -126,7 +144,7 @@ def symplectic(write: Writer, taken: Taken, now: Pair, before: Pair, substeps: i
     return q, v
 
 
-def verlet(write: Writer, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
+def verlet(write: TapeWriter, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
     q, v = now[0], write.sped(taken, now[1], now[0])
     a = write.acceleration(taken, q, v, t)
@@ -137,7 +155,7 @@ def verlet(write: Writer, taken: Taken, now: Pair, before: Pair, substeps: int) 
     return q, v
 
 
-IMPLICIT: dict[type, Callable[[Writer, Taken, Pair, Pair], Pair]] = {
+IMPLICIT: dict[type, Callable[[TapeWriter, Taken, Pair, Pair], Pair]] = {
     BDF1: bdf1,
     BDF2: bdf2,
     SDIRK2: two_stages,
@@ -145,7 +163,7 @@ IMPLICIT: dict[type, Callable[[Writer, Taken, Pair, Pair], Pair]] = {
     ImplicitMidpoint: midpoint,
     Quasistatic: quasistatic,
 }
-EXPLICIT: dict[type, Callable[[Writer, Taken, Pair, Pair, int], Pair]] = {
+EXPLICIT: dict[type, Callable[[TapeWriter, Taken, Pair, Pair, int], Pair]] = {
     ExplicitEuler: explicit,
     SymplecticEuler: symplectic,
     Verlet: verlet,
@@ -154,16 +172,19 @@ EXPLICIT: dict[type, Callable[[Writer, Taken, Pair, Pair, int], Pair]] = {
 
 def require_method(integrator: Any) -> None:
     """Refuse a method that has no adjoint."""
-    if type(integrator) not in {**IMPLICIT, **EXPLICIT}:
-        names = ", ".join(kind.__name__ for kind in {**IMPLICIT, **EXPLICIT})
+    known = (*IMPLICIT, LinearlyImplicit, *EXPLICIT)
+    if type(integrator) not in known:
+        names = ", ".join(kind.__name__ for kind in known)
         what = f"{type(integrator).__name__} has no adjoint"
         raise SceneError(what, where="scene.integrator", remedy=f"use one of {names}")
 
 
-def write_step(integrator: Any, write: Writer, taken: Taken, now: Pair, before: Pair) -> Pair:
+def write_step(integrator: Any, write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     """q and v after the step, from those before it and one step earlier."""
     if type(integrator) in EXPLICIT:
         return EXPLICIT[type(integrator)](write, taken, now, before, integrator.substeps)
+    if isinstance(integrator, LinearlyImplicit):
+        return linearly_implicit(write, taken, now, before, integrator.beta)
     return IMPLICIT[type(integrator)](write, taken, now, before)
 
 

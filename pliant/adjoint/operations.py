@@ -23,7 +23,7 @@ from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
-from pliant.stage import Stage
+from pliant.stage import ClosedStage, Stage
 from pliant.state import State
 
 
@@ -59,10 +59,14 @@ class Algebra:
 
 
 @dataclass(eq=False)
-class Solved:
+class SolvedStage:
     """A stage at its root q; inputs are its target, its base, and where it set out from.
 
-    ``system`` is the one without the contacts of the stage; lagged friction depends on the start.
+    ``system`` is the one without the contacts of the stage; lagged friction depends on the start. With closures,
+    ``rows`` is the stage they are solved in and ``multipliers`` are its others unknowns:
+
+        [A - d(G^T y)/dq  -G^T] [dq]   [as above               ]
+        [c d(gap)/dq        0 ] [dy] = [G dbase, for rates only]
     """
 
     system: Any
@@ -70,6 +74,8 @@ class Solved:
     q: Array
     inputs: tuple[Vector, ...]
     algebra: Algebra
+    rows: ClosedStage | None = None
+    multipliers: Array | None = None
 
     def __post_init__(self) -> None:
         self._free = self.stage.system.free
@@ -80,53 +86,92 @@ class Solved:
         """Where the equation g = c^2 f - M d stands."""
         stage = self.stage
         d = stage.inertia * (self.q - stage.target)
-        return Moment(stage.start, self.q, stage.velocity(self.q), stage.t, stage.c**2, d)
+        return Moment(stage.start, self.q, stage.velocity(self.q), stage.t, stage.c**2, d, self.multipliers)
 
     @cached_property
     def _matrices(self) -> tuple[sp.csr_matrix, sp.csr_matrix | None, bool]:
+        """dr over all unknowns, D, and whether the first is symmetric; prescribed coordinates are among them."""
         stage, q = self.stage, self.q
         v, c = stage.velocity(q), stage.c
         a = (q - stage.target) / c**2 if stage.inertia else None
         weights = (stage.inertia, stage.inertia * c, c * c)
         D = stage.system.damping(q, v, stage.t) if stage.inertia else None
         A, symmetric = exact_tangent(stage.system, q, v, stage.t, weights, a)
+        if self.rows is not None:
+            A, symmetric = self._bordered(A), False
         return A, D if D is not None and D.nnz else None, symmetric
+
+    def _bordered(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        """A with the rows and columns of the closures."""
+        stage, q = self.stage, self.q
+        found, rate = stage.closures(q), 1.0 / stage.c if stage.inertia else 0.0
+        curved, gaps = stage.system.closure_tangent(q, stage.velocity(q), stage.t, self.multipliers, rate)  # type: ignore[attr-defined]
+        lengths = np.where(found.positional, 1.0, stage.c)  # type: ignore[union-attr]
+        return sp.csr_matrix(sp.bmat([[A - curved, -found.G.T], [sp.diags(lengths) @ gaps, None]]))  # type: ignore[union-attr]
+
+    @cached_property
+    def _rates(self) -> sp.csr_matrix | None:
+        """G of the rows that prescribe rates, zero in the others."""
+        if self.rows is None:
+            return None
+        found = self.stage.closures(self.q)
+        return sp.csr_matrix(sp.diags(np.where(found.positional, 0.0, 1.0)) @ found.G)  # type: ignore[union-attr]
 
     @cached_property
     def _start_slope(self) -> sp.csr_matrix | None:
         stage, q = self.stage, self.q
         return start_slope(self.system, stage.start, q, stage.velocity(q), stage.t) if stage.inertia else None
 
+    def _unknown(self, size: int) -> IntArray:
+        """The unknowns of the solve: free coordinates and multipliers."""
+        return np.concatenate([self._free, np.arange(len(self.q), size)])
+
+    def _restricted(self, A: sp.csr_matrix, unknown: IntArray) -> sp.csr_matrix:
+        return self.stage.system.restrict(A) if self.rows is None else sp.csr_matrix(A[unknown][:, unknown])
+
     def tangent(self, changes: Sequence[Array], parameters: Parameters, rates: Array) -> Array:
-        stage, free = self.stage, self._free
+        stage, N = self.stage, len(self.q)
         A, D, symmetric = self._matrices
         target, base, start = changes
-        b = stage.inertia * stage.system.inertia(self.q, target) + parameters.along(self.moment, rates)
+        b = parameters.along(self.moment, rates)
+        b[:N] += stage.inertia * stage.system.inertia(self.q, target)
         if D is not None:
-            b = b - stage.c * (D @ base)
+            b[:N] -= stage.c * (D @ base)
+        if self._rates is not None:
+            b[N:] += self._rates @ base
         if self._start_slope is not None:
-            b = b + stage.c**2 * (self._start_slope @ start)
-        dq = np.zeros_like(self.q)
-        dq[self._held] = parameters.placed(stage.t, rates)[self._held]
-        b = b - A @ dq
-        dq[free] = self.algebra.solve(stage.system.restrict(A), b[free], symmetric)
-        return dq
+            b[:N] += stage.c**2 * (self._start_slope @ start)
+        dz = np.zeros_like(b)
+        dz[self._held] = parameters.placed(stage.t, rates)[self._held]
+        b = b - A @ dz
+        unknown = self._unknown(len(b))
+        dz[unknown] = self.algebra.solve(self._restricted(A, unknown), b[unknown], symmetric)
+        return dz[:N]
 
     def adjoint(self, bar: Array, parameters: Parameters, into: Array) -> Sequence[Array]:
-        stage, free = self.stage, self._free
+        stage, N = self.stage, len(self.q)
         A, D, symmetric = self._matrices
-        y, none = np.zeros_like(bar), np.zeros_like(bar)
-        A_free = stage.system.restrict(A)
-        y[free] = self.algebra.solve(A_free if symmetric else sp.csr_matrix(A_free.T), bar[free], symmetric)
+        whole = np.zeros(A.shape[0])
+        whole[:N] = bar
+        y, unknown = np.zeros_like(whole), self._unknown(len(whole))
+        B = self._restricted(A, unknown)
+        y[unknown] = self.algebra.solve(B if symmetric else sp.csr_matrix(B.T), whole[unknown], symmetric)
         parameters.gather(self.moment, y, into)
         if parameters.moves and len(self._held):
             held = np.zeros_like(bar)
-            held[self._held] = (bar - A.T @ y)[self._held]
+            held[self._held] = (whole - A.T @ y)[self._held]
             parameters.gather_placed(stage.t, held, into)
-        base = none if D is None else -stage.c * (D.T @ y)
-        start = none if self._start_slope is None else stage.c**2 * (self._start_slope.T @ y)
-        del self.__dict__["_matrices"], self.__dict__["_start_slope"]
-        return stage.inertia * stage.system.inertia(self.q, y), base, start
+        base, start = np.zeros_like(bar), np.zeros_like(bar)
+        if D is not None:
+            base -= stage.c * (D.T @ y[:N])
+        if self._rates is not None:
+            base += self._rates.T @ y[N:]
+        if self._start_slope is not None:
+            start += stage.c**2 * (self._start_slope.T @ y[:N])
+        target = stage.inertia * stage.system.inertia(self.q, y[:N])
+        for name in ("_matrices", "_rates", "_start_slope"):
+            del self.__dict__[name]
+        return target, base, start
 
 
 @dataclass(eq=False)

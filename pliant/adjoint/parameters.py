@@ -7,7 +7,7 @@ q = place(t; p) and a start (q, v)(p). A parameter knows y^T dg/dp, y^T dplace/d
   is differenced there, at the same positions: exact to rounding where g is linear in p, as in E, forces and densities.
 - `PerElement`: one number per element. The body is taken apart into its elements; then every number moves only its own.
 - `RestShape`: rest positions of a body's vertices, the same way, one corner of all elements at a time.
-- `Start`: initial positions or velocities of all coordinates.
+- `InitialState`: initial positions or velocities of all coordinates.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.adjoint.path import read, written
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.bodies import Membrane, Solid
 from pliant.errors import SceneError
 from pliant.loads import Tug
@@ -35,7 +35,10 @@ FEW = 64  # numbers that are differenced one by one
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """Where g = c2 f(q, v, t) - M d is asked for; contacts are those that a stage from ``start`` found."""
+    """Where g = c2 f(q, v, t) - M d is asked for; contacts are those that a stage from ``start`` found.
+
+    With closures g has G^T ``multipliers`` in it, and their gaps with the sign turned behind it.
+    """
 
     start: State
     q: Array
@@ -43,12 +46,29 @@ class Moment:
     t: float
     c2: float
     d: Array
+    multipliers: Array | None = None
 
     def g(self, system: Any) -> Array:
         """g of a system."""
         live = system.at(self.start, self.t) if isinstance(system, Contacting) else system
-        out = self.c2 * live.force(self.q, self.v, self.t)
-        return np.asarray(out - live.inertia(self.q, self.d)) if self.d.any() else np.asarray(out)
+        out = np.asarray(self.c2 * live.force(self.q, self.v, self.t))
+        if self.d.any():
+            out = out - live.inertia(self.q, self.d)
+        if self.multipliers is None:
+            return out
+        rows = live.closures(self.q, self.v, self.t)
+        lengths = np.where(rows.positional, 1.0, np.sqrt(self.c2))  # as stages scale them
+        return np.concatenate([out + rows.G.T @ self.multipliers, -lengths * rows.gap])
+
+    def loose(self, dofs: IntArray) -> "Moment":
+        """The same moment for loose elements with these coordinates (m, k), each on its own."""
+        q, v, d = (a[dofs].ravel() for a in (self.q, self.v, self.d))
+        start = State(self.start.q[dofs].ravel(), self.start.v[dofs].ravel(), self.start.t)
+        return replace(self, start=start, q=q, v=v, d=d, multipliers=None)
+
+    @property
+    def size(self) -> int:
+        return len(self.q) + (0 if self.multipliers is None else len(self.multipliers))
 
 
 class Parameter(Protocol):
@@ -85,7 +105,7 @@ class Parameter(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Several parameters behind each other."""
+    """Several parameters behind each other. Those that closures do not feel see the coordinates' part of g only."""
 
     parts: Sequence[Parameter]
     coordinates: int  # N, of the system
@@ -105,7 +125,7 @@ class Parameters:
 
     def along(self, moment: Moment, rates: Array) -> Array:
         parts = zip(self.parts, self.slices, strict=True)
-        return sum((p.along(moment, rates[s]) for p, s in parts if rates[s].any()), np.zeros_like(moment.q))
+        return sum((p.along(moment, rates[s]) for p, s in parts if rates[s].any()), np.zeros(moment.size))
 
     def gather(self, moment: Moment, y: Array, into: Array) -> None:
         for p, s in zip(self.parts, self.slices, strict=True):
@@ -160,7 +180,9 @@ class Few:
     def _displaced(self) -> bool:
         """Whether prescribed coordinates feel the numbers, at any of a few times."""
         times = np.linspace(0.0, float(self._scene.duration), 7)
-        return any(float(np.abs(self._place(k, t)).max(initial=0.0)) > 0.0 for k in range(self.value.size) for t in times)
+        return any(
+            float(np.abs(self._place(k, t)).max(initial=0.0)) > 0.0 for k in range(self.value.size) for t in times
+        )
 
     def _difference(self, k: int, moment: Moment) -> Array:
         high, low, step, _, _ = self._twins[k]
@@ -170,7 +192,7 @@ class Few:
         return np.array([y @ self._difference(k, moment) for k in range(self.value.size)])
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        return sum((r * self._difference(k, moment) for k, r in enumerate(rates) if r), np.zeros_like(moment.q))
+        return sum((r * self._difference(k, moment) for k, r in enumerate(rates) if r), np.zeros(moment.size))
 
     def _place(self, k: int, t: float) -> Array:
         high, low, step, _, _ = self._twins[k]
@@ -231,7 +253,8 @@ class Apart:
             raise SceneError("a Tug is shared by mass", where=where, remedy="use Wind, or a number for the whole body")
         soft = scene.deformables()
         first, d = int(scene.offsets()[soft.index(body)]), body.mesh.dim
-        self.body, self._gravity, self._loads = body, scene.gravity, [(0, replace(f, body=0)) for f in mine]
+        moved: Any = [replace(f, body=0) for f in mine]  # type: ignore[type-var]
+        self.body, self._gravity, self._loads = body, scene.gravity, [(0, f) for f in moved]
         T = body.mesh.T
         self.dofs = (d * (T + first)[:, :, None] + np.arange(d)).reshape(len(T), -1)  # (m, (d + 1) d) of the scene
         self._loose = np.arange(T.size).reshape(T.shape)
@@ -248,13 +271,11 @@ class Apart:
 
     def g(self, system: Any, moment: Moment) -> Array:
         """g of every element (m, (d + 1) d)."""
-        q, v, d = (a[self.dofs].ravel() for a in (moment.q, moment.v, moment.d))
-        start = State(moment.start.q[self.dofs].ravel(), moment.start.v[self.dofs].ravel(), moment.start.t)
-        return Moment(start, q, v, moment.t, moment.c2, d).g(system).reshape(self.dofs.shape)
+        return moment.loose(self.dofs).g(system).reshape(self.dofs.shape)
 
     def summed(self, local: Array, size: int) -> Array:
         """What the elements give to all coordinates."""
-        return np.bincount(self.dofs.ravel(), weights=local.ravel(), minlength=size)
+        return np.asarray(np.bincount(self.dofs.ravel(), weights=local.ravel(), minlength=size), dtype=np.float64)
 
 
 class PerElement(_Still):
@@ -281,11 +302,11 @@ class PerElement(_Still):
         return np.asarray((y[self._apart.dofs] * self._rate(moment)).sum(axis=1))
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        return self._apart.summed(rates[:, None] * self._rate(moment), len(moment.q))
+        return self._apart.summed(rates[:, None] * self._rate(moment), moment.size)
 
 
 class RestShape:
-    """Rest positions of a body's vertices, ``bodies.NAME.mesh.X``; they also are where pins hold, and where it starts."""
+    """Rest positions of a body's vertices, ``bodies.NAME.mesh.X``; pins hold them there, and there it starts."""
 
     def __init__(self, scene: Scene, path: str, system: Any) -> None:
         self.name, self._scene = path, scene
@@ -293,6 +314,8 @@ class RestShape:
         k = scene.number(int(name) if name.isdigit() else name, "wrt")
         self._apart = Apart(scene, k, path)
         _require_own_stiffness(scene, path)
+        if scene.attachments:
+            raise SceneError("attachments move with a rest shape", where=path, remedy="leave attachments out")
         body = scene.bodies[k]
         self.value = np.asarray(body.mesh.X)
         n, d = self.value.shape
@@ -335,7 +358,7 @@ class RestShape:
         whole[self._own] = rates
         mine = whole[self._apart.dofs]
         local = sum(mine[:, k, None] * rate for k, rate in enumerate(self._rates(moment)))
-        return self._apart.summed(np.asarray(local), self._N)
+        return self._apart.summed(np.asarray(local), moment.size)
 
     @cached_property
     def _shifted(self) -> list[Any]:
@@ -384,7 +407,7 @@ class RestShape:
         return out
 
 
-class Start(_Still):
+class InitialState(_Still):
     """``initial.q`` or ``initial.v``: where all free coordinates start, or how fast."""
 
     def __init__(self, scene: Scene, path: str, system: Any) -> None:
@@ -398,7 +421,7 @@ class Start(_Still):
         return np.zeros(self.value.size)
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        return np.zeros_like(moment.q)
+        return np.zeros(moment.size)
 
     def start(self, rates: Array) -> tuple[Any, Any]:
         return (self._mask * rates, 0.0) if self._of_q else (0.0, self._mask * rates)
@@ -416,7 +439,7 @@ class Start(_Still):
 def parameter(scene: Scene, path: str, system: Any) -> Parameter:
     """The parameter that a path names."""
     if path in ("initial.q", "initial.v"):
-        return Start(scene, path, system)
+        return InitialState(scene, path, system)
     parts = path.split(".")
     if parts[0] == "bodies" and parts[-2:] == ["mesh", "X"]:
         return RestShape(scene, path, system)
@@ -433,7 +456,7 @@ def with_values(scene: Scene, parameters: Parameters, values: Array) -> tuple[Sc
     state: State | None = None
     for p, s in zip(parameters.parts, parameters.slices, strict=True):
         value: Any = values[s].reshape(p.value.shape) if p.value.ndim else float(values[s][0])
-        if isinstance(p, Start):
+        if isinstance(p, InitialState):
             continue
         if isinstance(p, RestShape):
             k = scene.number(int(n) if (n := p.name.split(".")[1]).isdigit() else n, "wrt")
@@ -442,7 +465,7 @@ def with_values(scene: Scene, parameters: Parameters, values: Array) -> tuple[Sc
         else:
             scene = written(scene, p.name, value)
     for p, s in zip(parameters.parts, parameters.slices, strict=True):
-        if isinstance(p, Start):
+        if isinstance(p, InitialState):
             state = scene.initial() if state is None else state
             state = p.applied(state, values[s])
     return scene, state

@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant.adjoint.linear_step import require_linear_step
 from pliant.adjoint.losses import Loss, checked
-from pliant.adjoint.methods import Taken, Writer, require_method, same, write_step
+from pliant.adjoint.methods import Taken, TapeWriter, require_method, same, write_step
 from pliant.adjoint.operations import Algebra
 from pliant.adjoint.parameters import Parameters, parameter, with_values
 from pliant.adjoint.tape import Tape
@@ -21,10 +22,13 @@ from pliant.arrays import Array
 from pliant.checkpoint import Checkpoint
 from pliant.errors import SceneError
 from pliant.integrators.base import Staged
+from pliant.integrators.bdf1 import BDF1
+from pliant.integrators.bdf2 import BDF2
+from pliant.integrators.quasistatic import Quasistatic
 from pliant.scene import Scene
 from pliant.simulate import simulate
 from pliant.solvers.base import NonlinearSolver
-from pliant.stage import Stage
+from pliant.stage import ClosedStage, Stage
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.base import Charted, Constrained, Reshaping
@@ -37,11 +41,11 @@ class Recorder:
     """A solver that remembers the stages it was given, and their roots."""
 
     solver: NonlinearSolver
-    stages: list[tuple[Stage, Array]] = field(default_factory=list)
+    stages: list[tuple[Stage | ClosedStage, Array]] = field(default_factory=list)
 
     def solve(self, stage: Any, guess: Array, memory: Any) -> Any:
         solution = self.solver.solve(stage, guess, memory)
-        self.stages.append((stage, stage.embed(solution.z)))
+        self.stages.append((stage, solution.z))
         return solution
 
 
@@ -93,8 +97,8 @@ def gradient(
 
     Names are paths into the scene (``bodies.bar.material.E``, ``gravity``, ``forces.0.value``), ``bodies.bar.mesh.X``
     for a rest shape, ``initial.q`` and ``initial.v`` for the state at the start. ``keep="all"`` stores every stage,
-    "few" a state at every sqrt(n)-th step, and steps again from there to the same bytes. ``check`` also runs the tangent
-    and whole runs on both sides along a random direction.
+    "few" a state at every sqrt(n)-th step, and steps again from there to the same bytes. ``check`` also runs the
+    tangent, and whole runs on both sides along a random direction.
     """
     problem = _Problem(scene, wrt)
     found = problem.adjoint(loss, keep)
@@ -133,7 +137,11 @@ class _Problem:
         self.scene, self.system = scene, scene.system()
         _require_plain(self.system)
         self.begin = start or scene.initial(self.system)
+        rows = self.system.closures(self.begin.q, self.begin.v, 0.0) if isinstance(self.system, Constrained) else None
         self.parameters = Parameters([parameter(scene, path, self.system) for path in wrt], len(self.begin.q))
+
+        if rows is not None:
+            _require_closed(scene.integrator, self.parameters)
 
     def steps(self, start: Checkpoint, stop: int) -> Iterator[tuple[Taken, Checkpoint]]:
         """The steps after ``start`` up to number ``stop``: what each did, and the point it reached."""
@@ -148,7 +156,7 @@ class _Problem:
             if recorder is not None:
                 recorder.stages.clear()
             _require_chart(self.system, state)
-            yield Taken(self.system, state, h, stages), step.checkpoint()
+            yield Taken(self.system, state, step.state, h, stages), step.checkpoint()
             state = step.state
             if step.index == stop:
                 return
@@ -156,7 +164,7 @@ class _Problem:
     def tape(self, start: Checkpoint, before: State, stop: int, algebra: Algebra) -> tuple[Tape, list[State]]:
         """The tape of the steps after ``start``, and the states they reached; ``before`` is one step earlier."""
         tape = Tape([start.state.q, start.state.v, before.q, before.v])
-        write = Writer(tape, algebra)
+        write = TapeWriter(tape, algebra)
         now = tape.given(0), tape.given(1)
         earlier = tape.given(2), tape.given(3)
         states = []
@@ -250,12 +258,12 @@ class _Problem:
 def _require_smooth(scene: Scene) -> None:
     """Refuse what has no derivative: policies that choose the step, events that change the mesh."""
     require_method(scene.integrator)
+    require_linear_step(scene)
     if scene.on_failure != "raise":
         what = f'on_failure="{scene.on_failure}" changes steps, which has no derivative'
         raise SceneError(what, where="scene.on_failure", remedy='use "raise" and a smaller h')
     if scene.events:
         raise SceneError("events change the scene", where="scene.events", remedy="leave them out for gradients")
-
 
     if isinstance(scene.contact, BarrierContact) and scene.contact.stiffness == "adaptive":
         remedy = "give BarrierContact its stiffness [N/m^3]"
@@ -265,10 +273,17 @@ def _require_smooth(scene: Scene) -> None:
 def _require_plain(system: Any) -> None:
     if isinstance(system, Reshaping):
         raise SceneError("its mesh changes", where="gradient", remedy="use bodies whose mesh stays")
-    state = np.zeros_like(system.rest)
-    if isinstance(system, Constrained) and system.closures(system.rest, state, 0.0) is not None:
-        remedy = "use springs, or leave loops and motors out"
-        raise SceneError("loops, motors and stiff ties have no adjoint", where="gradient", remedy=remedy)
+
+
+def _require_closed(integrator: Any, parameters: Parameters) -> None:
+    """Refuse methods that do more with loops, motors and ties than solve stages with them."""
+    if not isinstance(integrator, BDF1 | BDF2 | Quasistatic):
+        what = f"{type(integrator).__name__} has no adjoint with loops, motors or stiff ties"
+        raise SceneError(what, where="scene.integrator", remedy="use BDF1 or BDF2, or springs")
+    starts = any(np.any(part) for part in parameters.start(np.ones(parameters.size)))
+    if isinstance(integrator, BDF2) and starts:
+        what = "BDF2 makes velocities at the start agree with loops and ties, which has no adjoint"
+        raise SceneError(what, where="scene.integrator", remedy="use BDF1 for parameters of the start")
 
 
 def _require_chart(system: Any, state: State) -> None:
