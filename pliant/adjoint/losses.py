@@ -6,7 +6,7 @@ state the run starts from, to the last step. Derivatives that vanish may be None
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -21,6 +21,13 @@ class Loss(Protocol):
     """One term per step."""
 
     def at(self, k: int, state: State, system: Any) -> Slopes: ...
+
+
+@runtime_checkable
+class Physical(Protocol):
+    """A loss that also depends on what the system is made of, as an energy does, and not on its motion alone."""
+
+    physical: ClassVar[bool]
 
 
 def _spread(system: Any, q: Array, points: IntArray, push: Array) -> Array:
@@ -72,6 +79,7 @@ class EndEnergy:
     """Kinetic plus potential energy [J] of the last step."""
 
     steps: int
+    physical: ClassVar[bool] = True
 
     def at(self, k: int, state: State, system: Any) -> Slopes:
         if k != self.steps:

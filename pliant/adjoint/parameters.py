@@ -10,7 +10,7 @@ q = place(t; p) and a start (q, v)(p). A parameter knows y^T dg/dp, y^T dplace/d
 - `InitialState`: initial positions or velocities of all coordinates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -140,6 +140,16 @@ class Parameters:
             if p.moves:
                 into[s] += p.gather_placed(t, y)
 
+    def explicit(self, value: Callable[[Any], float]) -> Array:
+        """d value(system)/dp at a given state: numbers that are differenced, and states, which are no part of it."""
+        found = []
+        for p in self.parts:
+            if not isinstance(p, Few | InitialState):
+                remedy = "use one number for the whole body, or a loss of positions and velocities"
+                raise SceneError(f"a loss that depends on {p.name} itself", where="loss", remedy=remedy)
+            found.append(p.explicit(value) if isinstance(p, Few) else np.zeros(p.value.size))
+        return np.concatenate(found)
+
     def start(self, rates: Array) -> tuple[Array, Array]:
         found = [p.start(rates[s]) for p, s in zip(self.parts, self.slices, strict=True)]
         zero = np.zeros(self.coordinates)
@@ -193,6 +203,10 @@ class Few:
 
     def along(self, moment: Moment, rates: Array) -> Array:
         return sum((r * self._difference(k, moment) for k, r in enumerate(rates) if r), np.zeros(moment.size))
+
+    def explicit(self, value: Callable[[Any], float]) -> Array:
+        """d value(system)/dp (size,), of a function of the system at a given state."""
+        return np.array([(value(high) - value(low)) / step for high, low, step, _, _ in self._twins])
 
     def _place(self, k: int, t: float) -> Array:
         high, low, step, _, _ = self._twins[k]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pliant.adjoint.linear_step import require_linear_step
-from pliant.adjoint.losses import Loss, checked
+from pliant.adjoint.losses import Loss, Physical, checked
 from pliant.adjoint.methods import Taken, TapeWriter, require_method, same, write_step
 from pliant.adjoint.operations import Algebra
 from pliant.adjoint.parameters import Parameters, parameter, with_values
@@ -198,11 +198,13 @@ class _Problem:
             for k, state in enumerate(states):
                 term, dq, dv = self._value(loss, point.step + 1 + k, state)
                 value += term if keep == "all" else 0.0
+                into += self._explicit(loss, point.step + 1 + k, state)
                 for x, bar in zip(tape.states[k], (dq, dv), strict=True):
                     if bar is not None:
                         x.spread(bar, bars)
             after = tape.backwards(bars, self.parameters, into)
         _, dq, dv = self._value(loss, 0, self.begin)
+        into += self._explicit(loss, 0, self.begin)
         q = after[0] + after[2] + (0.0 if dq is None else dq)
         v = after[1] + after[3] + (0.0 if dv is None else dv)
         into += self.parameters.gather_start(q, v)
@@ -227,6 +229,7 @@ class _Problem:
         for k, (state, change) in enumerate(zip([self.begin, *states], moved, strict=True)):
             term, *slopes = self._value(loss, k, state)
             value += term
+            slope += float(direction @ self._explicit(loss, k, state))
             slope += sum(float(s @ c) for s, c in zip(slopes, change, strict=True) if s is not None)
         return value, slope
 
@@ -250,6 +253,12 @@ class _Problem:
         for step in simulate(self.scene, start=Checkpoint(0, self.begin), system=self.system):
             total += self._value(loss, step.index, step.state)[0]
         return total
+
+    def _explicit(self, loss: Loss, k: int, state: State) -> Array:
+        """How a term changes with the parameters where the state stays."""
+        if not isinstance(loss, Physical) or not self._value(loss, k, state)[0]:
+            return np.zeros(self.parameters.size)
+        return self.parameters.explicit(lambda system: loss.at(k, state, system)[0])
 
     def _value(self, loss: Loss, k: int, state: State) -> Any:
         return checked(loss.at(k, state, self.system), state)
