@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.linear.base import LinearSolver
+from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.inverse import Inverse, Matrix, Solvable, dense_inverse
 from pliant.linear.kkt import Point
@@ -113,7 +114,7 @@ class Block:
 
     A part with many contacts may ask for a quadratic programme solver, ``qp``, and expect ``impulses (m,)`` [N s] of
     its inequality rows to start it with; ``pushed (m,)`` are the points these rows push at, for messages. ``seconds``
-    are what it took to prepare, by phase.
+    are what it took to prepare, by phase. ``border (k,)`` are the unknowns of dense blocks within a sparse A.
     """
 
     A: Matrix
@@ -132,6 +133,7 @@ class Block:
     pushed: IntArray | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     rubbing: Live | None = None
+    border: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +208,8 @@ def solve_block(
     rubs = slip is not None and len(slip) > 0
     if block.impulses is not None and len(block.impulses) and not rubs:
         memory = (np.zeros(len(block.b)), np.zeros(0 if equality is None else len(equality[1])), block.impulses)
+    if block.border is not None and len(block.border):
+        linear = Bordered(block.border, linear or Cholesky(), definite=True)
     found = velocity_step(
         block.A,
         block.b,

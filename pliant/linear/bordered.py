@@ -4,8 +4,9 @@
     [D  T] [y] = [c]           y = Z^-1 (c - D S^-1 b),   x = S^-1 b - X y
 
 S is what meshes have: its pattern outlives contacts with what moves on joints, and so does its analysis. The border are
-joints and multipliers; its Schur complement Z is small and dense, and factored by LU. Where S is not definite, or the
-result does not solve the whole system, `LU` of everything takes over.
+joints and multipliers; its Schur complement Z is small and dense. It is factored by LU; where S is not definite, or the
+result does not solve the whole system, `LU` of everything takes over. If the whole is known to be symmetric definite it
+is Cholesky everywhere, and what is not definite is refused.
 """
 
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.inverse import dense_inverse
+from pliant.linear.lowrank import Corrected
 from pliant.linear.lu import LU, SMALL, DenseLU
 from pliant.pattern import Pattern
 
@@ -29,15 +32,23 @@ BAD = 1e-6  # relative residual after which everything is factored
 
 @dataclass(frozen=True, eq=False)
 class Bordered:
-    """Cholesky of all rows but ``border (k,)``, LU of their Schur complement; plain `LU` where that does not pay."""
+    """``linear`` for all rows but ``border (k,)``, a dense factor of their Schur complement.
+
+    Where that does not pay it is plain `LU`, or ``linear`` for matrices that are ``definite``.
+    """
 
     border: IntArray
     linear: LinearSolver = field(default_factory=Cholesky)
+    definite: bool = False
 
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> Factor:
+        if isinstance(A, Corrected) and self.definite:
+            return A.factored(self, memory)
         n = A.shape[0]
         if n < SMALL or not 0 < len(self.border) <= min(WIDE, n // 4):
-            return LU().factor(A)
+            return self.linear.factor(A, memory) if self.definite else LU().factor(A)
+        if self.definite:
+            return BorderedFactor(A, self.border, self.linear, memory, definite=True)
         try:
             return BorderedFactor(A, self.border, self.linear, memory)
         except NotPositiveDefinite:
@@ -52,11 +63,18 @@ def _whole(A: sp.csr_matrix, memory: Any) -> Factor:
 
 
 class BorderedFactor:
-    """The factors of S and Z."""
+    """The factors of S and Z. Where the whole is ``definite``, solutions are not checked."""
 
     inner = 0
 
-    def __init__(self, A: sp.csr_matrix, border: IntArray, linear: LinearSolver, memory: Any = None) -> None:
+    def __init__(
+        self,
+        A: sp.csr_matrix,
+        border: IntArray,
+        linear: LinearSolver,
+        memory: Any = None,
+        definite: bool = False,
+    ) -> None:
         n, k = A.shape[0], len(border)
         place = np.zeros(n, dtype=np.int64)
         place[border] = -1 - np.arange(k)
@@ -68,8 +86,10 @@ class BorderedFactor:
         self._factor, self.memory, self.analysed = factor, factor.memory, factor.analysed
         self._columns = np.flatnonzero(C.any(axis=0))
         self._X = factor.solve(C[:, self._columns])
-        T[:, self._columns] -= self._D @ self._X
-        self._schur = DenseLU(T)
+        if len(self._columns):
+            T[:, self._columns] -= self._D @ self._X
+        self._inverse = dense_inverse(T) if definite else DenseLU(T).solve
+        self._definite = definite
         self._whole: Factor | None = None
 
     def solve(self, b: Array) -> Array:
@@ -77,6 +97,8 @@ class BorderedFactor:
         if self._whole is not None:
             return self._whole.solve(b)
         x = self._solve(b)
+        if self._definite:
+            return x
         size = max(float(np.linalg.norm(b)), 1e-300)
         for limit in (GOOD, BAD):
             r = b - self._A @ x
@@ -90,7 +112,7 @@ class BorderedFactor:
     def _solve(self, b: Array) -> Array:
         y = self._factor.solve(b[self._rest])
         x = np.empty(b.shape)
-        z = self._schur.solve(b[self._border] - self._D @ y)
+        z = self._inverse(b[self._border] - self._D @ y)
         x[self._rest], x[self._border] = y - self._X @ z[self._columns], z
         return x
 
