@@ -313,7 +313,7 @@ def _by_impulses(
     inverse = Inverse(A, linear, analysis)
     lower = np.concatenate([np.full(len(e), -np.inf), np.zeros(len(d))])
     G = sp.vstack([sp.csr_matrix(E), sp.csr_matrix(C)])
-    found = friction.solve(inverse.columns, b, (G, np.concatenate([e, d]), lower), slip, share)
+    found = friction.solve(inverse, b, (G, np.concatenate([e, d]), lower), slip, share)
     good = found.converged and inverse.converged
     message = "" if good else f"impulses still change by {found.residual:.3g} after {found.iterations} turns"
     report = SolveReport(

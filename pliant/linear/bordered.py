@@ -1,7 +1,7 @@
 """A sparse symmetric definite matrix with a border of few dense rows and columns that need be neither.
 
-    [S  C] [x]   [b]           S = L L^T,   X = S^-1 C,   Z = T - D X
-    [D  T] [y] = [c]           y = Z^-1 (c - D S^-1 b),   x = S^-1 b - X y
+    [S  C] [x]   [b]           S = L L^T,   Z = T - (L^-1 D^T)^T (L^-1 C)
+    [D  T] [y] = [c]           y = Z^-1 (c - (L^-1 D^T)^T L^-1 b),   x = L^-T (L^-1 b - L^-1 C y)
 
 S is what meshes have: its pattern outlives contacts with what moves on joints, and so does its analysis. The border are
 joints and multipliers; its Schur complement Z is small and dense. It is factored by LU; where S is not definite, or the
@@ -9,6 +9,7 @@ result does not solve the whole system, `LU` of everything takes over. If the wh
 is Cholesky everywhere, and what is not definite is refused.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +19,14 @@ from numba import njit
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite
-from pliant.linear.base import Factor, LinearSolver
-from pliant.linear.cholesky import Cholesky
+from pliant.linear.base import Factor, Halved, LinearSolver
+from pliant.linear.cholesky import Cholesky, squared
 from pliant.linear.inverse import dense_inverse
 from pliant.linear.lowrank import Corrected
 from pliant.linear.lu import LU, SMALL, DenseLU
 from pliant.pattern import Pattern
 
+Apply = Callable[[Array], Array]
 WIDE = 120  # rows of a border: beyond, LU of everything costs as much
 GOOD = 1e-9  # relative residual of a solve; more is refined once
 BAD = 1e-6  # relative residual after which everything is factored
@@ -81,15 +83,17 @@ class BorderedFactor:
         self._rest = np.flatnonzero(place == 0)
         place[self._rest] = np.arange(n - k)
         self._A, self._border = A, border
-        indptr, indices, data, C, self._D, T = _split(A.indptr, A.indices, A.data, place, n - k, k)
+        indptr, indices, data, C, D, T = _split(A.indptr, A.indices, A.data, place, n - k, k)
         factor = linear.factor(Pattern(indptr, indices).matrix(data), memory)
         self._factor, self.memory, self.analysed = factor, factor.memory, factor.analysed
-        self._columns = np.flatnonzero(C.any(axis=0))
-        self._X = factor.solve(C[:, self._columns])
-        if len(self._columns):
-            T[:, self._columns] -= self._D @ self._X
-        self._inverse = dense_inverse(T) if definite else DenseLU(T).solve
         self._definite = definite
+        self._columns = np.flatnonzero(C.any(axis=0))
+        self._rows = self._columns if definite else np.flatnonzero(D.any(axis=1))
+        self._half, self._back, finish = _halves(factor)
+        self._Y = self._half(C[:, self._columns])
+        self._V = self._Y if definite and isinstance(factor, Halved) else finish(D[self._rows].T)
+        T[np.ix_(self._rows, self._columns)] -= self._V.T @ self._Y
+        self._inverse = dense_inverse(T) if definite else DenseLU(T).solve
         self._whole: Factor | None = None
 
     def solve(self, b: Array) -> Array:
@@ -110,11 +114,29 @@ class BorderedFactor:
         return self._whole.solve(b)
 
     def _solve(self, b: Array) -> Array:
-        y = self._factor.solve(b[self._rest])
-        x = np.empty(b.shape)
-        z = self._inverse(b[self._border] - self._D @ y)
-        x[self._rest], x[self._border] = y - self._X @ z[self._columns], z
+        y, c = self._half(b[self._rest]), b[self._border]
+        c[self._rows] -= self._V.T @ y
+        x, z = np.empty(b.shape), self._inverse(c)
+        x[self._rest], x[self._border] = self._back(y - self._Y @ z[self._columns]), z
         return x
+
+    def gram(self, B: sp.csr_matrix) -> Array:
+        """B A^-1 B^T = |L^-1 B_S^T|^2 + R^T Z^-1 R, R = B_T^T - Y^T L^-1 B_S^T, where the whole is definite."""
+        B = B.T.toarray()
+        if not isinstance(self._factor, Halved) or not self._definite:
+            W = B.T @ self.solve(B)
+            return 0.5 * (W + W.T)
+        Y, R = self._factor.forward(B[self._rest]), B[self._border]
+        R[self._rows] -= self._V.T @ Y
+        W = R.T @ self._inverse(R)
+        return squared(Y) + 0.5 * (W + W.T)
+
+
+def _halves(factor: Factor) -> tuple[Apply, Apply, Apply]:
+    """(f, g, e) with S^-1 = g f and e^T f the product of S^-1 with rows: halves of S, else the whole and nothing."""
+    if isinstance(factor, Halved):
+        return factor.forward, factor.backward, factor.forward
+    return factor.solve, lambda y: y, lambda d: d
 
 
 @njit(cache=True, error_model="numpy")

@@ -4,6 +4,7 @@ Four engines do the work, each in its own file; this one holds what they share: 
 what happens to a factor whose buffers have been refilled by a later one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -95,6 +96,10 @@ class CholeskyFactor:
 
     def solve(self, b: Array) -> Array:
         """x with A x = b, for b (N,) or (N, k)."""
+        return self._apply(lambda engine, columns: engine.solve(self._values, columns), b)
+
+    def _apply(self, what: Callable[[Any, Array], Array], b: Array) -> Array:
+        """``what`` on the columns of b, with an engine that holds this factor."""
         if self._engine is self.memory.engine and self._written != self.memory.written:
             self._engine = self.memory.engine.twin()
             self._engine.refactor(self._values)
@@ -103,8 +108,30 @@ class CholeskyFactor:
             raise PliantError(f"right-hand side of shape {b.shape}, matrix of {len(self.memory.indptr) - 1} rows")
         if b.size == 0:
             return np.zeros_like(b)
-        x = self._engine.solve(self._values, b.reshape(len(b), -1))
-        return np.ascontiguousarray(x).reshape(b.shape)
+        return np.ascontiguousarray(what(self._engine, b.reshape(len(b), -1))).reshape(b.shape)
+
+
+class SupernodalFactor(CholeskyFactor):
+    """A factor of our own, which can be applied by halves."""
+
+    def forward(self, b: Array) -> Array:
+        """L^-1 P b."""
+        return self._apply(lambda engine, columns: engine.layout.forward(engine.L, columns), b)
+
+    def backward(self, y: Array) -> Array:
+        """P^T L^-T y."""
+        return self._apply(lambda engine, columns: engine.layout.backward(engine.L, columns), y)
+
+    def gram(self, B: sp.csr_matrix) -> Array:
+        """B A^-1 B^T = |L^-1 P B^T|^2."""
+        return squared(self.forward(B.T.toarray()))
+
+
+def squared(Y: Array) -> Array:
+    """Y^T Y (k, k), exactly symmetric; rows without entries are left out."""
+    used = Y[Y.any(axis=1)]
+    W = used.T @ used
+    return 0.5 * (W + W.T)
 
 
 @dataclass(frozen=True)
@@ -135,7 +162,8 @@ class Cholesky:
                 where=f"Cholesky({memory.engine.name!r})",
                 remedy="project the Hessian (psd=True) or add a multiple of the mass matrix",
             )
-        return CholeskyFactor(memory, values, analysed)
+        kind = SupernodalFactor if isinstance(memory.engine, Supernodal) else CholeskyFactor
+        return kind(memory, values, analysed)
 
     def analysis(self, A: sp.csr_matrix, memory: Any = None) -> tuple[Analysis, bool]:
         """The analysis of A's pattern: ``memory`` where it fits, else a new one; and whether it is new."""

@@ -9,7 +9,6 @@ well; solved for together they settle in a few turns where stacks took a hundred
 Whatever y and z are, u satisfies the first line: momentum is kept to rounding.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+from pliant.linear.inverse import Inverse
 
 Matrix = Any
 CYCLING = 10  # turns after which impulses and limits are taken to chase each other, and limits go half as far
@@ -68,34 +68,31 @@ class Staggered:
 
     def solve(
         self,
-        inverse: Callable[[Array], Array],
+        inverse: Inverse,
         b: Array,
         rows: tuple[Matrix, Array, Array],
         slip: Slip | None,
         share: Array | None = None,
     ) -> Rubbed:
-        """``inverse`` applies A^-1 to columns; ``rows`` are (G, e, lower) with lower -inf for equalities, else 0.
+        """``inverse`` is A^-1; ``rows`` are (G, e, lower) with lower -inf for equalities, else 0.
 
         ``share (s,)`` are friction impulses of the last step as parts of their limits, where the contacts are the same.
         """
         G, e, lower = rows
         m = len(e)
         B = sp.csr_matrix(G) if slip is None else sp.csr_matrix(sp.vstack([sp.csr_matrix(G), sp.csr_matrix(slip.T)]))
-        free = inverse(b)
-        X = inverse(np.ascontiguousarray(B.T.toarray()))
-        W = B @ X
-        W = 0.5 * (W + W.T)
+        free, W = inverse.columns(b), inverse.gram(B)
         start = B @ free
         start[:m] -= e
         high = np.full(m, np.inf)
         normal = self.box.solve(W[:m, :m], -start[:m], lower, high, np.maximum(0.0, lower))
         if slip is None or not len(slip):
-            found = free + X @ normal.x
+            found = free + inverse.columns(B.T @ normal.x)
             return Rubbed(found, normal.x, np.zeros(0), normal.converged, normal.iterations, 0.0, np.zeros(0))
         start[m:] -= slip.drift
         R = _turns(start[m:] + W[m:, :m] @ normal.x)
         W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
-        W[:, m:], X[:, m:] = _turned(R, W[:, m:].T).T, _turned(R, X[:, m:].T).T
+        W[:, m:] = _turned(R, W[:, m:].T).T
         p, limits, change, turn, good = np.concatenate([normal.x, 0.0 * slip.mu]), 0.0 * slip.mu, np.inf, 0, True
         pressing = m - int(np.count_nonzero(lower == 0.0)) + slip.rows
         while turn < self.iterations and change > self.tolerance:
@@ -113,7 +110,8 @@ class Staggered:
             p, good = box.x, box.converged
         share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
         z = _turned(np.swapaxes(R, 1, 2), p[m:])
-        return Rubbed(free + X @ p, p[:m], z, good and change <= self.tolerance, turn, change, share)
+        u = free + inverse.columns(B.T @ np.concatenate([p[:m], z]))
+        return Rubbed(u, p[:m], z, good and change <= self.tolerance, turn, change, share)
 
 
 def _turns(slip: Array) -> Array:

@@ -61,6 +61,26 @@ class SupernodalLayout:
         x[self.structure.order] = X
         return x
 
+    def forward(self, panels: Array, b: Array) -> Array:
+        """L^-1 b (N, k), in elimination order. Columns that begin early go first: panels before others skip them."""
+        X = b[self.structure.order]
+        begins = np.argsort(np.argmax(X != 0.0, axis=0), kind="stable")
+        X = np.ascontiguousarray(X[:, begins], dtype=panels.dtype)
+        with one_thread():
+            substitution.solve(_routines(panels), self.structure.arrays, panels, X, False)
+        y = np.empty(X.shape)
+        y[:, begins] = X
+        return y
+
+    def backward(self, panels: Array, y: Array) -> Array:
+        """L^-T y (N, k), y in elimination order, rows of the result in the order of A."""
+        X = np.array(y, dtype=panels.dtype, order="C")
+        with one_thread():
+            substitution.solve(_routines(panels), self.structure.arrays, panels, X, True)
+        x = np.empty(X.shape)
+        x[self.structure.order] = X
+        return x
+
     def matrix(self, panels: Array) -> sp.csc_matrix:
         """The panels as a lower triangular CSC matrix in elimination order (zeros inside supernodes are kept)."""
         row, column = self.structure.coordinates()

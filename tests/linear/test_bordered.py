@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from lattice import lattice
 
 from pliant.errors import NotPositiveDefinite
-from pliant.linear import LU
+from pliant.linear import LU, Cholesky
 from pliant.linear.bordered import Bordered, BorderedFactor
+from pliant.linear.inverse import Inverse
 from pliant.linear.lowrank import corrected
 from pliant.linear.lu import SparseLU
 
@@ -102,3 +103,20 @@ def test_definite_matrices_are_cholesky_everywhere():
     A[n, n] = -1e3
     with pytest.raises(NotPositiveDefinite):
         Bordered(border, definite=True).factor(A)
+
+
+@pytest.mark.parametrize("backend", ["supernodal", "superlu"])
+@pytest.mark.parametrize("coupled", [True, False])
+def test_rows_act_on_each_other_as_the_inverse_says(backend, coupled):
+    """B A^-1 B^T by halves of factors, and by solves where an engine has none."""
+    S, rng = lattice((8, 5, 4)), np.random.default_rng(0)
+    n, k = S.shape[0], 6
+    C = sp.csr_matrix(rng.normal(size=(n, k)) * (rng.random((n, k)) < (0.03 if coupled else 0.0)))
+    A = sp.csr_matrix(sp.bmat([[S, C], [C.T, 1e3 * sp.identity(k) + np.ones((k, k))]]))
+    B = sp.csr_matrix(sp.random(20, n + k, density=0.02, random_state=1) + sp.eye(20, n + k, k=n - 10))
+    expected = B @ np.linalg.solve(A.toarray(), B.T.toarray())
+    linear = Cholesky(backend)
+    for solver in (Bordered(n + np.arange(k), linear, definite=True), linear):
+        W = Inverse(A, solver).gram(B)
+        assert np.array_equal(W, W.T)
+        assert np.allclose(W, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
