@@ -89,14 +89,16 @@ def side_by_side(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
     return sp.csr_matrix((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape)
 
 
-def added(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
-    """A + B over the union of their patterns (sorted indices); sums that happen to be zero stay in it."""
-    indptr, indices, data = _added(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data)
+def added(A: sp.csr_matrix, B: sp.csr_matrix, weight: float = 1.0) -> sp.csr_matrix:
+    """A + weight B over the union of their patterns (sorted indices); sums that happen to be zero stay in it."""
+    if B.nnz == 0:
+        return A
+    indptr, indices, data = _added(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, weight)
     return Pattern(indptr, indices).matrix(data)
 
 
 @njit(cache=True)
-def _added(pa, ia, a, pb, ib, b):  # type: ignore[no-untyped-def]
+def _added(pa, ia, a, pb, ib, b, weight):  # type: ignore[no-untyped-def]
     n = len(pa) - 1
     indptr = np.zeros(n + 1, np.int32)
     indices = np.empty(len(ia) + len(ib), np.int32)
@@ -108,7 +110,7 @@ def _added(pa, ia, a, pb, ib, b):  # type: ignore[no-untyped-def]
             left = q >= pb[i + 1] or (p < pa[i + 1] and ia[p] <= ib[q])
             right = p >= pa[i + 1] or (q < pb[i + 1] and ib[q] <= ia[p])
             indices[k] = ia[p] if left else ib[q]
-            data[k] = (a[p] if left else 0.0) + (b[q] if right else 0.0)
+            data[k] = (a[p] if left else 0.0) + (weight * b[q] if right else 0.0)
             p, q, k = p + left, q + right, k + 1
         indptr[i + 1] = k
     return indptr, indices[:k].copy(), data[:k].copy()

@@ -304,16 +304,16 @@ def _by_impulses(
     friction: Staggered,
     memory: Any,
 ) -> VelocitySolution:
-    """Impulses from the inverse of A on the rows, with friction where they slip; ``memory`` is (analysis, shares)."""
+    """Impulses from the inverse of A on the rows, with friction where they slip; ``memory`` is (analysis, start)."""
     start = perf_counter()
     equality, inequality, slip = rows
     n = len(b)
     (E, e), (C, d) = (r if r is not None else (np.zeros((0, n)), np.zeros(0)) for r in (equality, inequality))
-    analysis, share = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
+    analysis, last = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
     inverse = Inverse(A, linear, analysis)
     lower = np.concatenate([np.full(len(e), -np.inf), np.zeros(len(d))])
     G = sp.vstack([sp.csr_matrix(E), sp.csr_matrix(C)])
-    found = friction.solve(inverse, b, (G, np.concatenate([e, d]), lower), slip, share)
+    found = friction.solve(inverse, b, (G, np.concatenate([e, d]), lower), slip, last)
     good = found.converged and inverse.converged
     message = "" if good else f"impulses still change by {found.residual:.3g} after {found.iterations} turns"
     report = SolveReport(
@@ -326,7 +326,7 @@ def _by_impulses(
         message=message,
     )
     y, z = found.y[: len(e)], found.y[len(e) :]
-    return VelocitySolution(found.u, y, z, report, (inverse.memory, found.share), found.z)
+    return VelocitySolution(found.u, y, z, report, (inverse.memory, found.last), found.z)
 
 
 def _empty(rows: Rows | None) -> bool:

@@ -77,14 +77,9 @@ class BorderedFactor:
         memory: Any = None,
         definite: bool = False,
     ) -> None:
-        n, k = A.shape[0], len(border)
-        place = np.zeros(n, dtype=np.int64)
-        place[border] = -1 - np.arange(k)
-        self._rest = np.flatnonzero(place == 0)
-        place[self._rest] = np.arange(n - k)
         self._A, self._border = A, border
-        indptr, indices, data, C, D, T = _split(A.indptr, A.indices, A.data, place, n - k, k)
-        factor = linear.factor(Pattern(indptr, indices).matrix(data), memory)
+        self._rest, S, C, D, T = _blocks(A, border)
+        factor = linear.factor(S, memory)
         self._factor, self.memory, self.analysed = factor, factor.memory, factor.analysed
         self._definite = definite
         self._columns = np.flatnonzero(C.any(axis=0))
@@ -137,6 +132,24 @@ def _halves(factor: Factor) -> tuple[Apply, Apply, Apply]:
     if isinstance(factor, Halved):
         return factor.forward, factor.backward, factor.forward
     return factor.solve, lambda y: y, lambda d: d
+
+
+def _blocks(A: sp.csr_matrix, border: IntArray) -> tuple[IntArray, sp.csr_matrix, Array, Array, Array]:
+    """The other rows, S, C, D, T."""
+    n, k = A.shape[0] - len(border), len(border)
+    last = A.indptr[n]
+    if border[0] == n and A.indices[:last].max() < n:  # the border comes last and nothing touches: S is there already
+        rest = np.arange(n)
+        tail = sp.csr_matrix((A.data[last:], A.indices[last:], A.indptr[n:] - last), shape=(k, n + k)).toarray()
+        if not tail[:, :n].any():
+            S = Pattern(A.indptr[: n + 1], A.indices[:last]).matrix(A.data[:last])
+            return rest, S, np.zeros((n, 0)), np.zeros((0, n)), tail[:, n:]
+    place = np.zeros(n + k, dtype=np.int64)
+    place[border] = -1 - np.arange(k)
+    rest = np.flatnonzero(place == 0)
+    place[rest] = np.arange(n)
+    indptr, indices, data, C, D, T = _split(A.indptr, A.indices, A.data, place, n, k)
+    return rest, Pattern(indptr, indices).matrix(data), C, D, T
 
 
 @njit(cache=True, error_model="numpy")

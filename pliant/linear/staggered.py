@@ -43,7 +43,8 @@ class Slip:
 class Rubbed(NamedTuple):
     """Velocities u (n,), impulses y of the rows and z of the slip directions [N s], and how well they agree.
 
-    ``residual`` is the last change of the impulses by their effect on u, relative; ``share`` starts the next step.
+    ``residual`` is the last change of the impulses by their effect on u, relative. ``last (m + s,)`` starts the next
+    step: impulses of the rows, and those of friction as parts of their limits.
     """
 
     u: Array
@@ -52,7 +53,7 @@ class Rubbed(NamedTuple):
     converged: bool
     iterations: int
     residual: float
-    share: Array
+    last: Array
 
 
 @dataclass(frozen=True)
@@ -72,23 +73,25 @@ class Staggered:
         b: Array,
         rows: tuple[Matrix, Array, Array],
         slip: Slip | None,
-        share: Array | None = None,
+        last: Array | None = None,
     ) -> Rubbed:
         """``inverse`` is A^-1; ``rows`` are (G, e, lower) with lower -inf for equalities, else 0.
 
-        ``share (s,)`` are friction impulses of the last step as parts of their limits, where the contacts are the same.
+        ``last (m + s,)`` is the start that the last step left; it is used where the numbers of contacts are the same.
         """
         G, e, lower = rows
-        m = len(e)
+        m, s = len(e), 0 if slip is None else len(slip)
+        known = last is not None and len(last) == m + s
+        y, share = np.split(last if known and last is not None else np.zeros(m + s), [m])
         B = sp.csr_matrix(G) if slip is None else sp.csr_matrix(sp.vstack([sp.csr_matrix(G), sp.csr_matrix(slip.T)]))
         free, W = inverse.columns(b), inverse.gram(B)
         start = B @ free
         start[:m] -= e
         high = np.full(m, np.inf)
-        normal = self.box.solve(W[:m, :m], -start[:m], lower, high, np.maximum(0.0, lower))
+        normal = self.box.solve(W[:m, :m], -start[:m], lower, high, np.maximum(y, lower))
         if slip is None or not len(slip):
             found = free + inverse.columns(B.T @ normal.x)
-            return Rubbed(found, normal.x, np.zeros(0), normal.converged, normal.iterations, 0.0, np.zeros(0))
+            return Rubbed(found, normal.x, np.zeros(0), normal.converged, normal.iterations, 0.0, normal.x)
         start[m:] -= slip.drift
         R = _turns(start[m:] + W[m:, :m] @ normal.x)
         W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
@@ -103,15 +106,16 @@ class Staggered:
             )  # steep limits overshoot: shorter and shorter
             limits = limits + relax * (wanted - limits)
             low, top = np.concatenate([lower, -limits]), np.concatenate([high, limits])
-            if turn == 1 and share is not None and len(share) == len(limits):
+            if turn == 1:
                 p[m:] = share * limits
             box = self.box.solve(W, -start, low, top, np.clip(p, low, top))
             change = _effect(W, box.x - p) / max(relax * _effect(W, box.x), 1e-300)
             p, good = box.x, box.converged
         share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
+        last = np.concatenate([p[:m], share])
         z = _turned(np.swapaxes(R, 1, 2), p[m:])
         u = free + inverse.columns(B.T @ np.concatenate([p[:m], z]))
-        return Rubbed(u, p[:m], z, good and change <= self.tolerance, turn, change, share)
+        return Rubbed(u, p[:m], z, good and change <= self.tolerance, turn, change, last)
 
 
 def _turns(slip: Array) -> Array:

@@ -64,7 +64,7 @@ class SupernodalLayout:
     def forward(self, panels: Array, b: Array) -> Array:
         """L^-1 b (N, k), in elimination order. Columns that begin early go first: panels before others skip them."""
         X = b[self.structure.order]
-        begins = np.argsort(np.argmax(X != 0.0, axis=0), kind="stable")
+        begins = np.argsort(np.argmax(X != 0.0, axis=0), kind="stable") if X.shape[1] > 1 else np.arange(1)
         X = np.ascontiguousarray(X[:, begins], dtype=panels.dtype)
         with one_thread():
             substitution.solve(_routines(panels), self.structure.arrays, panels, X, False)

@@ -7,7 +7,6 @@ The second term of the Hessian is left out with psd=True, and always for forces:
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -152,22 +151,19 @@ def tangent_of(
     for points in {id(term.points): term.points for term in (*energies, *forces)}.values():
         x, J = points.lift(q), points.jacobian(q)
         own = [e for e in energies if e.points is points and w_stiffness]
-        parts = [w_stiffness * e.on_points(x, psd=psd, persistent=persistent) for e in own]
+        P = sp.csr_matrix((len(x), len(x)))
+        for energy in own:
+            P = added(P, energy.on_points(x, psd=psd, persistent=persistent), w_stiffness)
         for force in (f for f in forces if f.points is points):
             if w_damping:
-                parts.append(-w_damping * force.on_points(x, J @ v, t, persistent=persistent))
+                P = added(P, force.on_points(x, J @ v, t, persistent=persistent), -w_damping)
             if w_stiffness:
-                parts.append(-w_stiffness * force.inner.stiffness(x, J @ v, t))
-        total = _plus(total, pulled_back(J, reduce(_plus, parts, sp.csr_matrix((len(x), len(x))))))
+                P = added(P, force.inner.stiffness(x, J @ v, t), -w_stiffness)
+        total = added(total, pulled_back(J, P))
         if own and not psd:
             g = np.sum([e.energy.gradient(x) for e in own], axis=0)
-            total = _plus(total, w_stiffness * points.curvature(q, g)) if g.any() else total
+            total = added(total, points.curvature(q, g), w_stiffness) if g.any() else total
     return total
-
-
-def _plus(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
-    """A + B over the union of their patterns."""
-    return added(A, B) if A.nnz and B.nnz else A if A.nnz else B
 
 
 class TieSprings:

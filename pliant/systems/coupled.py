@@ -208,7 +208,7 @@ class Coupled:
             for part, s in zip(self.parts, self.slices, strict=True)
         ]
         terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd)
-        return added(side_by_side(blocks), terms) if terms.nnz else side_by_side(blocks)
+        return added(side_by_side(blocks), terms)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
         """The tangent without the blocks that couple the two sides of contacts. [QLB2021, sec. 3.3]"""
@@ -220,8 +220,7 @@ class Coupled:
             return tangent(x, u, t, weights, psd=psd)
 
         terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, persistent=True)
-        A = side_by_side(self.each(own, q, v))
-        return added(A, terms) if terms.nnz else A
+        return added(side_by_side(self.each(own, q, v)), terms)
 
     # ------------------------------------------------------------------------------------------------ boundary
 

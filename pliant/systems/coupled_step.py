@@ -120,7 +120,7 @@ class CoupledStep:
         if self.ties is not None:
             equality = _joined(equality, tie_rows(self.ties, J, w, self.h))
         slips = [self._slip(b.slip, i) for i, b in enumerate(blocks) if b.slip is not None]
-        if self.touches is not None:
+        if self.touches is not None and len(self.touches.contacts):
             rows = contact_rows(self.touches, J, w, self.h)
             slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
             inequality = _joined(inequality, rows)

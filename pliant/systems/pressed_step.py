@@ -41,9 +41,7 @@ class Pressed:
         for points in {id(term.points): term.points for term in (*self._energies, *self._forces)}.values():
             P, f = self._linearised(points, block)
             J = block.J if points.dofs is None else block.J[points.dofs]
-            if P.nnz:
-                A = added(A, pulled_back(J, P))
-            b = b + J.T @ f if f.any() else b
+            A, b = added(A, pulled_back(J, P)), b + J.T @ f
         return replace(block, A=corrected(A, block.A.W, block.A.c) if isinstance(block.A, Corrected) else A, b=b)
 
     def _linearised(self, points: PointMap, block: Block) -> tuple[sp.csr_matrix, Array]:
@@ -54,13 +52,13 @@ class Pressed:
         moving = moving if points.dofs is None else moving[points.dofs]
         P, f = sp.csr_matrix((len(x), len(x))), np.zeros_like(x)
         for energy in (term.energy for term in self._energies if term.points is points):
-            P = added(P, self._beta * h * h * energy.hessian(x, psd=True))
+            P = added(P, energy.hessian(x, psd=True), self._beta * h * h)
             f -= h * energy.gradient(x)
         f -= P @ moving
         for force in (term.inner for term in self._forces if term.points is points):
-            D = -h * force.damping(x, old, t)
-            P = added(P, D)
-            f += h * force.force(x, old, t) - D @ (moving - old)
+            D = force.damping(x, old, t)
+            P = added(P, D, -h)
+            f += h * (force.force(x, old, t) + D @ (moving - old))
         return P, f
 
     def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
