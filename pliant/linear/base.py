@@ -4,7 +4,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 
 
 class Factor(Protocol):
@@ -30,7 +30,11 @@ class Halved(Protocol):
     """A factor A = P^T L L^T P that also applies its halves: products of A^-1 with few sparse columns need only one."""
 
     def forward(self, b: Array) -> Array:
-        """L^-1 P b for b (N,) or (N, k); sparse columns cost less."""
+        """L^-1 P b for b (N,) or (N, k)."""
+        ...
+
+    def forward_rows(self, B: sp.csr_matrix) -> tuple[Array, IntArray]:
+        """L^-1 P B^T (N, m) for sparse B (m, N), and which row of B each column is."""
         ...
 
     def backward(self, y: Array) -> Array:

@@ -24,7 +24,7 @@ from pliant.linear.cholesky import Cholesky, squared
 from pliant.linear.inverse import dense_inverse
 from pliant.linear.lowrank import Corrected
 from pliant.linear.lu import LU, SMALL, DenseLU
-from pliant.pattern import Pattern
+from pliant.pattern import Pattern, taken
 
 Apply = Callable[[Array], Array]
 WIDE = 120  # rows of a border: beyond, LU of everything costs as much
@@ -117,14 +117,14 @@ class BorderedFactor:
 
     def gram(self, B: sp.csr_matrix) -> Array:
         """B A^-1 B^T = |L^-1 B_S^T|^2 + R^T Z^-1 R, R = B_T^T - Y^T L^-1 B_S^T, where the whole is definite."""
-        B = B.T.toarray()
         if not isinstance(self._factor, Halved) or not self._definite:
-            W = B.T @ self.solve(B)
+            W = B @ self.solve(B.T.toarray())
             return 0.5 * (W + W.T)
-        Y, R = self._factor.forward(B[self._rest]), B[self._border]
-        R[self._rows] -= self._V.T @ Y
+        Y, chosen = self._factor.forward_rows(taken(B, None, self._rest))
+        R = taken(B, None, self._border).toarray().T
+        R[np.ix_(self._rows, chosen)] -= self._V.T @ Y
         W = R.T @ self._inverse(R)
-        return squared(Y) + 0.5 * (W + W.T)
+        return squared(Y, chosen) + 0.5 * (W + W.T)
 
 
 def _halves(factor: Factor) -> tuple[Apply, Apply, Apply]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear.cholmod import Cholmod
 from pliant.linear.lowrank import Corrected
@@ -99,16 +99,20 @@ class CholeskyFactor:
         return self._apply(lambda engine, columns: engine.solve(self._values, columns), b)
 
     def _apply(self, what: Callable[[Any, Array], Array], b: Array) -> Array:
-        """``what`` on the columns of b, with an engine that holds this factor."""
-        if self._engine is self.memory.engine and self._written != self.memory.written:
-            self._engine = self.memory.engine.twin()
-            self._engine.refactor(self._values)
-        b = np.asarray(b, dtype=np.float64)
+        """``what`` an engine does to the columns of b."""
+        engine, b = self._current(), np.asarray(b, dtype=np.float64)
         if b.shape[0] != len(self.memory.indptr) - 1:
             raise PliantError(f"right-hand side of shape {b.shape}, matrix of {len(self.memory.indptr) - 1} rows")
         if b.size == 0:
             return np.zeros_like(b)
-        return np.ascontiguousarray(what(self._engine, b.reshape(len(b), -1))).reshape(b.shape)
+        return np.ascontiguousarray(what(engine, b.reshape(len(b), -1))).reshape(b.shape)
+
+    def _current(self) -> Any:
+        """An engine that holds this factor."""
+        if self._engine is self.memory.engine and self._written != self.memory.written:
+            self._engine = self.memory.engine.twin()
+            self._engine.refactor(self._values)
+        return self._engine
 
 
 class SupernodalFactor(CholeskyFactor):
@@ -122,15 +126,21 @@ class SupernodalFactor(CholeskyFactor):
         """P^T L^-T y."""
         return self._apply(lambda engine, columns: engine.layout.backward(engine.L, columns), y)
 
+    def forward_rows(self, B: sp.csr_matrix) -> tuple[Array, IntArray]:
+        """L^-1 P B^T (N, m) for sparse B (m, N), and which row of B each column is."""
+        engine = self._current()
+        return engine.layout.forward_rows(engine.L, B)
+
     def gram(self, B: sp.csr_matrix) -> Array:
         """B A^-1 B^T = |L^-1 P B^T|^2."""
-        return squared(self.forward(B.T.toarray()))
+        return squared(*self.forward_rows(B))
 
 
-def squared(Y: Array) -> Array:
-    """Y^T Y (k, k), exactly symmetric; rows without entries are left out."""
-    used = Y[Y.any(axis=1)]
-    W = used.T @ used
+def squared(Y: Array, chosen: IntArray) -> Array:
+    """W (m, m) with W[chosen, chosen] = Y^T Y, exactly symmetric; rows of Y without entries are left out."""
+    used = Y[Y.any(axis=1)].astype(np.float64, copy=False)
+    W = np.empty((len(chosen), len(chosen)))
+    W[np.ix_(chosen, chosen)] = used.T @ used
     return 0.5 * (W + W.T)
 
 

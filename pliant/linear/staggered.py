@@ -18,8 +18,10 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.inverse import Inverse
+from pliant.linear.slipping import CHANGES, Slipping
 
 Matrix = Any
+SETTLED = 1e-9  # gradient of a solution that needs no turns, relative to its terms
 CYCLING = 10  # turns after which impulses and limits are taken to chase each other, and limits go half as far
 LEAST = 1 / 64  # part of the way to new limits that is always gone
 
@@ -96,26 +98,34 @@ class Staggered:
         R = _turns(start[m:] + W[m:, :m] @ normal.x)
         W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
         W[:, m:] = _turned(R, W[:, m:].T).T
-        p, limits, change, turn, good = np.concatenate([normal.x, 0.0 * slip.mu]), 0.0 * slip.mu, np.inf, 0, True
-        pressing = m - int(np.count_nonzero(lower == 0.0)) + slip.rows
-        while turn < self.iterations and change > self.tolerance:
-            turn += 1
-            wanted = slip.mu * np.maximum(p[pressing], 0.0)
-            relax = max(
-                0.5 ** ((turn + CYCLING - 1) // CYCLING - 1), LEAST
-            )  # steep limits overshoot: shorter and shorter
-            limits = limits + relax * (wanted - limits)
-            low, top = np.concatenate([lower, -limits]), np.concatenate([high, limits])
-            if turn == 1:
-                p[m:] = share * limits
-            box = self.box.solve(W, -start, low, top, np.clip(p, low, top))
-            change = _effect(W, box.x - p) / max(relax * _effect(W, box.x), 1e-300)
-            p, good = box.x, box.converged
+        programme = Slipping(W, start, lower, m - int(np.count_nonzero(lower == 0.0)) + slip.rows, slip.mu)
+        begin = normal.x, (np.concatenate([y, share * programme.limits(y)]) if known else None)
+        p, limits, change, turn, good = self._agreed(programme, *begin)
         share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
-        last = np.concatenate([p[:m], share])
         z = _turned(np.swapaxes(R, 1, 2), p[m:])
         u = free + inverse.columns(B.T @ np.concatenate([p[:m], z]))
-        return Rubbed(u, p[:m], z, good and change <= self.tolerance, turn, change, last)
+        return Rubbed(u, p[:m], z, good, turn, change, np.concatenate([p[:m], share]))
+
+    def _agreed(self, programme: Slipping, normal: Array, last: Array | None) -> tuple[Array, Array, float, int, bool]:
+        """Impulses, limits, last change, turns, whether they agree; by Newton's method where it finds them."""
+        m, limits = len(normal), 0.0 * programme.mu
+        p = np.concatenate([normal, limits]) if last is None else last
+        turn, change, good = 0, np.inf, True
+        while turn < self.iterations and change > self.tolerance:
+            if turn % CYCLING == 0:  # Newton from where turns have led
+                settled = programme.solve(p, SETTLED, min(CHANGES, self.iterations))
+                if settled is not None:
+                    return settled.p, programme.limits(settled.p), 0.0, turn + settled.iterations, True
+            if turn == 0:
+                p = np.concatenate([normal, 0.0 * limits if last is None else last[m:]])
+            turn += 1
+            relax = max(0.5 ** ((turn - 1) // CYCLING), LEAST)  # steep limits overshoot: shorter and shorter
+            limits = limits + relax * (programme.limits(p) - limits)
+            low, top = np.concatenate([programme.lower, -limits]), np.concatenate([np.full(m, np.inf), limits])
+            box = self.box.solve(programme.W, -programme.start, low, top, np.clip(p, low, top))
+            change = _effect(programme.W, box.x - p) / max(relax * _effect(programme.W, box.x), 1e-300)
+            p, good = box.x, box.converged
+        return p, limits, change, turn, good and change <= self.tolerance
 
 
 def _turns(slip: Array) -> Array:
