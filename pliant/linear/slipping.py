@@ -44,12 +44,12 @@ class Slipping:
         held, scale = np.full(len(p), np.nan), np.diag(self.W) + 1e-300
         for k in range(changes):
             now = self._held(p - (self.W @ p + self.start) / scale, self.limits(p))
-            if np.array_equal(now, held):
-                return Settled(p, k) if self._error(p) <= tolerance else None
-            held = now
-            found = self._solved(held, p, PROXIMAL * scale)
+            settled, held = np.array_equal(now, held), now
+            found = self._solved(held, p, PROXIMAL * scale)  # once more where they have settled: less is proximal
             if found is None:
                 return None
+            if settled:
+                return Settled(found, k) if self._error(found) <= tolerance else None
             p = found
         return None
 
