@@ -55,7 +55,7 @@ def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_m
 def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
     """One inequality per contact. Gaps are to where obstacles will be, so their own motion is in them already."""
     c = touches.contacts
-    N = _along(c.normals) @ differences(c.nodes, c.weights, len(w) // 3)
+    N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
     gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
     return sp.csr_matrix(N @ J), -gaps / h - N @ w
 
@@ -69,15 +69,15 @@ def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: 
     rubbing = np.flatnonzero(touches.mu > 0.0)
     c = touches.contacts.only(rubbing)
     t = tangents(c.normals)
-    n = len(w) // 3
-    S = differences(c.nodes, c.weights, n)
-    T = sp.csr_matrix(sp.vstack([_along(t[:, 0]), _along(t[:, 1])]))[_interleaved(len(c))] @ S - _turning(c, x, t, n)
+    values = c.weights[:, None, :, None] * t[:, :, None, :]
+    values[:, :, 1:] -= _turning(c, x, t)
+    T = _over_points(c.nodes, values, len(w))
     drift = np.einsum("cij,cj->ci", t, c.drift).ravel()
     return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
 
 
-def _turning(c: Contacts, x: Array, t: Array, n: int) -> sp.csr_matrix:
-    """(2 c, 3 n): g t . dn/dt of normals n = e1 x e2 / |e1 x e2| on triangles (first node against the others).
+def _turning(c: Contacts, x: Array, t: Array) -> Array:
+    """(c, 2, 3, 3): g t . dn/dt of normals n = e1 x e2 / |e1 x e2| over the triangles' nodes, the contacts' last three.
 
     Zero against obstacles, and where the normal is not that of the triangle (edges, corners).
     """
@@ -89,10 +89,7 @@ def _turning(c: Contacts, x: Array, t: Array, n: int) -> sp.csr_matrix:
     flat = (area > 0.0) & (np.abs(side) >= (1.0 - 1e-9) * area)
     g = np.where(flat, (c.relative(x) * c.normals).sum(axis=1) * np.sign(side) / np.maximum(area, 1e-300), 0.0)
     d1, d2 = np.cross(e2[:, None], t) * g[:, None, None], np.cross(t, e1[:, None]) * g[:, None, None]
-    values = np.stack([-d1 - d2, d1, d2], axis=2)  # (c, 2, 3 nodes, 3)
-    columns = np.broadcast_to((3 * c.nodes[:, 1:, None] + np.arange(3))[:, None], values.shape)
-    rows = np.broadcast_to(np.arange(2 * len(c)).reshape(-1, 2, 1, 1), values.shape)
-    return sp.csr_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=(2 * len(c), 3 * n))
+    return np.stack([-d1 - d2, d1, d2], axis=2)
 
 
 def tangents(normals: Array) -> Array:
@@ -103,11 +100,9 @@ def tangents(normals: Array) -> Array:
     return np.stack([t, np.cross(normals, t)], axis=1)
 
 
-def _along(directions: Array) -> sp.csr_matrix:
-    """(c, 3 c): the components of c vectors along one direction each."""
-    c = len(directions)
-    return sp.csr_matrix((directions.ravel(), np.arange(3 * c), 3 * np.arange(c + 1)), shape=(c, 3 * c))
-
-
-def _interleaved(c: int) -> IntArray:
-    return np.arange(2 * c).reshape(2, c).T.ravel()
+def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
+    """(k c, n): rows with ``values (c, k, r, 3)`` at the coordinates of the ``nodes (c, r)``, contact by contact."""
+    c, k, r, _ = values.shape
+    columns = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, None], values.shape)
+    indptr = 3 * r * np.arange(k * c + 1)
+    return sp.csr_matrix((values.ravel(), columns.ravel(), indptr), shape=(k * c, n))
