@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.race import Runner, race
+from pliant.bench.race import Runner, faster, race
 from pliant.scene import Scene
 from pliant.solvers import QLB, Solution, Tolerance
 from pliant.solvers.base import StageLike
 
 Build = Callable[[Any], Scene]  # a scene for a nonlinear solver
+SAMPLES = 33  # steps: enough for the quartiles of their ratios to mean something
 PHASES = ("fill", "factor", "solve", "force")
 
 
@@ -62,6 +63,10 @@ class Contest:
         """How many times faster ``fast`` was than ``slow``."""
         return self.seconds(slow) / max(self.seconds(fast), 1e-12)
 
+    def faster(self, slow: str, fast: str) -> str:
+        """The same with the spread over the steps, in words."""
+        return faster(self.runner(slow), self.runner(fast))
+
     def rows(self, base: str) -> list[dict[str, Any]]:
         """One row per solver; counts are per time step, the shares those of the named phases in wall time."""
         return [self._row(r) | {f"{base} / this": round(self.ratio(base, r.name), 2)} for r in self.runners]
@@ -89,7 +94,7 @@ class Contest:
         }
 
 
-def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = 10) -> Contest:
+def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAMPLES) -> Contest:
     """The solvers on ``samples`` steps of a case (or on whole runs, see above); the rows so far go to stderr."""
     wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
     if wanted == "all":

@@ -20,9 +20,7 @@ from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Project, Solution, StageLike, Tolerance, check_options
-=======
-from pliant.solvers.base import Bordering, Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Bordering, Project, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.state import Counts, SolveReport
 
