@@ -38,7 +38,7 @@ def chosen(*names: str) -> dict[str, Any]:
 
 
 THREE = chosen("NEWTON-D", "NEWTON-L0", "HYBRID-L1")
-PUBLISHED = chosen("NEWTON-D", "NEWTON-L0 published", "HYBRID-L1 published")
+SIX = THREE | chosen("HYBRID-L1 published", "NEWTON-D exact", "QLB")
 RULE = (
     "NEWTON-D projects every element block, as the thesis does; NEWTON-D exact, our default, does so on demand. The"
     " published L-solvers project always and never factor again; ours use the exact tangent in their Newton phase"
