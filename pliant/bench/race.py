@@ -75,8 +75,14 @@ def ratio(runners: list[Runner], slow: str, fast: str) -> float:
     return seconds[slow] / max(seconds[fast], 1e-12)
 
 
+def middle(slow: Runner, fast: Runner) -> tuple[float, float]:
+    """The quartiles of how many times faster each step was."""
+    low, high = np.quantile(np.array(slow.times) / np.maximum(fast.times, 1e-12), (0.25, 0.75))
+    return float(low), float(high)
+
+
 def faster(slow: Runner, fast: Runner) -> str:
     """How many times faster over all steps, and between which factors in the middle half of them."""
-    each = np.array(slow.times) / np.maximum(fast.times, 1e-12)
-    low, high = np.quantile(each, (0.25, 0.75))
-    return f"{slow.seconds / max(fast.seconds, 1e-12):.2f}x ({low:.1f}-{high:.1f} in half of {len(each)} steps)"
+    low, high = middle(slow, fast)
+    total = slow.seconds / max(fast.seconds, 1e-12)
+    return f"{total:.2f}x ({low:.1f}-{high:.1f} in half of {len(slow.times)} steps)"
