@@ -52,7 +52,7 @@ class Corotated:
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
-        frames = Frames.of(require_free(system), state, h)
+        frames = TurningFrames.of(require_free(system), state, h)
         if not frames.moving.any():
             return self.integrator.step(system, state, h, memory)
         y, d = frames.seen(state)
@@ -68,7 +68,7 @@ class Corotated:
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class TurningFrames:
     """The frames of all vertices for one step: ``c, V, omega (n, 3)``, equal for those of one body.
 
     ``piece (n,)`` is the body of every vertex, ``m (n,)`` its mass [kg], ``moving (n,)`` whether its frame does, ``L``
@@ -85,14 +85,14 @@ class Frames:
     L: Array
 
     @staticmethod
-    def of(system: Elastodynamics, state: State, h: float) -> "Frames":
+    def of(system: Elastodynamics, state: State, h: float) -> "TurningFrames":
         n, dim = system.X.shape
         piece = pieces(system)
         held = np.ones(n * dim, dtype=bool)
         held[system.free] = False
         moving = ~np.isin(piece, piece[held.reshape(n, dim).any(axis=1)])
         zero = np.zeros((n, 3))
-        still = Frames(piece, system.nodal_mass[::dim], moving, dim, zero, zero, zero, zero)
+        still = TurningFrames(piece, system.nodal_mass[::dim], moving, dim, zero, zero, zero, zero)
         x, v = still.spatial(state.q), still.spatial(state.v)
         c, V = (np.where(moving[:, None], still.mean(z), 0.0) for z in (x, v))
         r = x - c

@@ -90,6 +90,7 @@ def turning_claims(rows: list[dict[str, Any]], steps: int) -> list[Claim]:
     out = []
     for name in ("SI", "SIERE", "ERE"):
         plain = [r["L changed by"] for r in rows if r["method"] == name]
+        least = float(np.nanmin(plain))
         turning = [r for r in rows if r["method"] == f"{name}, turning"]
         lost = max(r["L changed by"] for r in turning)
         energies = [r["energy / start"] for r in turning]
@@ -97,12 +98,7 @@ def turning_claims(rows: list[dict[str, Any]], steps: int) -> list[Claim]:
         out += [
             Claim(f"{name} in turning frames keeps L in {steps} steps", "<= 1e-2", f"{lost:.1e}", lost <= 1e-2),
             Claim(f"{name} in turning frames: energy", "within 3 %", f"{100 * far:.2g} %", far <= 0.03),
-            Claim(
-                f"{name} in frames at rest loses it",
-                "> 1e-2 everywhere",
-                f"{np.nanmin(plain):.1e}",
-                np.nanmin(plain) > 1e-2,
-            ),
+            Claim(f"{name} in frames at rest loses it from 1 MPa on", "> 10 %", f"{least:.0%}", least > 0.1),
         ]
     return out
 
