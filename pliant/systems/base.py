@@ -132,6 +132,16 @@ class Persistent(Protocol):
 
 
 @runtime_checkable
+class PartlySymmetric(Protocol):
+    """A system whose exact tangent is symmetric but for some rows and columns."""
+
+    @property
+    def border(self) -> IntArray:
+        """These, as numbers (k,) among the free coordinates, ascending."""
+        ...
+
+
+@runtime_checkable
 class Dissipating(Protocol):
     """A system some of whose forces are -dP/dv of a dissipation P [W]."""
 
