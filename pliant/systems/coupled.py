@@ -114,10 +114,10 @@ class Coupled:
         x, J = self.touchable.lift(state.q), self.touchable.jacobian(state.q)
         return State(x, J @ state.v, state.t)
 
-    def at(self, start: State, t: float) -> "Coupled":
+    def at(self, start: State, t: float, c: float = 0.0) -> "Coupled":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         parts = self.each(
-            lambda p, q, v: p.at(State(q, v, start.t), t) if isinstance(p, Contacting) else p, start.q, start.v
+            lambda p, q, v: p.at(State(q, v, start.t), t, c) if isinstance(p, Contacting) else p, start.q, start.v
         )
         same = all(a is b for a, b in zip(parts, self.parts, strict=True))
         if self.contact is None and same:
@@ -125,7 +125,7 @@ class Coupled:
         fixed = copy(self)
         fixed.parts = tuple(parts)
         if self.contact is not None:
-            terms = self.contact.at(self._touched(start), t)
+            terms = self.contact.at(self._touched(start), t, c)
             fixed.contact = None
             fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
             fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
@@ -302,7 +302,7 @@ class Coupled:
             at = self._touched(state)
             touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
             if self._rows is not None:
-                touches = replace(touches, contacts=replace(touches.contacts, nodes=self._rows[touches.contacts.nodes]))
+                touches = replace(touches, contacts=touches.contacts.renumbered(self._rows))
         between: Any = {"ties": ties, "touches": touches, "shown": self.shown, "rebuild": lambda _: self}
         coupled = CoupledStep(prepared, states, h, **between, place=self._placed)
         placed = self.at(state, state.t + h)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts
+from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
 
 
@@ -63,51 +64,17 @@ def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tupl
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:
     """Two directions per contact that rubs, points at ``x (p, 3)``; ``first`` is the number of the first contact row.
 
-    Sides that are apart by g n would turn each other by g n x f. The slip is that beside the normal as it turns,
-    t . (d/dt sum_r w_r x_r - g dn/dt), which bodies that turn together do not have, and which has no torque.
+    Slip is that of `pliant.contact.slip`: bodies that move as one have none, and its impulses have no torque.
     """
     rubbing = np.flatnonzero(touches.mu > 0.0)
     c = touches.contacts.only(rubbing)
-    t = tangents(c.normals)
-    n = len(w) // 3
-    S = differences(c.nodes, c.weights, n)
-    T = sp.csr_matrix(sp.vstack([_along(t[:, 0]), _along(t[:, 1])]))[_interleaved(len(c))] @ S - _turning(c, x, t, n)
-    drift = np.einsum("cij,cj->ci", t, c.drift).ravel()
+    slips = Slips(c, x).at(x)
+    T = slips.rows(len(w) // 3)
+    drift = np.einsum("cij,cj->ci", slips.t, c.drift).ravel()
     return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
-
-
-def _turning(c: Contacts, x: Array, t: Array, n: int) -> sp.csr_matrix:
-    """(2 c, 3 n): g t . dn/dt of normals n = e1 x e2 / |e1 x e2| on triangles (first node against the others).
-
-    Zero against obstacles, and where the normal is not that of the triangle (edges, corners).
-    """
-    y = x[c.nodes]
-    e1, e2 = y[:, 2] - y[:, 1], y[:, 3] - y[:, 1]
-    m = np.cross(e1, e2)
-    area = np.linalg.norm(m, axis=1)
-    side = (m * c.normals).sum(axis=1)
-    flat = (area > 0.0) & (np.abs(side) >= (1.0 - 1e-9) * area)
-    g = np.where(flat, (c.relative(x) * c.normals).sum(axis=1) * np.sign(side) / np.maximum(area, 1e-300), 0.0)
-    d1, d2 = np.cross(e2[:, None], t) * g[:, None, None], np.cross(t, e1[:, None]) * g[:, None, None]
-    values = np.stack([-d1 - d2, d1, d2], axis=2)  # (c, 2, 3 nodes, 3)
-    columns = np.broadcast_to((3 * c.nodes[:, 1:, None] + np.arange(3))[:, None], values.shape)
-    rows = np.broadcast_to(np.arange(2 * len(c)).reshape(-1, 2, 1, 1), values.shape)
-    return sp.csr_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=(2 * len(c), 3 * n))
-
-
-def tangents(normals: Array) -> Array:
-    """Two unit vectors (c, 2, 3) at right angles to unit ``normals (c, 3)``."""
-    e = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
-    t = np.cross(normals, e)
-    t = t / np.linalg.norm(t, axis=1, keepdims=True)
-    return np.stack([t, np.cross(normals, t)], axis=1)
 
 
 def _along(directions: Array) -> sp.csr_matrix:
     """(c, 3 c): the components of c vectors along one direction each."""
     c = len(directions)
     return sp.csr_matrix((directions.ravel(), np.arange(3 * c), 3 * np.arange(c + 1)), shape=(c, 3 * c))
-
-
-def _interleaved(c: int) -> IntArray:
-    return np.arange(2 * c).reshape(2, c).T.ravel()

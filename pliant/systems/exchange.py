@@ -1,10 +1,10 @@
 """Who did how much work on whom: contact forces of a step times the ways of the two sides they act on.
 
-A contact between a and b pushes with f on the vertices of a (weights w_r > 0) and with -f on those of b:
+A contact between a and b pushes with f_r on the vertices of both:
 
-    work of b on a = sum_r w_r f . dx_r over the vertices of a,    work of a on b the same over those of b
+    work of b on a = sum_r f_r . dx_r over the vertices of a,    work of a on b the same over those of b
 
-Their sum is f times the relative way of the two sides: minus what the contact stored and what rubbing took.
+Their sum is what the contact has not stored and rubbing has not taken.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import ContactForces
 from pliant.contact.setting import Setting
 from pliant.energies.base import Pressing
 from pliant.forces.base import Rubbing
@@ -42,17 +41,18 @@ def exchanges(model: Any, before: State, after: State, quadrature: Quadrature) -
     work = np.zeros((len(names), len(names)))  # [by, on]
     for s, weight in quadrature:
         x = s.q.reshape(-1, 3)
-        for contacts, f in forces(model, s):
+        for pushes in forces(model, s):
+            contacts = pushes.contacts
             first = setting.body[contacts.nodes[:, 0]]
             second = np.where(contacts.other >= 0, contacts.other, b - 1 - contacts.other)
-            done = weight * contacts.weights * np.einsum("cd,crd->cr", f, dx[contacts.nodes])
-            mine = setting.body[contacts.nodes] == first[:, None]
+            done = weight * (pushes.forces * dx[pushes.nodes]).sum(axis=2)
+            mine = setting.body[pushes.nodes] == first[:, None]
             np.add.at(work, (second, first), np.where(mine, done, 0.0).sum(axis=1))
             np.add.at(work, (first, second), np.where(mine, 0.0, done).sum(axis=1))
             for k, passage in enumerate(passages):
                 met = contacts.other == -1 - k
                 way = dt * passage.velocity(contacts.relative(x)[met])
-                np.add.at(work, (first[met], b + k), -weight * (f[met] * way).sum(axis=1))
+                np.add.at(work, (first[met], b + k), -weight * (pushes.forces[met].sum(axis=1) * way).sum(axis=1))
     np.fill_diagonal(work, 0.0)  # within a body
     told = {*range(b), *_moving(setting)}
     return {(names[i], names[j]): float(work[i, j]) for i, j in np.argwhere(work) if i in told and j in told}
@@ -63,16 +63,15 @@ def _moving(setting: Setting) -> list[int]:
     return [len(setting.meshes) + k for k, obstacle in enumerate(setting.obstacles) if obstacle.motion is not None]
 
 
-def forces(model: Any, s: State) -> Iterator[tuple[Contacts, Array]]:
-    """The contacts of a state and the forces (c, 3) [N] on their first sides, term by term."""
+def forces(model: Any, s: State) -> Iterator[ContactForces]:
+    """The forces at the contacts of a state, term by term."""
     terms = model.at(s, s.t)
     for energy in terms.energies:
         if isinstance(energy, Pressing):
-            contacts, f_n = energy.loads(s.q)
-            yield contacts, f_n[:, None] * contacts.normals
+            yield energy.pushes(s.q)
     for force in terms.forces:
         if isinstance(force, Rubbing):
-            yield force.on_contacts(s.q, s.v)
+            yield force.pushes(s.q, s.v)
 
 
 def pushed(model: Any, before: State, after: State, quadrature: Quadrature) -> float:

@@ -123,7 +123,7 @@ class RowModel:
         own = contacts.other == self.setting.body[contacts.nodes[:, 0]]
         return np.where(contacts.other < 0, self.choice.mu, np.where(own, 0.0, between))
 
-    def at(self, start: State, t: float) -> Terms:
+    def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Nothing: impulses are found by the velocity step."""
         return Terms((), ())
 
