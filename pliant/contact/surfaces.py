@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts, ContactForces
+from pliant.contact.contacts import ContactForces, Contacts
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting
 from pliant.errors import MissingDependency, SceneError

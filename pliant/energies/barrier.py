@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts, ContactForces, Remembered, shared_forces
+from pliant.contact.contacts import ContactForces, Contacts, Remembered, shared_forces
 from pliant.contact.pose import Passage
 from pliant.contact.surfaces import CAUTION, Surfaces
 from pliant.errors import ConvergenceError

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.contact.contacts import Contacts, ContactForces, shared_forces
+from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.planes import gap_hessians, sides
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts, ContactForces
+from pliant.contact.contacts import ContactForces, Contacts
 from pliant.contact.slip import SlipMap, Slips
 
 Load = Callable[[Array], tuple[Contacts, Array]]  # x -> contacts and their normal forces
