@@ -5,8 +5,13 @@
 In the impulses this is  min 1/2 p^T W p + p^T (B A^-1 b - (e, s)),  p = (y, z),  B = (G, T),  W = B A^-1 B^T, with the
 slip s of what moves by itself, if the bounds of z were known. They are taken from the last y, and found anew until
 neither changes what it does to u. Staggered projections [Kaufman2008; Weidner2022, Alg. 3.1] renew y and z in turns as
-well; solved for together they settle in a few turns where stacks took a hundred.
+well; solved for together they settle in a few turns where stacks took a hundred. Between turns Newton's method tries to
+finish: once it is known who presses, sticks and slips which way, y and z = +-mu y follow from one linear system.
 Whatever y and z are, u satisfies the first line: momentum is kept to rounding.
+
+Rows that cannot all hold, and those that say the same and could share their impulse in any way, may keep the turns from
+settling. They are then a little soft: they give way by a part of the velocity that their impulse alone changes, so that
+there is a solution, and only one.
 """
 
 from collections.abc import Callable
@@ -20,6 +25,8 @@ from pliant.arrays import Array, IntArray
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 
 Matrix = Any
+PATIENCE = 3  # turns before Newton's method tries, and tries again
+CHANGES = 20  # of who sticks and slips, per try
 CYCLING = 10  # turns after which impulses and limits are taken to chase each other, and limits go half as far
 LEAST = 1 / 64  # part of the way to new limits that is always gone
 
@@ -60,10 +67,13 @@ class Staggered:
     """Turns end when impulses change by less than ``tolerance``, measured by their effect on the velocities.
 
     Friction is a pyramid: the first of the two directions of a contact is turned to where it would slip without.
+    ``give`` are the parts by which rows give way, tried one after the other for ``iterations`` turns each: what rests
+    on rows of 1e-6 sinks in by this part of the way it falls in a step, 2.5e-10 m in 5 ms.
     """
 
     tolerance: float = 1e-8
-    iterations: int = 300
+    iterations: int = 60
+    give: tuple[float, ...] = (0.0, 1e-6, 1e-4)
     box: BoxSolver = field(default_factory=ProjectedNewton)
 
     def solve(
@@ -84,36 +94,127 @@ class Staggered:
         free = inverse(b)
         X = inverse(np.ascontiguousarray(B.T.toarray()))
         W = B @ X
-        W = 0.5 * (W + W.T)
         start = B @ free
         start[:m] -= e
+        if slip is not None:
+            start[m:] -= slip.drift
+        law = Law(0.5 * (W + W.T), start, lower, slip)
+        found, turns = self._settled(law, share), 0
+        for give in self.give[1:]:
+            if found.converged:
+                break
+            turns += found.iterations
+            found = self._settled(law.softened(give), share)
+        p = np.concatenate([found.y, found.z])
+        return found._replace(u=free + X @ p, iterations=turns + found.iterations)
+
+    def _settled(self, law: "Law", share: Array | None) -> Rubbed:
+        """Impulses that obey the law, or the last ones; velocities are left out."""
+        m, slip, lower, none = len(law.lower), law.slip, law.lower, np.zeros(0)
         high = np.full(m, np.inf)
-        normal = self.box.solve(W[:m, :m], -start[:m], lower, high, np.maximum(0.0, lower))
+        normal = self.box.solve(law.W[:m, :m], -law.start[:m], lower, high, np.maximum(0.0, lower))
         if slip is None or not len(slip):
-            found = free + X @ normal.x
-            return Rubbed(found, normal.x, np.zeros(0), normal.converged, normal.iterations, 0.0, np.zeros(0))
-        start[m:] -= slip.drift
-        R = _turns(start[m:] + W[m:, :m] @ normal.x)
-        W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
-        W[:, m:], X[:, m:] = _turned(R, W[:, m:].T).T, _turned(R, X[:, m:].T).T
+            return Rubbed(none, normal.x, none, normal.converged, normal.iterations, 0.0, none)
+        R = _turns(law.start[m:] + law.W[m:, :m] @ normal.x)
+        law = law.turned(R)
         p, limits, change, turn, good = np.concatenate([normal.x, 0.0 * slip.mu]), 0.0 * slip.mu, np.inf, 0, True
-        pressing = m - int(np.count_nonzero(lower == 0.0)) + slip.rows
         while turn < self.iterations and change > self.tolerance:
             turn += 1
-            wanted = slip.mu * np.maximum(p[pressing], 0.0)
-            relax = max(
-                0.5 ** ((turn + CYCLING - 1) // CYCLING - 1), LEAST
-            )  # steep limits overshoot: shorter and shorter
-            limits = limits + relax * (wanted - limits)
+            # steep limits overshoot: shorter and shorter
+            relax = max(0.5 ** ((turn + CYCLING - 1) // CYCLING - 1), LEAST)
+            limits = limits + relax * (law.limits(p) - limits)
             low, top = np.concatenate([lower, -limits]), np.concatenate([high, limits])
             if turn == 1 and share is not None and len(share) == len(limits):
                 p[m:] = share * limits
-            box = self.box.solve(W, -start, low, top, np.clip(p, low, top))
-            change = _effect(W, box.x - p) / max(relax * _effect(W, box.x), 1e-300)
+            box = self.box.solve(law.W, -law.start, low, top, np.clip(p, low, top))
+            change = _effect(law.W, box.x - p) / max(relax * _effect(law.W, box.x), 1e-300)
             p, good = box.x, box.converged
-        share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
+            if turn % PATIENCE == 0 and change > self.tolerance:
+                found = _finished(law, p, self.tolerance)
+                p, change, good = (p, change, good) if found is None else (*found, True)
+        share = np.clip(p[m:] / np.maximum(law.limits(p), 1e-300), -1.0, 1.0)
         z = _turned(np.swapaxes(R, 1, 2), p[m:])
-        return Rubbed(free + X @ p, p[:m], z, good and change <= self.tolerance, turn, change, share)
+        return Rubbed(none, p[:m], z, good and change <= self.tolerance, turn, change, share)
+
+
+class Law(NamedTuple):
+    """What p = (y, z) obeys: W p + start = 0 unless y is at ``lower`` or |z| at mu y; ``slip`` says whose y."""
+
+    W: Array
+    start: Array
+    lower: Array
+    slip: Slip | None
+
+    @property
+    def rubbing(self) -> tuple[Array, IntArray]:
+        """Coefficients of the directions of friction, and the rows that press there."""
+        assert self.slip is not None
+        return self.slip.mu, len(self.lower) - int(np.count_nonzero(self.lower == 0.0)) + self.slip.rows
+
+    def limits(self, p: Array) -> Array:
+        mu, pressing = self.rubbing
+        return mu * np.maximum(p[pressing], 0.0)
+
+    def softened(self, give: float) -> "Law":
+        """With rows that press and give way."""
+        W, pressing = self.W.copy(), np.flatnonzero(self.lower == 0.0)
+        W[pressing, pressing] *= 1.0 + give
+        return self._replace(W=W)
+
+    def turned(self, R: Array) -> "Law":
+        """With the directions of friction turned by R (k, 2, 2)."""
+        m, W, start = len(self.lower), self.W.copy(), self.start.copy()
+        W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
+        W[:, m:] = _turned(R, W[:, m:].T).T
+        return self._replace(W=W, start=start)
+
+    def drawn(self, p: Array) -> tuple[Array, Array, Array]:
+        """Where a Jacobi step leads from p, the weights of it, and the limits of friction."""
+        d = self.W.diagonal()
+        d = np.maximum(d, 1e-12 * float(d.max(initial=1e-300)))
+        return p - (self.W @ p + self.start) / d, d, self.limits(p)
+
+    def error(self, p: Array) -> float:
+        """How far p is from obeying: what projecting that step changes, by its effect on u, relative."""
+        guess, d, limit = self.drawn(p)
+        m = len(self.lower)
+        bounded = np.concatenate([np.maximum(guess[:m], self.lower), np.clip(guess[m:], -limit, limit)])
+        return float(np.sqrt((p - bounded) ** 2 @ d)) / max(_effect(self.W, p), 1e-300)
+
+    def solved(self, p: Array, held: Array) -> Array:
+        """Impulses of those not ``held``: 0 free, -1 and 1 at a limit that follows y, 2 at zero."""
+        m, count, (mu, pressing) = len(self.lower), len(p), self.rubbing
+        free = np.flatnonzero(held == 0.0)
+        column = np.full(count, -1)
+        column[free] = np.arange(len(free))
+        slipping = np.flatnonzero(np.abs(held[m:]) == 1.0)
+        places = np.concatenate([free, m + slipping]), column[np.concatenate([free, pressing[slipping]])]
+        values = np.concatenate([np.ones(len(free)), held[m + slipping] * mu[slipping]])
+        E = sp.csc_matrix((values, places), shape=(count, len(free)))
+        d = self.drawn(p)[1][free]
+        A = self.W[free] @ E
+        A[np.arange(len(free)), np.arange(len(free))] += 1e-9 * d
+        return E @ np.linalg.solve(A, 1e-9 * d * p[free] - self.start[free])
+
+
+def _finished(law: Law, p: Array, tolerance: float) -> tuple[Array, float] | None:
+    """The solution and its error, if Newton's method finds it from p."""
+    m, last = len(law.lower), np.zeros(0)
+    for _ in range(CHANGES):
+        guess, _, limit = law.drawn(p)
+        held = np.where(guess[m:] >= limit, 1.0, np.where(guess[m:] <= -limit, -1.0, 0.0))
+        pressed = guess[:m] > law.lower
+        held = np.concatenate([np.where(pressed, 0.0, 2.0), np.where(pressed[law.rubbing[1]], held, 2.0)])
+        if np.array_equal(held, last):
+            return None
+        try:
+            p, last = law.solved(p, held), held
+        except np.linalg.LinAlgError:
+            return None
+        error = law.error(p)
+        if error <= tolerance:
+            return p, error
+    return None
 
 
 def _turns(slip: Array) -> Array:
