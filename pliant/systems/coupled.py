@@ -8,7 +8,6 @@ coordinates through J^T. So it is equal and opposite in the only place where it 
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -302,7 +301,7 @@ class Coupled:
             at = self._touched(state)
             touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
             if self._rows is not None:
-                touches = replace(touches, contacts=touches.contacts.renumbered(self._rows))
+                touches = touches.renumbered(self._rows, len(self.points.lift(state.q)) // 3)
         between: Any = {"ties": ties, "touches": touches, "shown": self.shown, "rebuild": lambda _: self}
         coupled = CoupledStep(prepared, states, h, **between, place=self._placed)
         placed = self.at(state, state.t + h)

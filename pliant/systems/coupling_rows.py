@@ -3,13 +3,14 @@
 Relative positions are sums w_r x_r over a few points; the same weights carry the impulse to both sides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import ContactForces, Contacts, shared_forces
+from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
 
@@ -31,11 +32,32 @@ class Ties:
 
 @dataclass(frozen=True, eq=False)
 class Touches:
-    """Contacts as rows, with friction ``mu (c,)``; penetration is undone by the part ``gamma`` per step."""
+    """Contacts as rows, with friction ``mu (c,)``; penetration is undone by the part ``gamma`` per step.
+
+    ``owner`` are the bodies of ``setting`` that the points belong to; without them nobody knows who works on whom.
+    """
 
     contacts: Contacts
     mu: Array
     gamma: float = 0.2
+    setting: Setting | None = None
+    owner: IntArray | None = None
+
+    def renumbered(self, number: IntArray, count: int) -> "Touches":
+        """The same where point k has the number ``number[k]`` of ``count``."""
+        owner = np.full(count, -1)
+        owner[number] = -1 if self.owner is None else self.owner
+        return replace(self, contacts=self.contacts.renumbered(number), owner=owner)
+
+    def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
+        """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""
+        c = self.contacts
+        found = [shared_forces(c, pressed[:, None] * c.normals)]
+        chosen = c.only(np.flatnonzero(self.mu > 0.0))
+        if len(rubbed):
+            slips = Slips(chosen, x).at(x)
+            found.append(ContactForces(chosen, slips.nodes, slips.forces(rubbed.reshape(-1, 2))))
+        return found
 
 
 def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.csr_matrix:

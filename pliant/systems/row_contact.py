@@ -94,7 +94,7 @@ class RowModel:
     def touches(self, x: Array, v: Array, t: float, h: float) -> Touches:
         """What the points ``x (n, 3)`` may meet in a step of h [s] from time t, given their velocities ``v (n, 3)``."""
         contacts = self._near(x, v, t, h)
-        return Touches(contacts, self._mu(contacts), self.choice.gamma)
+        return Touches(contacts, self._mu(contacts), self.choice.gamma, self.setting, self.setting.body)
 
     def _near(self, x: Array, v: Array, t: float, h: float) -> Contacts:
         slack = self.setting.gravity * h * h

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Table
@@ -22,7 +21,6 @@ from pliant.simulate import simulate
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.coupled_step import CoupledStep
-from pliant.systems.coupling_rows import contact_rows, contact_slip
 from pliant.systems.penalty_contact import PenaltyContact
 from pliant.systems.row_contact import RowContact
 from pliant.velocity_step import Linearisation, solve_block
@@ -175,13 +173,7 @@ def impulses(system: Any, before: State, after: State, memory: Any) -> Forces:
     kept = (None, None) if memory is None else (memory.part, memory.solver)
     prepared = system.prepare(before, h, kept[0], Linearisation())
     assert isinstance(prepared, CoupledStep) and prepared.touches is not None
-    block = prepared.block
-    solution = solve_block(block, memory=kept[1])
-    n = block.J.shape[0]
-    points, still = sp.identity(n, format="csr"), np.zeros(n)
-    N = contact_rows(prepared.touches, points, still, h)[0]
-    T = contact_slip(prepared.touches, block.x, points, still, 0).T
-    found = {"contact": N.T @ solution.inequality[len(solution.inequality) - N.shape[0] :]}
-    if len(solution.friction):
-        found["friction"] = T.T @ solution.friction[len(solution.friction) - T.shape[0] :]
-    return block.x, {name: f.reshape(-1, 3) / h for name, f in found.items()}
+    found = prepared.impulses(solve_block(prepared.block, memory=kept[1]))
+    x = prepared.block.x
+    names = ("contact", "friction")[: len(found)]
+    return x, {k: f.spread(len(x)).reshape(-1, 3) / h for k, f in zip(names, found, strict=True)}
