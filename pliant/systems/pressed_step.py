@@ -38,7 +38,8 @@ class Pressed:
     def block(self) -> Block:
         block = self._inner.block
         A, b = block.A.sparse() if isinstance(block.A, Corrected) else block.A, block.b
-        for points in {id(term.points): term.points for term in (*self._energies, *self._forces)}.values():
+        places = [*(e.points for e in self._energies), *(f.points for f in self._forces)]
+        for points in {id(p): p for p in places}.values():
             P, f = self._linearised(points, block)
             J = block.J if points.dofs is None else block.J[points.dofs]
             A, b = added(A, pulled_back(J, P)), b + J.T @ f
