@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
+from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
 from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.linear.base import Factor
@@ -122,6 +123,13 @@ class Elastodynamics:
         held._energies = (*self._energies, spring)
         held.energy_terms = held._energies
         return held
+
+    def loaded(self, load: Array) -> "Elastodynamics":
+        """The same system with a constant ``load (N,)`` [N] besides."""
+        copied = copy(self)
+        copied._energies = (*self._energies, DeadLoad(load))
+        copied.energy_terms = copied._energies
+        return copied
 
     # ------------------------------------------------------------------------------------------------ physics
 
