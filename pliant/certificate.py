@@ -17,11 +17,11 @@ from pliant.systems.base import Composed, Measuring, Stretching, Touching, parts
 class Certificate:
     """What one time step can vouch for.
 
-    ``residual`` and ``tolerance`` are those of the solve that came closest to failing; ``counts`` and ``seconds`` are
-    summed over all solves of the step. ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the
-    number of contacts that press, ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between
-    surfaces (inf: nothing is near). What the system does not know is None. ``substeps`` counts the pieces the step was
-    cut into.
+    ``residual`` and ``tolerance`` are those of the solve that came closest to failing, ``error`` [m] bounds the root
+    mean square error of the positions in its worst solve; ``counts`` and ``seconds`` are summed over all solves.
+    ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the number of contacts that press,
+    ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between surfaces (inf: nothing is
+    near). What the system does not know is None. ``substeps`` counts the pieces the step was cut into.
     """
 
     step: int
@@ -39,6 +39,7 @@ class Certificate:
     distance: float | None = None
     substeps: int = 1
     message: str = ""
+    error: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {name: "unknown" if value is None else value for name, value in asdict(self).items()}
@@ -71,7 +72,13 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
         distance,
         len(taken),
         _message(reports, finite),
+        largest([report.error for report in reports]),
     )
+
+
+def largest(errors: Sequence[float | None]) -> float | None:
+    """The largest of some errors; None if one is unknown, or there is none."""
+    return max((e for e in errors if e is not None), default=None) if None not in errors else None
 
 
 def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:

@@ -12,6 +12,7 @@ Where the system has closures (loops, motors, ties) their rows are met exactly a
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from pliant.errors import SceneError
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
-from pliant.systems.base import Closures, Constrained, Contacting, Dissipating, Persistent, Steep, System
+from pliant.systems.base import Closures, Constrained, Contacting, Dissipating, Persistent, Steep, Summing, System
 
 G_EARTH = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
 
@@ -61,6 +62,22 @@ class Stage:
     def symmetric(self) -> bool:
         """Whether the exact Jacobian is: not where parts move on joints."""
         return self.system.symmetric
+
+    @property
+    def inertial(self) -> bool:
+        return self.inertia > 0.0
+
+    @property
+    def mass(self) -> float:
+        return float(self.weights.sum())
+
+    @cached_property
+    def pull(self) -> float:
+        """|c^2 sum_k |f_k|| where the stage sets out: forces that balance each other count all the same."""
+        system, (q, v, t) = self.system, (self.start.q, self.start.v, self.start.t)
+        v = v if self.inertia else np.zeros_like(v)
+        sizes = system.force_sizes(q, v, t) if isinstance(system, Summing) else system.force(q, v, t)
+        return self.c**2 * self.norm(sizes[system.free])
 
     def embed(self, z: Array) -> Array:
         """All coordinates, from the free ones."""
@@ -183,6 +200,18 @@ class ClosedStage:
     @property
     def c(self) -> float:
         return self.free.c
+
+    @property
+    def inertial(self) -> bool:
+        return self.free.inertial
+
+    @property
+    def mass(self) -> float:
+        return self.free.mass
+
+    @property
+    def pull(self) -> float:
+        return self.free.pull
 
     @property
     def dt(self) -> float:

@@ -81,7 +81,12 @@ class Reactions:
 
 @dataclass(frozen=True)
 class SolveReport:
-    """What a solve did: converged or not, why, at what cost. ``history`` has one row per iteration."""
+    """What a solve did: converged or not, why, at what cost. ``history`` has one row per iteration.
+
+    ``error`` [m] bounds the root mean square error of the positions where the energy is convex; None: unknown.
+    ``judged`` says what convergence rests on: the "residual" below its tolerance; an error in the positions where the
+    residual is nothing but "round-off"; the "bound" in metres of a residual that went no lower.
+    """
 
     converged: bool
     iterations: int
@@ -92,6 +97,8 @@ class SolveReport:
     history: tuple[dict[str, float], ...] = ()
     message: str = ""
     reactions: Reactions | None = None  # of constraints that were solved for
+    error: float | None = None
+    judged: str = "residual"
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,8 @@ from pliant.linear.pcg import PCG
 from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, stagnates, start_trial
+from pliant.solvers.qlb import rests
+from pliant.solvers.rounding import floor_of
 from pliant.state import Counts, Transient
 
 Early = Literal["frozen", "extrapolated", "predictor"]
@@ -55,10 +57,11 @@ class Ldot:
         require_definite(stage, self)
         clock = Clock()
         now = start_trial(stage, guess, clock)
-        threshold = self.tolerance.threshold(stage, now.norm)
+        goal = self.tolerance.goal(stage, now.norm)
+        threshold = goal.threshold
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
-        if now.norm <= threshold:
-            return finish(now, threshold, 0, counts, clock, history, "", memory)
+        if now.norm <= threshold or rests(stage, now):
+            return finish(stage, now, goal, 0, counts, clock, history, "", memory)
         factor, work = self._early(stage, memory, clock)
         counts += work
         if self.quasi:
@@ -70,7 +73,7 @@ class Ldot:
             now, work, message = self._newton(stage, now, threshold, factor, clock, history)
             counts += work
         kept = Transient(factor.memory)
-        return finish(now, threshold, len(history) - 1, counts, clock, history, message, kept)
+        return finish(stage, now, goal, len(history) - 1, counts, clock, history, message, kept)
 
     def _early(self, stage: StageLike, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
         """The factor to work with."""
@@ -140,6 +143,8 @@ class Ldot:
         while now.norm > threshold and len(history) <= self.max_iterations:
             with clock("fill"):
                 A = stage.jacobian(now.z)
+            if now.norm <= floor_of(stage, A, now.z):
+                return now, counts + Counts(fills=1), "the residual is round-off"
             if self.worth is not None and stale(inner, self.worth):
                 with clock("factor"):
                     fresh = self.linear.factor(A, factor.memory)

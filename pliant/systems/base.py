@@ -130,6 +130,15 @@ class Dissipating(Protocol):
 
 
 @runtime_checkable
+class Summing(Protocol):
+    """A system that knows how large the terms of its force are, one by one."""
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        """sum_k |f_k| (N,) [N], coordinate by coordinate: what is added up in `force`."""
+        ...
+
+
+@runtime_checkable
 class Steep(Protocol):
     """A system on joints some of whose forces change fast with q by potentials: contact, what is elastic."""
 

@@ -33,6 +33,7 @@ from pliant.systems.base import (
     Quadrature,
     Reducible,
     Restorable,
+    Summing,
     Weights,
     Working,
     distinct,
@@ -166,6 +167,20 @@ class Coupled:
         for force in self.force_terms:
             f = f + force.force(q, v, t)
         return f
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).force_sizes(q, v, t)
+
+        def own(part: Any, x: Array, u: Array) -> Array:
+            return part.force_sizes(x, u, t) if isinstance(part, Summing) else abs(part.force(x, u, t))
+
+        sizes = self._joined(self.each(own, q, v))
+        for energy in self.energy_terms:
+            sizes = sizes + abs(energy.gradient(q))
+        for force in self.force_terms:
+            sizes = sizes + abs(force.force(q, v, t))
+        return sizes
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M^-1 f on the free coordinates, part by part."""

@@ -143,6 +143,16 @@ class Elastodynamics:
             f += force.force(q, v, t)
         return f
 
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).force_sizes(q, v, t)
+        sizes = np.zeros_like(q)
+        for energy in self.energy_terms:
+            sizes += abs(energy.gradient(q))
+        for force in self.force_terms:
+            sizes += abs(force.force(q, v, t))
+        return sizes
+
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         return self.accelerated(q, self.force(q, v, t))
 
