@@ -10,12 +10,12 @@ from warnings import warn
 import numpy as np
 
 from pliant import ledger
-from pliant.certificate import Certificate, certify, forbidden_inversions
+from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
-from pliant.systems.base import Charted, topology_of
+from pliant.systems.base import Barring, Charted, topology_of
 
 MAX_HALVINGS = 10
 LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
@@ -193,7 +193,11 @@ def trouble_of(step: Step, system: Any) -> str:
         return overflow
     for report in step.reports:
         if not report.converged:
-            return f"not converged: {report.message} (residual {report.residual:.3g}, tolerance {report.tolerance:.3g})"
+            numbers = f"residual {told(report.residual)}, tolerance {told(report.tolerance)}"
+            return f"not converged: {report.message} ({numbers})"
+    crossed = system.crossings(step.state.q, step.state.t) if isinstance(system, Barring) else None
+    if crossed:
+        return f"{crossed} edges pass through triangles, although contact is a barrier"
     inverted = forbidden_inversions(system, step.state.q)
     if inverted:
         energy, elements = inverted[0]
@@ -266,7 +270,7 @@ def failure_of(system: Any, point: Checkpoint, index: int, h: float, step: Step 
 
 def _remedy(scene: SceneLike, step: Step | None) -> str:
     missed = [r for r in step.reports if not r.converged] if step is not None else []
-    if missed and all(0.0 < r.residual < 10.0 * r.tolerance for r in missed):
+    if missed and all(0.0 < r.residual < 10.0 * (r.tolerance or 0.0) for r in missed):
         return "the residual is close: give the solver a larger tolerance, round-off may forbid this one"
     if scene.on_failure == "substep":
         return "look at the failure bundle; the scene itself may be impossible"

@@ -11,7 +11,7 @@ from pliant.cli.console import console
 
 def show_replay(folder: Path, *, json: bool) -> None:
     from pliant.bundle import replay
-    from pliant.certificate import plain
+    from pliant.certificate import plain, told
 
     made = replay(folder)
     if json:
@@ -25,6 +25,6 @@ def show_replay(folder: Path, *, json: bool) -> None:
         for line in solve.history:
             table.add_row(*(f"{value:.6g}" for value in line.values()))
         out.print(table)
-        out.print(f"residual {solve.residual:.6g}, tolerance {solve.tolerance:.6g} {solve.message}")
+        out.print(f"residual {solve.residual:.6g}, tolerance {told(solve.tolerance)} {solve.message}")
     out.print(f"then: {made.then}\nnow:  {made.reason}")
     out.print("the same to the last bit" if made.same else "NOT the same as then")

@@ -177,7 +177,8 @@ class _Recorder:
 def certified(c: Certificate) -> dict[str, float | None]:
     """The columns of the ledger that come from the certificate; what is unknown stays empty."""
     values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
-    return dict(zip(ledger.CERTIFIED, (int(c.converged), *values, c.substeps, c.seconds["step"]), strict=True))
+    converged = None if c.converged is None else int(c.converged)
+    return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, c.seconds["step"]), strict=True))
 
 
 def _drive(recorder: _Recorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:

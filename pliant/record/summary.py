@@ -36,6 +36,7 @@ class Summary:
     h: float
     done: int = 0
     unconverged: int = 0
+    uncertified: int = 0
     substepped: int = 0
     iterations: int = 0
     counts: Counts = Counts()
@@ -54,7 +55,8 @@ class Summary:
             self.steps,
             self.h,
             certificate.step,
-            self.unconverged + (not certificate.converged),
+            self.unconverged + (certificate.converged is False),
+            self.uncertified + (certificate.converged is None),
             self.substepped + (certificate.substeps > 1),
             self.iterations + certificate.iterations,
             self.counts + certificate.counts,

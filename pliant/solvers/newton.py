@@ -174,7 +174,7 @@ def finish(
             clock.totals(),
             tuple(history),
             "" if converged else message,
-            error=None if error is None else error / float(np.sqrt(stage.mass)),
+            error=None if error is None else error / max(float(np.sqrt(stage.mass)), 1e-300),
             judged=judged,
         ),
         memory,

@@ -9,7 +9,7 @@ quasi-Newton method of [Liu2017; Ledwon2024, sec. 3.5], which also serves neo-Ho
 no squared distances. S majorises the Hessian of projective energies, so their steps are always accepted whole.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -200,17 +200,9 @@ def free_axes(free: IntArray, d: int) -> list[tuple[IntArray, IntArray]]:
 
 
 def _fixed(report: SolveReport) -> SolveReport:
-    """A fixed number of iterations has no tolerance to miss; what was given up is the residual."""
+    """A fixed number of iterations has no tolerance to miss: not certified; what was given up is the residual."""
     finite = bool(np.isfinite(report.residual))
     start = report.history[0]["residual"]
     left = f"fixed iterations: residual {report.residual:.2e} of {start:.2e}"
-    return SolveReport(
-        finite,
-        report.iterations,
-        report.residual,
-        float("inf"),
-        report.counts,
-        report.seconds,
-        report.history,
-        left if finite else "residual is not finite",
-    )
+    message = left if finite else "residual is not finite"
+    return replace(report, converged=finite, tolerance=None, message=message, judged="residual", certified=False)

@@ -164,6 +164,15 @@ class Measuring(Protocol):
 
 
 @runtime_checkable
+class Barring(Protocol):
+    """Something that lets nothing cross, and can be made to prove it."""
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        """How many crossings there are, in exact arithmetic; None without a barrier."""
+        ...
+
+
+@runtime_checkable
 class Composed(Protocol):
     """A system whose coordinates are vertex positions, made of energies and forces."""
 

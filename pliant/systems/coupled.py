@@ -21,6 +21,7 @@ from pliant.pattern import added, side_by_side
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import (
+    Barring,
     Charted,
     Closures,
     Constrained,
@@ -424,6 +425,9 @@ class Coupled:
     def min_distance(self, q: Array, t: float) -> float | None:
         """The smallest gap [m], negative where things overlap, inf when nothing is near; None without contact."""
         return None if self.contact is None else self.contact.distance(self.touchable.lift(q), t)
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        return self.contact.crossings(self.touchable.lift(q), t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         """What moving obstacles did [J]."""

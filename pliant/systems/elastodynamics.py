@@ -23,7 +23,7 @@ from pliant.maps.pins import Pin, Pins
 from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems import exchange
-from pliant.systems.base import Quadrature, Reduction, Weights, distinct
+from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
 from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
@@ -289,6 +289,9 @@ class Elastodynamics:
 
     def min_distance(self, q: Array, t: float) -> float | None:
         return None if self.contact is None else self.contact.distance(q, t)
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)

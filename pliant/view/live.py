@@ -154,7 +154,7 @@ class LiveView:
         for name, player in zip(self.names, self.players, strict=True):
             line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} J"
             if player.last is not None:
-                verdict = "converged" if player.last.report.converged else "NOT converged"
+                verdict = player.last.report.verdict
                 pieces = player.last.report.substeps
                 line += f", {player.last.report.iterations} iterations, {verdict}"
                 line += f", contacts {told(player.last.report.contacts)}"
