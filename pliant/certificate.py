@@ -42,6 +42,7 @@ class Certificate:
     substeps: int = 1
     message: str = ""
     error: float | None = None
+    alarms: tuple[Any, ...] = ()  # see `pliant.alarms`
 
     @property
     def verdict(self) -> str:

@@ -9,14 +9,15 @@ from rich.table import Table
 from pliant.cli.console import console
 
 
-def show_replay(folder: Path, *, json: bool) -> None:
+def show_replay(folder: Path, *, json: bool) -> bool:
+    """Print it; whether it is the same as then."""
     from pliant.bundle import replay
     from pliant.certificate import plain, told
 
     made = replay(folder)
     if json:
         print(js.dumps(plain(asdict(made))))
-        return
+        return made.same
     out = console()
     for k, solve in enumerate(made.solves):
         table = Table(title=f"step {made.step}, solve {k + 1}", title_justify="left")
@@ -28,3 +29,4 @@ def show_replay(folder: Path, *, json: bool) -> None:
         out.print(f"residual {solve.residual:.6g}, tolerance {told(solve.tolerance)} {solve.message}")
     out.print(f"then: {made.then}\nnow:  {made.reason}")
     out.print("the same to the last bit" if made.same else "NOT the same as then")
+    return made.same

@@ -164,6 +164,15 @@ class Measuring(Protocol):
 
 
 @runtime_checkable
+class Grained(Protocol):
+    """A system that can say how fine the surfaces are that touch in it."""
+
+    def grain(self) -> float | None:
+        """The mean edge [m] of the finest body that can touch; None without contact."""
+        ...
+
+
+@runtime_checkable
 class Barring(Protocol):
     """Something that lets nothing cross, and can be made to prove it."""
 

@@ -426,6 +426,9 @@ class Coupled:
         """The smallest gap [m], negative where things overlap, inf when nothing is near; None without contact."""
         return None if self.contact is None else self.contact.distance(self.touchable.lift(q), t)
 
+    def grain(self) -> float | None:
+        return None if self.contact is None else self.contact.setting.grain()
+
     def crossings(self, q: Array, t: float) -> int | None:
         return self.contact.crossings(self.touchable.lift(q), t) if isinstance(self.contact, Barring) else None
 

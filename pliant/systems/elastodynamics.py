@@ -290,6 +290,9 @@ class Elastodynamics:
     def min_distance(self, q: Array, t: float) -> float | None:
         return None if self.contact is None else self.contact.distance(q, t)
 
+    def grain(self) -> float | None:
+        return None if self.contact is None else self.contact.setting.grain()
+
     def crossings(self, q: Array, t: float) -> int | None:
         return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
 
