@@ -12,6 +12,7 @@ Where the system has closures (loops, motors, ties) their rows are met exactly a
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from pliant.systems.base import (
     PartlySymmetric,
     Persistent,
     Steep,
+    Summing,
     System,
 )
 
@@ -78,6 +80,22 @@ class Stage:
         if isinstance(system, PartlySymmetric):
             return system.border
         return np.arange(0 if system.symmetric else len(system.free))
+
+    @property
+    def inertial(self) -> bool:
+        return self.inertia > 0.0
+
+    @property
+    def mass(self) -> float:
+        return float(self.weights.sum())
+
+    @cached_property
+    def pull(self) -> float:
+        """|c^2 sum_k |f_k|| where the stage sets out: forces that balance each other count all the same."""
+        system, (q, v, t) = self.system, (self.start.q, self.start.v, self.start.t)
+        v = v if self.inertia else np.zeros_like(v)
+        sizes = system.force_sizes(q, v, t) if isinstance(system, Summing) else system.force(q, v, t)
+        return self.c**2 * self.norm(sizes[system.free])
 
     def embed(self, z: Array) -> Array:
         """All coordinates, from the free ones."""
@@ -200,6 +218,18 @@ class ClosedStage:
     @property
     def c(self) -> float:
         return self.free.c
+
+    @property
+    def inertial(self) -> bool:
+        return self.free.inertial
+
+    @property
+    def mass(self) -> float:
+        return self.free.mass
+
+    @property
+    def pull(self) -> float:
+        return self.free.pull
 
     @property
     def dt(self) -> float:

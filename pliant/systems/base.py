@@ -149,6 +149,15 @@ class Dissipating(Protocol):
 
 
 @runtime_checkable
+class Summing(Protocol):
+    """A system that knows how large the terms of its force are, one by one."""
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        """sum_k |f_k| (N,) [N], coordinate by coordinate: what is added up in `force`."""
+        ...
+
+
+@runtime_checkable
 class Steep(Protocol):
     """A system on joints some of whose forces change fast with q by potentials: contact, what is elastic."""
 
@@ -178,6 +187,24 @@ class Correcting(Protocol):
     """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
 
     def corrected(self, before: State, after: State) -> State: ...
+
+
+@runtime_checkable
+class Grained(Protocol):
+    """A system that can say how fine the surfaces are that touch in it."""
+
+    def grain(self) -> float | None:
+        """The mean edge [m] of the finest body that can touch; None without contact."""
+        ...
+
+
+@runtime_checkable
+class Barring(Protocol):
+    """Something that lets nothing cross, and can be made to prove it."""
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        """How many crossings there are, in exact arithmetic; None without a barrier."""
+        ...
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ LAYERS = [
     {"integrators", "coarsen"},
     {"bodies", "articulated", "cloth", "xpbd"},
     {"scene", "events", "loads", "attachments", "fitting", "choices"},
-    {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
+    {"certificate", "alarms", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"adjoint"},
     {"scenes"},
     {"plots", "export", "view", "bench", "sweep", "testing"},
