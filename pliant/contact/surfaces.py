@@ -120,9 +120,8 @@ class Surfaces:
         broad.can_vertices_collide = self.mesh.can_collide
         broad.build(V, self.mesh.edges, self.mesh.faces, 0.0)
         near = [(c.edge_id, c.face_id) for c in broad.detect_edge_face_candidates()]
-        return crossing(
-            V, *(np.asarray(f, dtype=np.int64) for f in self.features), np.array(near, dtype=np.int64).reshape(-1, 2)
-        )
+        E, F = (np.asarray(features, dtype=np.int64) for features in self.features)
+        return crossing(V, E, F, np.array(near, dtype=np.int64).reshape(-1, 2))
 
     def contacts(self, collisions: Any, V: Array, passages: list[Passage]) -> tuple[Contacts, Array]:
         """Collisions as contacts between the bodies' own vertices, and the multiplicity of each (c,)."""
