@@ -89,6 +89,15 @@ class Guided(Protocol):
         ...
 
 
+@runtime_checkable
+class Rooted(Protocol):
+    """A stage that may know its root by a compiled Newton's method of its own."""
+
+    def root(self, guess: Array, tolerances: tuple[float, float], iterations: int) -> tuple[Array, Array, float] | None:
+        """(z, residuals after every iteration, threshold); None where it does not."""
+        ...
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """Stop when |r| <= relative min(|r(guess)|, stage.scale) or |r| <= absolute stage.scale, in the stage's norm.

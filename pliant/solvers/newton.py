@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
@@ -18,7 +19,7 @@ from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Rooted, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.state import Counts, SolveReport
 
@@ -48,6 +49,10 @@ class Newton:
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
+        if not stage.symmetric and able(stage, Rooted):
+            root = stage.root(guess, (self.tolerance.relative, self.tolerance.absolute), self.max_iterations)
+            if root is not None:
+                return _rooted(*root, clock, memory)
         now = start_trial(stage, guess, clock)
         threshold = self.tolerance.threshold(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
@@ -103,6 +108,15 @@ class Newton:
             psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
         found = None if first is None else search.pulled(stage, now, first)
         return found, memory, counts + Counts(forces=1)
+
+
+def _rooted(z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:
+    """The solution that a stage found by itself, with full steps only."""
+    k = len(norms) - 1
+    counts = Counts(forces=k + 1, fills=k, factorizations=k, solves=k)
+    history = [{"iteration": i, "residual": float(r), "step": float(i > 0)} for i, r in enumerate(norms)]
+    report = SolveReport(True, k, float(norms[-1]), threshold, counts, clock.totals(), tuple(history))
+    return Solution(z, report, memory)
 
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
