@@ -10,6 +10,7 @@ from warnings import warn
 import numpy as np
 
 from pliant import ledger
+from pliant.abilities import able
 from pliant.alarms import alarms_of
 from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
@@ -181,7 +182,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
     """One integrator step and what is wrong with it ("" when nothing is)."""
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
-            state = system.rechart(point.state) if isinstance(system, Charted) else point.state
+            state = system.rechart(point.state) if able(system, Charted) else point.state
             step = advance(followed(scene.integrator, system), system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
