@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pliant.arrays import Array
 from pliant.integrators.base import Integrator
 from pliant.integrators.linearly_implicit import LinearlyImplicit
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, State, Step, Transient
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.eigenfit_modes import Start
@@ -42,6 +43,7 @@ class Following:
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: FollowedModes | None = None) -> Step:
         inner = None if memory is None else memory.inner
         if not isinstance(system, EigenFit):

@@ -14,6 +14,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.pose import passage
 from pliant.errors import SceneError
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 
 
@@ -34,6 +35,7 @@ class BridsonFriction:
     def order(self) -> int:
         return int(self.integrator.order)
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         step = self.integrator.step(system, state, h, memory)
         after = step.state
@@ -65,6 +67,7 @@ class Projected:
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
         _require_friction(self.mu, "Projected.mu")
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         step = self.integrator.step(system, state, h, memory)
         x, v = step.state.q.reshape(-1, 3).copy(), step.state.v.reshape(-1, 3).copy()

@@ -19,6 +19,7 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Stepping
 from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, VelocitySolution, solve_block
@@ -65,6 +66,7 @@ class LinearlyImplicit:
             remedy = "use 1, or 1/2 for the least damping that is stable for every h"
             raise SceneError(f"beta is {self.beta}", where="LinearlyImplicit.beta", remedy=remedy)
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: StepMemory | None = None) -> Step:
         if not isinstance(system, Stepping):
             remedy = "give it prepare(state, h, memory, how), or use BDF1"

@@ -14,8 +14,10 @@ from pliant.energies.base import Directed, Energy
 from pliant.integrators.additive import additive_step
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 from pliant.systems.base import System
+from pliant.systems.elastodynamics import Elastodynamics
 
 
 def material_stiffness(energy: Energy, x: Array) -> sp.csr_matrix | None:
@@ -34,7 +36,9 @@ class MSSI:
     variant: Literal["corrected", "printed"] = "corrected"
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         full = self.variant == "corrected"
         return additive_step(system, state, h, memory, split=material_stiffness, linear=self.linear, velocity_term=full)

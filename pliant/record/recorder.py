@@ -23,6 +23,7 @@ from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
 from pliant.errors import PliantError, RunError
+from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frames import FrameWriter
@@ -40,6 +41,7 @@ class Interrupted(KeyboardInterrupt):
     """The user asked to stop; the run is saved and can be resumed."""
 
 
+@one_thread()
 def record(
     scene: SceneLike,
     folder: str | Path,
@@ -70,6 +72,7 @@ def record(
     return _drive(recorder, begin, system, watch)
 
 
+@one_thread()
 def resume(
     folder: str | Path,
     scene: SceneLike | None = None,
