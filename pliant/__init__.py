@@ -27,6 +27,7 @@ _HOMES = {
     "pliant.simulate": ("simulate", "TimeStep", "StepFailed"),
     "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
     "pliant.systems.penalty_contact": ("PenaltyContact",),
+    "pliant.systems.projected_contact": ("ProjectedContact",),
     "pliant.systems.row_contact": ("RowContact",),
     "pliant.systems.barrier_contact": ("BarrierContact",),
     "pliant.systems.condensed": ("Condensation",),
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from pliant.systems.condensed import Condensation
     from pliant.systems.eigenfit import EigenFit
     from pliant.systems.penalty_contact import PenaltyContact
+    from pliant.systems.projected_contact import ProjectedContact
     from pliant.systems.row_contact import RowContact
     from pliant.units import quantity
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_count
 from pliant.state import SolveReport
 
@@ -77,6 +77,16 @@ class StageLike(Protocol):
 
     def limit(self, z: Array, dz: Array) -> float:
         """The largest step along dz that stays admissible (det F > 0, no contact); inf when there is no limit."""
+        ...
+
+
+@runtime_checkable
+class Bordering(Protocol):
+    """A stage whose Jacobian is not symmetric in a few rows and columns only: those of joints and of multipliers."""
+
+    @property
+    def border(self) -> IntArray:
+        """Which ones (k,), ascending; the others are those of a symmetric matrix."""
         ...
 
 

@@ -15,10 +15,11 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Bordering, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.state import Counts, SolveReport
 
@@ -32,7 +33,7 @@ class Newton:
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
     giving up is `LineSearch.pulled`. If the residual stops falling where there is no merit, the iteration goes round in
     circles that the projected residual allows: it goes on once with the ``STRICT`` one.
-    Where the stage is not symmetric the matrix is the exact one, and `LU` takes the place of ``linear``.
+    Where the stage is not symmetric the matrix is the exact one, and `Bordered` or `LU` takes the place of ``linear``.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
@@ -77,7 +78,7 @@ class Newton:
         """One accepted step, or None after all shifts failed."""
         counts = Counts()
         psd = self.project == "always" and stage.symmetric
-        linear = self.linear if stage.symmetric else LU()
+        linear = self.linear if stage.symmetric else _general(stage)
         shift, first = 0.0, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
@@ -103,6 +104,11 @@ class Newton:
             psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
         found = None if first is None else search.pulled(stage, now, first)
         return found, memory, counts + Counts(forces=1)
+
+
+def _general(stage: StageLike) -> LinearSolver:
+    """A solver for the exact Jacobian of a stage that is not symmetric."""
+    return Bordered(stage.border) if isinstance(stage, Bordering) else LU()
 
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:

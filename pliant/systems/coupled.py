@@ -9,6 +9,7 @@ coordinates through J^T. So it is equal and opposite in the only place where it 
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,13 @@ class Coupled:
     @property
     def symmetric(self) -> bool:
         return all(part.symmetric for part in self.parts)
+
+    @cached_property
+    def border(self) -> IntArray:
+        """The free coordinates of parts that move on joints."""
+        sizes = np.cumsum([0, *(len(part.free) for part in self.parts)])
+        own = [np.arange(sizes[k], sizes[k + 1]) for k, part in enumerate(self.parts) if not part.symmetric]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *own])
 
     @property
     def rest(self) -> Array:
