@@ -115,24 +115,26 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
     "substep": halve h until it converges, at most 2^10 times, then return to h. ``scene.on_energy_gain`` says what a
     negative numerical dissipation beyond 1e-6 of the ledger's scale means.
     """
-    if system is None or start is None:
-        system, start = beginning(scene, start)
-    point, now = start, scene.after(events_in(start))
-    row = ledger.opening(point.step, system, point.state, scene.integrator)
+    with one_thread():
+        if system is None or start is None:
+            system, start = beginning(scene, start)
+        point, now = start, scene.after(events_in(start))
+        row = ledger.opening(point.step, system, point.state, scene.integrator)
     warned, peak = False, row.scale
     for index in range(point.step + 1, scene.steps + 1):
         begun = perf_counter()
-        due = scene.due(point.state.t)
-        if due > events_in(point):
-            now, state = now.happen(events_in(point), due, point.state)
-            system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
-        taken, trouble = take(scene, system, point, index)
-        seconds = perf_counter() - begun
-        last = taken[-1]
-        row = booked(row, system, point.state, taken, scene.integrator.order)
-        system = next((part.system for part in reversed(taken) if part.system is not None), system)
-        topology = _changed(point, taken, system)
-        report = certify(index, float(scene.h), taken, system, seconds)
+        with one_thread():  # the step and its books: sums must not depend on the number of threads
+            due = scene.due(point.state.t)
+            if due > events_in(point):
+                now, state = now.happen(events_in(point), due, point.state)
+                system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
+            taken, trouble = take(scene, system, point, index)
+            seconds = perf_counter() - begun
+            last = taken[-1]
+            row = booked(row, system, point.state, taken, scene.integrator.order)
+            system = next((part.system for part in reversed(taken) if part.system is not None), system)
+            topology = _changed(point, taken, system)
+            report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
             warned = _warn_once(warned, index, trouble)

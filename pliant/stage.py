@@ -38,6 +38,7 @@ from pliant.systems.base import (
 )
 
 G_EARTH = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
+BLUR = 1e-13  # part of a potential that is round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +163,8 @@ class Stage:
     def guide(self, z: Array, r: Array) -> Callable[[Array], float] | None:
         """Phi with the inertia of the start and the potentials that the system knows, and r - grad Phi as it is at z.
 
-        None where `merit` exists, and where the system does not tell what is steep in it.
+        None where `merit` exists, and where the system does not tell what is steep in it. Changes that round-off may
+        have made are 0.
         """
         system, free, c = self.system, self.system.free, self.c
         if self.symmetric or not able(system, Steep):
@@ -180,7 +182,14 @@ class Stage:
         here = phi(z)
         if here is None:
             return None
-        return lambda z1: phi(z1)[0] - here[0] + float((r - here[1]) @ (z1 - z))  # type: ignore[index]
+
+        def change(z1: Array) -> float:
+            there = phi(z1)
+            assert there is not None
+            found = there[0] - here[0] + float((r - here[1]) @ (z1 - z))
+            return 0.0 if abs(found) < BLUR * (abs(there[0]) + abs(here[0])) else found
+
+        return change
 
     def root(self, guess: Array, tolerances: tuple[float, float], iterations: int) -> tuple[Array, Array, float] | None:
         """The root by the system's own compiled Newton's method (`Rooting`); None where it has none for this stage."""

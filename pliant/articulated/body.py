@@ -51,6 +51,7 @@ class Articulated:
     name: str = "articulated"
     separate: ClassVar[bool] = True
     kind: ClassVar[type] = ArticulatedSystem
+    together: ClassVar[bool] = False
 
     def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
         """The equations of motion of this body alone."""
@@ -111,6 +112,7 @@ class Rigid:
     name: str = "rigid"
     separate: ClassVar[bool] = True
     kind: ClassVar[type] = ArticulatedSystem
+    together: ClassVar[bool] = True
     units: ClassVar[dict[str, str]] = {"density": "kg/m^3"}
 
     def __post_init__(self) -> None:

@@ -102,6 +102,7 @@ class CompiledTree:
             return self._still
         tau = np.zeros_like(self._still)
         for force, where in zip(self.torques, self._where, strict=True):
+            assert callable(force.torque)  # bound
             tau[where] += force.torque(t)
         return tau
 
@@ -127,7 +128,7 @@ class CompiledTree:
         """Energies, momenta and the power of dampers; the last ones are kept, the books ask in turn."""
         if self._last is None or self._last[0] is not q or self._last[1] is not v:
             values = measure(self.I, self.C, self.gravity, self.springs, self.F, q, v)
-            self._last = (q, v, Measured(*values[:3], values[3:6], values[6:9], values[9]))
+            self._last = (q, v, Measured(values[0], values[1], values[2], values[3:6], values[6:9], values[9]))
         return self._last[2]
 
     def weights(self, q: Array) -> Array:

@@ -22,6 +22,7 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Direct, Stepping
 from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, VelocitySolution, solve_block
@@ -76,6 +77,7 @@ class LinearlyImplicit:
         """What parts are told."""
         return Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: StepMemory | None = None) -> Step:
         how = self.how
         if able(system, Direct):

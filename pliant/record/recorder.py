@@ -26,6 +26,7 @@ from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
 from pliant.errors import PliantError, RunError
+from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frames import FrameWriter
@@ -44,6 +45,7 @@ class Interrupted(KeyboardInterrupt):
     """The user asked to stop; the run is saved and can be resumed."""
 
 
+@one_thread()
 def record(
     scene: SceneLike,
     folder: str | Path,

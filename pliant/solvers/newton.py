@@ -53,8 +53,9 @@ class Newton:
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
-        if not stage.symmetric and able(stage, Rooted):
-            root = stage.root(guess, self.tolerance.parts(stage), self.max_iterations)
+        rooted: Any = stage
+        if not stage.symmetric and able(rooted, Rooted):
+            root = rooted.root(guess, self.tolerance.parts(stage), self.max_iterations)
             if root is not None:
                 return _rooted(stage, *root, clock, memory)
         now = start_trial(stage, guess, clock)
