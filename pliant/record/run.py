@@ -15,6 +15,7 @@ from pliant.checkpoint import Checkpoint
 from pliant.checkpoint import load as load_checkpoint
 from pliant.errors import RunError
 from pliant.record.frames import Frame, Topology, open_frames, read_topology
+from pliant.units import ENERGY
 
 SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledger.csv", "report.json", "checkpoint.h5"
 
@@ -101,6 +102,11 @@ class Run:
     @property
     def report(self) -> dict[str, Any]:
         return json.loads((self.folder / REPORT).read_text(encoding="utf-8"))
+
+    @property
+    def energy_unit(self) -> str:
+        """What its energies are in; runs that do not say are in SI units."""
+        return ENERGY[self.report.get("units", "SI")]
 
     @property
     def checkpoint(self) -> Checkpoint:

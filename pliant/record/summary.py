@@ -46,6 +46,7 @@ class Summary:
     work: dict[str, float] = field(default_factory=dict)
     numerical: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
+    units: str = "SI"  # of all these numbers
 
     def plus(self, certificate: Certificate, row: Row) -> "Summary":
         """With one more step."""
@@ -65,6 +66,7 @@ class Summary:
             _sum(self.work, row.work),
             self.numerical + row.numerical,
             row.energies,
+            self.units,
         )
 
     def as_json(self) -> dict[str, Any]:
