@@ -76,7 +76,8 @@ class Scene:
 
     ``bodies`` are of any kind, ``attachments`` tie them to each other, ``forces`` are loads that depend on time,
     ``events`` happen while it runs. ``on_failure`` says what a step that does not converge means: an error with a
-    failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep").
+    failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
+    what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
     """
 
     bodies: Sequence[Any]
@@ -92,6 +93,7 @@ class Scene:
     on_failure: Literal["raise", "warn", "substep"] = "raise"
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
+    units: Literal["SI", "CGS"] = "SI"
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:

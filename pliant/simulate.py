@@ -20,6 +20,7 @@ from pliant.integrators.base import advance
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
 from pliant.systems.base import Barring, Charted, topology_of
+from pliant.units import energy_unit
 
 MAX_HALVINGS = 10
 LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
@@ -307,7 +308,8 @@ def gain_of(scene: SceneLike, row: ledger.Row) -> str:
     """The energy that came from nowhere in a step, where the scene minds it; "" if none did."""
     if scene.on_energy_gain == "ignore" or row.numerical >= -GAIN * row.scale:
         return ""
-    return f"energy gained: {-row.numerical:.3g} J out of {row.scale:.3g} J"
+    unit = energy_unit(scene)
+    return f"energy gained: {-row.numerical:.3g} {unit} out of {row.scale:.3g} {unit}"
 
 
 def _gained(scene: SceneLike, failure: Failure, warned: bool) -> bool:

@@ -136,7 +136,7 @@ class Stage:
     def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool, a: Array | None = None) -> sp.csr_matrix:
         c, system = self.c, self.system
         weights = (self.inertia, self.inertia * c, c * c)
-        if not coupled and able(system, Persistent):
+        if not coupled and isinstance(system, Persistent):
             return system.restrict(system.persistent_tangent(q, v, self.t, weights, psd=psd))
         return system.restrict(system.tangent(q, v, self.t, weights, psd=psd, a=a))
 
@@ -167,7 +167,7 @@ class Stage:
         have made are 0.
         """
         system, free, c = self.system, self.system.free, self.c
-        if self.symmetric or not able(system, Steep):
+        if self.symmetric or not isinstance(system, Steep):
             return None
 
         def phi(z: Array) -> tuple[float, Array] | None:

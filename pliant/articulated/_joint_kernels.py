@@ -1,8 +1,9 @@
 """The covered joints of a tree, compiled: frames and columns of single links, springs in joints; real or complex.
 
-``I (n, 4)`` has parent, kind, first coordinate and number of coordinates of every link, ``C (n, 44)`` its constants:
+``I (n, 4)`` has parent, kind, first coordinate and number of coordinates of every link, ``C (n, 50)`` its constants:
 the base of the joint seen from the parent body (R, p) 0:12, the body seen from the joint 12:24, the joint seen from the
-body 24:36, principal moments and mass 36:40, the axis 40:43, the damping of the body 43.
+body 24:36, principal moments and mass 36:40, the axis 40:43,
+the damping of the body 43; for hinges and sliders the column B 44:50, which does not change.
 """
 
 import numpy as np
@@ -11,10 +12,11 @@ from numba import njit
 from pliant.articulated._kernels import _coefficients
 
 _options = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+_within = {**_options, "forceinline": True}
 FIXED, REVOLUTE, PRISMATIC, PLANAR, TRANSLATIONAL, UNIVERSAL, SPHERICAL, FREE2D, FREE3D, FREEST = range(10)
 
 
-@njit(**_options)
+@njit(**_within)
 def _turn(x, y, z, s, c1, c2, Q):
     """Q[:9] = c1 I + s [x] + c2 x x^T."""
     Q[0], Q[1], Q[2] = c1 + c2 * x * x, c2 * x * y - s * z, c2 * x * z + s * y
@@ -22,7 +24,7 @@ def _turn(x, y, z, s, c1, c2, Q):
     Q[6], Q[7], Q[8] = c2 * x * z - s * y, c2 * y * z + s * x, c1 + c2 * z * z
 
 
-@njit(**_options)
+@njit(**_within)
 def _cross(a, i, b, j, out, k, sign):
     """out[k:k+3] += sign a[i:i+3] x b[j:j+3]."""
     out[k] += sign * (a[i + 1] * b[j + 2] - a[i + 2] * b[j + 1])
@@ -61,23 +63,22 @@ def _exponential(q, c, Q):
     _turn(x, y, z, s, 1.0 - a * t2, a, Q)
 
 
-@njit(**_options)
+@njit(**_within)
 def _move(kind, C, i, q, v, f, Q, S, Sd, T):
     """Q (12,), rows S and Sd (dof, 6) of a joint whose coordinates start at f; T (27,) is scratch."""
-    Q[:] = 0.0
-    Q[0] = Q[4] = Q[8] = 1.0
-    S[:] = 0.0
-    Sd[:] = 0.0
-    if kind == REVOLUTE:
+    Q[0], Q[1], Q[2], Q[3], Q[4], Q[5] = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0
+    Q[6], Q[7], Q[8], Q[9], Q[10], Q[11] = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
+    if kind == REVOLUTE:  # the columns of hinges and sliders are constants
         s, c = np.sin(q[f]), np.cos(q[f])
         _turn(C[i, 40], C[i, 41], C[i, 42], s, c, 1.0 - c, Q)
+        return
+    if kind == PRISMATIC:
         for a in range(3):
-            S[0, a] = C[i, 40 + a]
-    elif kind == PRISMATIC:
-        for a in range(3):
-            S[0, 3 + a] = C[i, 40 + a]
             Q[9 + a] = C[i, 40 + a] * q[f]
-    elif kind in (PLANAR, TRANSLATIONAL):
+        return
+    S[:] = 0.0
+    Sd[:] = 0.0
+    if kind in (PLANAR, TRANSLATIONAL):
         for a in range(2 if kind == PLANAR else 3):
             S[a, 3 + a] = 1.0
             Q[9 + a] = q[f + a]
@@ -120,7 +121,7 @@ def _move(kind, C, i, q, v, f, Q, S, Sd, T):
             _cross(T, 18, S[k], 3, Sd[k], 3, -1.0)
 
 
-@njit(**_options)
+@njit(**_within)
 def place(I, C, i, q, v, K, row, B, Bd, b, Q, S, Sd, T):
     """K[row] = (R, p) of the parent body seen from link i, own columns B, Bd from row b on; the rest is scratch."""
     _move(I[i, 1], C, i, q, v, I[i, 2], Q, S, Sd, T)
@@ -134,12 +135,16 @@ def place(I, C, i, q, v, K, row, B, Bd, b, Q, S, Sd, T):
         T[12 + a] = C[i, 9 + a] + C[i, 3 * a] * T[9] + C[i, 3 * a + 1] * T[10] + C[i, 3 * a + 2] * T[11]
     for a in range(3):
         K[row, 9 + a] = -(K[row, 3 * a] * T[12] + K[row, 3 * a + 1] * T[13] + K[row, 3 * a + 2] * T[14])
+    if I[i, 1] == REVOLUTE or I[i, 1] == PRISMATIC:  # noqa: SIM109  (faster than a tuple)
+        for k in range(6):
+            B[b, k], Bd[b, k] = C[i, 44 + k], 0.0
+        return
     for k in range(I[i, 3]):
         _seen(C, i, S[k], B, b + k)
         _seen(C, i, Sd[k], Bd, b + k)
 
 
-@njit(**_options)
+@njit(**_within)
 def _seen(C, i, s, B, k):
     """B[k] = A_ij s: a twist of the joint frame in the body's."""
     for a in range(3):

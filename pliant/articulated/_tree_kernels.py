@@ -3,7 +3,7 @@
     (J^T A J + a) u = J^T w + c,    A = M + h d,    a = h D_r + beta h^2 K_r,    c = h f_r
 
 by the articulated-body recursion [Featherstone1983]: leaf to root the inertia and the wrench that a link shows its
-parent, root to leaf the rates. Everything is in body coordinates; for ``I`` and ``C`` see `_joint_kernels`.
+parent, root to leaf the rates. Everything is in body coordinates; see `_joint_kernels` for ``I`` and ``C``.
 """
 
 import numpy as np
@@ -13,9 +13,10 @@ from pliant.articulated._joint_kernels import angular, place, relative_rotation,
 from pliant.articulated._kernels import _cholesky, _cholesky_solve
 
 _options = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+_within = {**_options, "forceinline": True}
 
 
-@njit(**_options)
+@njit(**_within)
 def down(K, i, Y, j, Z, k):
     """Z[k] = A Y[j]: a twist of the parent in the frame of link i."""
     y0, y1, y2, y3, y4, y5 = Y[j, 0], Y[j, 1], Y[j, 2], Y[j, 3], Y[j, 4], Y[j, 5]
@@ -28,7 +29,7 @@ def down(K, i, Y, j, Z, k):
     Z[k, 5] = K[i, 6] * y3 + K[i, 7] * y4 + K[i, 8] * y5 + K[i, 9] * a1 - K[i, 10] * a0
 
 
-@njit(**_options)
+@njit(**_within)
 def up(K, i, W, j, Z, k):
     """Z[k] += A^T W[j]: a wrench on link i as it acts on its parent."""
     w3, w4, w5 = W[j, 3], W[j, 4], W[j, 5]
@@ -40,7 +41,7 @@ def up(K, i, W, j, Z, k):
         Z[k, 3 + a] += K[i, a] * w3 + K[i, 3 + a] * w4 + K[i, 6 + a] * w5
 
 
-@njit(**_options)
+@njit(**_within)
 def bracket(a, i, b, j, out, k):
     """out[k] += ad(a[i]) b[j]."""
     a0, a1, a2, a3, a4, a5 = a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5]
@@ -86,7 +87,7 @@ def forward(I, C, gravity, q, v, a):
     return K, B, Bd, P, Z, X, g
 
 
-@njit(**_options)
+@njit(**_within)
 def outer(C, i, P, g, F):
     """F[i] = ad(phi)^T M phi + (0, m g): Coriolis and gravity."""
     w0, w1, w2, v0, v1, v2 = P[i, 0], P[i, 1], P[i, 2], P[i, 3], P[i, 4], P[i, 5]
@@ -99,7 +100,7 @@ def outer(C, i, P, g, F):
     F[i, 5] = m * (g[i, 2] + v0 * w1 - v1 * w0)
 
 
-@njit(**_options)
+@njit(**_within)
 def inertia_of(C, i, c):
     return C[i, 36 + c] if c < 3 else C[i, 39]
 
@@ -163,7 +164,7 @@ def _slopes(F, m, dof, first, turn, q, h, beta, a, T):
             a[turn + r, turn + s] += k * H[r, s] + d * SS[r, s]
 
 
-@njit(**_options)
+@njit(**_within)
 def _show(K, i, Pi, Mp, t, N):
     """Mp += A^T Pi A for the symmetric Pi (6, 6): turned to the parent's axes, then shifted by r = R^T p."""
     R = K[i]
@@ -275,7 +276,7 @@ def _solve(I, C, K, B, w, c, a, damped):
     return y, V, worst
 
 
-@njit(**_options)
+@njit(**_within)
 def _fill(M):
     for r in range(6):
         for m in range(r):

@@ -31,7 +31,7 @@ from pliant.articulated.joints import (
     Translational,
     Universal,
 )
-from pliant.articulated.se3 import inverse
+from pliant.articulated.se3 import adjoint, inverse
 from pliant.articulated.tree import Tree
 
 FULL_STEPS = 12  # of Newton's method, before the general way with its line search is taken
@@ -127,8 +127,8 @@ class CompiledTree:
     def measured(self, q: Array, v: Array) -> "Measured":
         """Energies, momenta and the power of dampers; the last ones are kept, the books ask in turn."""
         if self._last is None or self._last[0] is not q or self._last[1] is not v:
-            values = measure(self.I, self.C, self.gravity, self.springs, self.F, q, v)
-            self._last = (q, v, Measured(values[0], values[1], values[2], values[3:6], values[6:9], values[9]))
+            kinetic, weight, elastic, *p, power = measure(self.I, self.C, self.gravity, self.springs, self.F, q, v)
+            self._last = (q, v, Measured(kinetic, weight, elastic, tuple(p[:3]), tuple(p[3:]), power))
         return self._last[2]
 
     def weights(self, q: Array) -> Array:
@@ -161,10 +161,10 @@ def _ordinary(force: Any, tree: Tree) -> bool:
 
 
 def _constants(tree: Tree, dampers: Sequence[BodyDamping]) -> Array:
-    """C (n, 44)."""
+    """C (n, 50)."""
     n = len(tree)
     base = np.array([np.eye(4) if j < 0 else tree.Eij[j] for j in tree.parent]) @ tree.E0
-    C = np.zeros((n, 44))
+    C = np.zeros((n, 50))
     for column, E in ((0, base), (12, tree.Eb), (24, inverse(tree.Eb))):
         C[:, column : column + 9] = E[:, :3, :3].reshape(n, 9)
         C[:, column + 9 : column + 12] = E[:, :3, 3]
@@ -172,6 +172,7 @@ def _constants(tree: Tree, dampers: Sequence[BodyDamping]) -> Array:
     for i, link in enumerate(tree.links):
         if isinstance(link.joint, Revolute | Prismatic):
             C[i, 40:43] = link.joint.axis
+            C[i, 44:50] = adjoint(tree.Eij[i]) @ link.joint.subspace(np.zeros(1))[:, 0]
     for damper in dampers:
         C[slice(None) if damper.link is None else int(damper.link), 43] += damper.damping
     return C

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class Impulses:
         return self.values[np.array(self.owners, dtype=int) == constraint] / self.h
 
 
+@lru_cache(maxsize=8)
 def no_impulses(h: float) -> Impulses:
     """Of a step in which nothing restricted the motion."""
     return Impulses((), _NONE, h)

@@ -36,6 +36,7 @@ from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
 from pliant.record.summary import Summary, versions
 from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
 from pliant.state import Step
+from pliant.units import InUnits
 
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
 SECONDS = 10.0  # between checkpoints, unless the output says otherwise
@@ -85,7 +86,9 @@ class Recorder:
 
     def __init__(self, scene: SceneLike, folder: Path, output: Output, origin: Origin) -> None:
         self.scene, self.folder, self.output, self.origin = scene, folder, output, origin
-        self.summary = Summary(scene.name, scene.steps, float(scene.h))
+        self.summary = Summary(
+            scene.name, scene.steps, float(scene.h), units=scene.units if isinstance(scene, InUnits) else "SI"
+        )
         self._frames = FrameWriter(folder / FRAMES, frames=scene.steps // output.every + 2)
         self._ledger = folder / LEDGER
         self._shape: tuple[Any, Any, Any] = (None, None, None)  # system, topology, blocks

@@ -13,7 +13,7 @@ from pliant.scene_file.bodies import HIDDEN, keys
 from pliant.scene_file.choices import NotDescribable, families, kind_of
 from pliant.scene_file.write import Writer, default_of
 
-ALWAYS = ("name", "h", "duration", "gravity", "on_failure", "on_energy_gain", "integrator")  # written at default, too
+ALWAYS = ("name", "h", "duration", "gravity", "on_failure", "on_energy_gain", "units", "integrator")  # at default, too
 
 
 def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
