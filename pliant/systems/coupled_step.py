@@ -17,12 +17,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import ContactForces
 from pliant.errors import SceneError
 from pliant.linear.inverse import Matrix, Solvable
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.linear.staggered import Slip
 from pliant.pattern import side_by_side as diagonal
 from pliant.state import State
+from pliant.systems import exchange
 from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
 from pliant.systems.shown import Shown, Watching
@@ -194,7 +196,7 @@ class CoupledStep:
         return G
 
     def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
-        """Impulses of live rows and of friction along them, times the velocities of cloth and of links."""
+        """Impulses of live rows, of contacts and of friction along them, times the velocities of where they act."""
         work: dict[tuple[str, str], float] = {}
         own, friction = self._split(found.u), 0
         for i, (b, u) in enumerate(zip(self._blocks, own, strict=True)):
@@ -208,7 +210,28 @@ class CoupledStep:
                 self._book(work, i, b.live, np.concatenate([y, z]), v, found.u)
             if b.rubbing is not None and b.slip is not None and len(rubbed):
                 self._book(work, i, b.rubbing, rubbed, b.slip.T @ u, found.u)
-        return work
+        touched = self._touched(found)
+        return {pair: work.get(pair, 0.0) + touched.get(pair, 0.0) for pair in {**work, **touched}}
+
+    def _touched(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
+        """The work of contacts between the points."""
+        touches = self.touches
+        if touches is None or touches.setting is None or touches.owner is None:
+            return {}
+        total = exchange.nothing(touches.setting)
+        w = self.block.w
+        v = (self.block.J @ found.u + (0.0 if w is None else w)).reshape(-1, 3)
+        for pushes in self.impulses(found):
+            total += exchange.works(touches.setting, touches.owner, pushes, v, pushes.contacts.drift)
+        return exchange.told(touches.setting, total)
+
+    def impulses(self, found: VelocitySolution) -> list[ContactForces]:
+        """What contacts do to the points [N s]: they press, and they rub."""
+        if self.touches is None:
+            return []
+        rubbing = 2 * int(np.count_nonzero(self.touches.mu > 0.0))
+        pressed, last = found.inequality[self._inequalities[-1] :], len(found.friction)
+        return self.touches.impulses(self.block.x, pressed, found.friction[last - min(rubbing, last) :])
 
     def _book(
         self, work: dict[tuple[str, str], float], i: int, live: Live, impulses: Array, v: Array, u: Array

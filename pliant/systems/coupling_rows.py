@@ -3,13 +3,15 @@
 Relative positions are sums w_r x_r over a few points; the same weights carry the impulse to both sides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import ContactForces, Contacts, shared_forces
+from pliant.contact.setting import Setting
+from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
 
 
@@ -30,11 +32,32 @@ class Ties:
 
 @dataclass(frozen=True, eq=False)
 class Touches:
-    """Contacts as rows, with friction ``mu (c,)``; penetration is undone by the part ``gamma`` per step."""
+    """Contacts as rows, with friction ``mu (c,)``; penetration is undone by the part ``gamma`` per step.
+
+    ``owner`` are the bodies of ``setting`` that the points belong to; without them nobody knows who works on whom.
+    """
 
     contacts: Contacts
     mu: Array
     gamma: float = 0.2
+    setting: Setting | None = None
+    owner: IntArray | None = None
+
+    def renumbered(self, number: IntArray, count: int) -> "Touches":
+        """The same where point k has the number ``number[k]`` of ``count``."""
+        owner = np.full(count, -1)
+        owner[number] = -1 if self.owner is None else self.owner
+        return replace(self, contacts=self.contacts.renumbered(number), owner=owner)
+
+    def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
+        """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""
+        c = self.contacts
+        found = [shared_forces(c, pressed[:, None] * c.normals)]
+        chosen = c.only(np.flatnonzero(self.mu > 0.0))
+        if len(rubbed):
+            slips = Slips(chosen, x).at(x)
+            found.append(ContactForces(chosen, slips.nodes, slips.forces(rubbed.reshape(-1, 2))))
+        return found
 
 
 def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.csr_matrix:
@@ -63,41 +86,14 @@ def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tupl
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:
     """Two directions per contact that rubs, points at ``x (p, 3)``; ``first`` is the number of the first contact row.
 
-    Sides that are apart by g n would turn each other by g n x f. The slip is that beside the normal as it turns,
-    t . (d/dt sum_r w_r x_r - g dn/dt), which bodies that turn together do not have, and which has no torque.
+    Slip is that of `pliant.contact.slip`: bodies that move as one have none, and its impulses have no torque.
     """
     rubbing = np.flatnonzero(touches.mu > 0.0)
     c = touches.contacts.only(rubbing)
-    t = tangents(c.normals)
-    values = c.weights[:, None, :, None] * t[:, :, None, :]
-    values[:, :, 1:] -= _turning(c, x, t)
-    T = _over_points(c.nodes, values, len(w))
-    drift = np.einsum("cij,cj->ci", t, c.drift).ravel()
+    slips = Slips(c, x).at(x)
+    T = slips.rows(len(w) // 3)
+    drift = np.einsum("cij,cj->ci", slips.t, c.drift).ravel()
     return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
-
-
-def _turning(c: Contacts, x: Array, t: Array) -> Array:
-    """(c, 2, 3, 3): g t . dn/dt of normals n = e1 x e2 / |e1 x e2| over the triangles' nodes, the contacts' last three.
-
-    Zero against obstacles, and where the normal is not that of the triangle (edges, corners).
-    """
-    y = x[c.nodes]
-    e1, e2 = y[:, 2] - y[:, 1], y[:, 3] - y[:, 1]
-    m = np.cross(e1, e2)
-    area = np.linalg.norm(m, axis=1)
-    side = (m * c.normals).sum(axis=1)
-    flat = (area > 0.0) & (np.abs(side) >= (1.0 - 1e-9) * area)
-    g = np.where(flat, (c.relative(x) * c.normals).sum(axis=1) * np.sign(side) / np.maximum(area, 1e-300), 0.0)
-    d1, d2 = np.cross(e2[:, None], t) * g[:, None, None], np.cross(t, e1[:, None]) * g[:, None, None]
-    return np.stack([-d1 - d2, d1, d2], axis=2)
-
-
-def tangents(normals: Array) -> Array:
-    """Two unit vectors (c, 2, 3) at right angles to unit ``normals (c, 3)``."""
-    e = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
-    t = np.cross(normals, e)
-    t = t / np.linalg.norm(t, axis=1, keepdims=True)
-    return np.stack([t, np.cross(normals, t)], axis=1)
 
 
 def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
