@@ -110,8 +110,12 @@ class Friction:
         here = slips.at(x.reshape(-1, 3))
         return ContactForces(slips.contacts, here.nodes, here.forces(-rate[:, None] * u))
 
+    def _idle(self, x: Array) -> bool:
+        """Whether nothing touches, as mostly."""
+        return not len(self._load(x)[0]) if self._frozen is None else not len(self._frozen[1])
+
     def force(self, x: Array, v: Array, t: float) -> Array:
-        return self.pushes(x, v).spread(self._n)
+        return np.zeros(3 * self._n) if self._idle(x) else self.pushes(x, v).spread(self._n)
 
     def dissipation(self, x: Array, v: Array) -> float:
         """P(v) [W] with force = -dP/dv; half the dissipated power while sticking."""
@@ -121,6 +125,8 @@ class Friction:
         return self._zero
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        if self._idle(x):
+            return self._zero
         here, _, D = self._rates(x, v)
         return here.assemble(D, self._n)
 

@@ -40,8 +40,9 @@ class Pressed:
         A, b = block.A.sparse() if isinstance(block.A, Corrected) else block.A, block.b
         for points in {id(term.points): term.points for term in (*self._energies, *self._forces)}.values():
             P, f = self._linearised(points, block)
-            J = block.J if points.dofs is None else block.J[points.dofs]
-            A, b = added(A, pulled_back(J, P)), b + J.T @ f
+            if P.nnz or f.any():
+                J = block.J if points.dofs is None else block.J[points.dofs]
+                A, b = added(A, pulled_back(J, P)), b + J.T @ f
         return replace(block, A=corrected(A, block.A.W, block.A.c) if isinstance(block.A, Corrected) else A, b=b)
 
     def _linearised(self, points: PointMap, block: Block) -> tuple[sp.csr_matrix, Array]:
