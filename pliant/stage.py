@@ -17,12 +17,22 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
-from pliant.systems.base import Acting, Closures, Constrained, Contacting, Dissipating, Persistent, Steep, System
+from pliant.systems.base import (
+    Acting,
+    Closures,
+    Constrained,
+    Contacting,
+    Dissipating,
+    PartlySymmetric,
+    Persistent,
+    Steep,
+    System,
+)
 
 G_EARTH = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
 
@@ -61,6 +71,14 @@ class Stage:
     def symmetric(self) -> bool:
         """Whether the exact Jacobian is: not where parts move on joints."""
         return self.system.symmetric
+
+    @property
+    def border(self) -> IntArray:
+        """The unknowns of parts that move on joints."""
+        system = self.system
+        if isinstance(system, PartlySymmetric):
+            return system.border
+        return np.arange(0 if system.symmetric else len(system.free))
 
     def embed(self, z: Array) -> Array:
         """All coordinates, from the free ones."""
@@ -187,6 +205,12 @@ class ClosedStage:
     @property
     def dt(self) -> float:
         return self.free.dt
+
+    @property
+    def border(self) -> IntArray:
+        """Joints, and the multipliers behind all coordinates."""
+        n = len(self.free.system.free)
+        return np.concatenate([self.free.border, n + np.arange(len(self.closures.gap))])
 
     def joined(self, z: Array) -> Array:
         """z of this stage with no constraint forces."""

@@ -55,6 +55,8 @@ class Contacts:
         ``coupled=False`` leaves out the blocks between the two sides of a pair: what remains lies within the pattern of
         the meshes and stays positive semidefinite [QLB2021, sec. 3.3].
         """
+        if not len(self):
+            return sp.csr_matrix((3 * n, 3 * n))
         rows, columns, values = triplets(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
         return sp.csr_matrix(sp.coo_matrix((values, (rows, columns)), shape=(3 * n, 3 * n)))
 

@@ -33,6 +33,18 @@ class Lagged(Protocol):
 
 
 @runtime_checkable
+class Approximating(Protocol):
+    """A force whose ``stiffness`` leaves a part of df/dx out, so as to stay symmetric.
+
+    Roots of stages do not feel that; methods that linearise once per step lose their order to it.
+    """
+
+    def exact_stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dx in full."""
+        ...
+
+
+@runtime_checkable
 class Rubbing(Force, Protocol):
     """A force of contacts, which couple bodies that touch; ``normal`` if it acts across the surfaces, not along."""
 

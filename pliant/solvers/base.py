@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_count
 from pliant.state import SolveReport
+
+Project = Literal["always", "on_demand"]  # when element blocks are made positive semidefinite
 
 
 @runtime_checkable
@@ -77,6 +79,16 @@ class StageLike(Protocol):
 
     def limit(self, z: Array, dz: Array) -> float:
         """The largest step along dz that stays admissible (det F > 0, no contact); inf when there is no limit."""
+        ...
+
+
+@runtime_checkable
+class Bordering(Protocol):
+    """A stage whose Jacobian is not symmetric in a few rows and columns only: those of joints and of multipliers."""
+
+    @property
+    def border(self) -> IntArray:
+        """Which ones (k,), ascending; the others are those of a symmetric matrix."""
         ...
 
 

@@ -114,12 +114,31 @@ class Contacting(Protocol):
 
 
 @runtime_checkable
+class Exact(Protocol):
+    """A system that knows what its `stiffness` leaves out: K of damping that depends on q, which is not symmetric."""
+
+    def exact_stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dq in full; methods that linearise once per step have their order from it."""
+        ...
+
+
+@runtime_checkable
 class Persistent(Protocol):
     """A system that can leave out of its tangent what couples the two sides of contacts [QLB2021, sec. 3.3]."""
 
     def persistent_tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True
     ) -> sp.csr_matrix: ...
+
+
+@runtime_checkable
+class PartlySymmetric(Protocol):
+    """A system whose exact tangent is symmetric but for some rows and columns."""
+
+    @property
+    def border(self) -> IntArray:
+        """These, as numbers (k,) among the free coordinates, ascending."""
+        ...
 
 
 @runtime_checkable
@@ -161,6 +180,13 @@ class Measuring(Protocol):
     def min_distance(self, q: Array, t: float) -> float | None:
         """The least distance [m], negative where things overlap, inf when nothing is near; None without contact."""
         ...
+
+
+@runtime_checkable
+class Correcting(Protocol):
+    """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
+
+    def corrected(self, before: State, after: State) -> State: ...
 
 
 @runtime_checkable

@@ -78,7 +78,7 @@ def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_m
 def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
     """One inequality per contact. Gaps are to where obstacles will be, so their own motion is in them already."""
     c = touches.contacts
-    N = _along(c.normals) @ differences(c.nodes, c.weights, len(w) // 3)
+    N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
     gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
     return sp.csr_matrix(N @ J), -gaps / h - N @ w
 
@@ -96,7 +96,9 @@ def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: 
     return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
 
 
-def _along(directions: Array) -> sp.csr_matrix:
-    """(c, 3 c): the components of c vectors along one direction each."""
-    c = len(directions)
-    return sp.csr_matrix((directions.ravel(), np.arange(3 * c), 3 * np.arange(c + 1)), shape=(c, 3 * c))
+def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
+    """(k c, n): rows with ``values (c, k, r, 3)`` at the coordinates of the ``nodes (c, r)``, contact by contact."""
+    c, k, r, _ = values.shape
+    columns = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, None], values.shape)
+    indptr = 3 * r * np.arange(k * c + 1)
+    return sp.csr_matrix((values.ravel(), columns.ravel(), indptr), shape=(k * c, n))

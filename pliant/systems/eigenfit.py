@@ -355,6 +355,9 @@ class EigenFit:
     def min_distance(self, q: Array, t: float) -> float | None:
         return self.inner.min_distance(q, t)
 
+    def corrected(self, before: State, after: State) -> State:
+        return self.inner.corrected(before, after)
+
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         return self.inner.pushed(before, after, quadrature)
 

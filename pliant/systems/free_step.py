@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.pattern import taken
 from pliant.state import State
 from pliant.systems.acted import Acted, linearised
 from pliant.systems.base import Composed, Contacting, Part
@@ -43,7 +44,7 @@ class FreeStep:
             if n < len(q):
                 given = v + self.change
                 given[system.free] = 0.0
-                w, J = J @ given, sp.csr_matrix(J[:, system.free])
+                w, J = J @ given, taken(J, None, system.free)
         start = v[system.free]
         return Block(self._A, self._b, x, J, origin=start, w=w, guess=start)
 
