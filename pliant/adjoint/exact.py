@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts
 from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.maps.points import ForceOnPoints
 from pliant.state import State
@@ -52,22 +51,20 @@ def _missing(force: Force, q: Array, v: Array, t: float, scale: float) -> sp.csr
     """df/dq less ``stiffness``; None where that is whole."""
     if isinstance(force, Approximating):
         return force.exact_stiffness(q, v, t) - force.stiffness(q, v, t)
-    if _lagged(force) and not isinstance(force, ForceOnPoints):  # whose points still move with q
-        return None
     P = _coupling(force, q, v)
     if P is None:
         return None
     return differenced(lambda x: force.force(x, v, t), q, P, scale) - force.stiffness(q, v, t)
 
 
-def start_slope(system: Any, start: State, q: Array, v: Array, t: float) -> sp.csr_matrix | None:
+def start_slope(system: Any, start: State, q: Array, v: Array, t: float, c: float = 0.0) -> sp.csr_matrix | None:
     """df/dq_start of the forces that a stage from ``start`` lags; None where there are none."""
     scale = system.scale
     if not isinstance(system, Contacting):
         return None
 
     def lagged(x: Array) -> list[Force]:
-        live = system.at(State(x, start.v, start.t), t)
+        live = system.at(State(x, start.v, start.t), t, c)
         forces = live.between if isinstance(live, Parted) else live.force_terms
         return [f for f in forces if _lagged(f)]
 
@@ -91,12 +88,11 @@ def _coupling(force: Force, q: Array, v: Array) -> sp.csr_matrix | None:
         return None if P is None else sp.csr_matrix(J.T @ P @ J)
     if not isinstance(force, Rubbing):
         return None
-    contacts: Contacts = force.on_contacts(q, v)[0]
-    used = contacts.weights != 0.0
-    if not used.any():
+    nodes: IntArray = force.pushes(q, v).nodes
+    if not nodes.size:
         return None
-    owner = np.repeat(np.arange(len(contacts)), used.sum(axis=1))
-    B = sp.csr_matrix((np.ones(len(owner)), (owner, contacts.nodes[used])), shape=(len(contacts), len(q) // 3))
+    owner = np.repeat(np.arange(len(nodes)), nodes.shape[1])
+    B = sp.csr_matrix((np.ones(nodes.size), (owner, nodes.ravel())), shape=(len(nodes), len(q) // 3))
     return sp.csr_matrix(sp.kron(B.T @ B, np.ones((3, 3))))
 
 

@@ -120,7 +120,9 @@ class SolvedStage:
     @cached_property
     def _start_slope(self) -> sp.csr_matrix | None:
         stage, q = self.stage, self.q
-        return start_slope(self.system, stage.start, q, stage.velocity(q), stage.t) if stage.inertia else None
+        if not stage.inertia:
+            return None
+        return start_slope(self.system, stage.start, q, stage.velocity(q), stage.t, stage.c)
 
     def _unknown(self, size: int) -> IntArray:
         """The unknowns of the solve: free coordinates and multipliers."""

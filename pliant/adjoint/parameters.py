@@ -50,7 +50,7 @@ class Moment:
 
     def g(self, system: Any) -> Array:
         """g of a system."""
-        live = system.at(self.start, self.t) if isinstance(system, Contacting) else system
+        live = system.at(self.start, self.t, np.sqrt(self.c2)) if isinstance(system, Contacting) else system
         out = np.asarray(self.c2 * live.force(self.q, self.v, self.t))
         if self.d.any():
             out = out - live.inertia(self.q, self.d)

@@ -9,12 +9,14 @@ points that k moves, F = sum g and N = sum (x - c) g^T:
 Coordinates of one joint add what their own columns of the joint's subspace change: dS_k/dq_j on the wrench (F, N).
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from pliant.arrays import Array, IntArray
 
-_options = {"cache": True, "error_model": "numpy"}
+_options: Any = {"cache": True, "error_model": "numpy"}
 
 
 @njit(**_options)

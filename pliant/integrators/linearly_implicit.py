@@ -21,7 +21,7 @@ from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Stepping
-from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, VelocitySolution, solve_block
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, Telling, Trading, VelocitySolution, solve_block
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,8 @@ class LinearlyImplicit:
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
         traded = prepared.exchanged(solution) if isinstance(prepared, Trading) else {}
+        if isinstance(prepared, Telling):
+            report = replace(report, acted=prepared.acted(solution))
         if moved.notes:
             report = replace(report, history=(dict(moved.notes),))
         kept = StepMemory(moved.memory, solution.memory)

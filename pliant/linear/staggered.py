@@ -23,10 +23,10 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.inverse import Inverse
+from pliant.linear.slipping import CHANGES, Slipping
 
 Matrix = Any
-PATIENCE = 3  # turns before Newton's method tries, and tries again
-CHANGES = 20  # of who sticks and slips, per try
+SETTLED = 1e-9  # gradient of a solution that needs no turns, relative to its terms
 CYCLING = 10  # turns after which impulses and limits are taken to chase each other, and limits go half as far
 LEAST = 1 / 64  # part of the way to new limits that is always gone
 
@@ -90,136 +90,70 @@ class Staggered:
         ``last (m + s,)`` is the start that the last step left; it is used where the numbers of contacts are the same.
         """
         G, e, lower = rows
-        m = len(e)
+        m, s = len(e), 0 if slip is None else len(slip)
+        known = last is not None and len(last) == m + s
+        y, share = np.split(last if known and last is not None else np.zeros(m + s), [m])
         B = sp.csr_matrix(G) if slip is None else sp.csr_matrix(sp.vstack([sp.csr_matrix(G), sp.csr_matrix(slip.T)]))
-        free = inverse.columns(b)
+        free, W = inverse.columns(b), inverse.gram(B)
         start = B @ free
         start[:m] -= e
         if slip is not None:
             start[m:] -= slip.drift
-        law = Law(inverse.gram(B), start, lower, slip)
-        last = None if last is None or len(last) != len(start) else last
-        found, turns = self._settled(law, last), 0
-        for give in self.give[1:]:
+        law, turns = (lower, slip), 0
+        for give in self.give:
+            found = self._settled(_softened(W, lower, give), start.copy(), law, y, share if known else None)
+            turns += found.iterations
             if found.converged:
                 break
-            turns += found.iterations
-            found = self._settled(law.softened(give), last)
-        u = free + inverse.columns(B.T @ np.concatenate([found.y, found.z]))
-        return found._replace(u=u, iterations=turns + found.iterations)
+        p = np.concatenate([found.y, found.z])
+        return found._replace(u=free + inverse.columns(B.T @ p), iterations=turns)
 
-    def _settled(self, law: "Law", last: Array | None) -> Rubbed:
-        """Impulses that obey the law, or those of the last turn; velocities are left out."""
-        m, slip, lower, none = len(law.lower), law.slip, law.lower, np.zeros(0)
-        high = np.full(m, np.inf)
-        y, share = np.split(np.zeros(len(law.start)) if last is None else last, [m])
-        normal = self.box.solve(law.W[:m, :m], -law.start[:m], lower, high, np.maximum(y, lower))
+    def _settled(
+        self, W: Array, start: Array, law: tuple[Array, Slip | None], y: Array, share: Array | None
+    ) -> Rubbed:
+        """Impulses that obey the law, or the last ones; velocities are left out."""
+        (lower, slip), none = law, np.zeros(0)
+        m = len(lower)
+        normal = self.box.solve(W[:m, :m], -start[:m], lower, np.full(m, np.inf), np.maximum(y, lower))
         if slip is None or not len(slip):
             return Rubbed(none, normal.x, none, normal.converged, normal.iterations, 0.0, normal.x)
-        R = _turns(law.start[m:] + law.W[m:, :m] @ normal.x)
-        law = law.turned(R)
-        p, limits, change, turn, good = np.concatenate([normal.x, 0.0 * slip.mu]), 0.0 * slip.mu, np.inf, 0, True
-        found = _finished(law, p if last is None else np.concatenate([y, share * law.limits(y)]), self)
-        p, change, turn = (p, change, turn) if found is None else found
-        while turn < self.iterations and change > self.tolerance:
-            turn += 1
-            # steep limits overshoot: shorter and shorter
-            relax = max(0.5 ** ((turn + CYCLING - 1) // CYCLING - 1), LEAST)
-            limits = limits + relax * (law.limits(p) - limits)
-            low, top = np.concatenate([lower, -limits]), np.concatenate([high, limits])
-            if turn == 1:
-                p[m:] = share * limits
-            box = self.box.solve(law.W, -law.start, low, top, np.clip(p, low, top))
-            change = _effect(law.W, box.x - p) / max(relax * _effect(law.W, box.x), 1e-300)
-            p, good = box.x, box.converged
-            if turn % PATIENCE == 0 and change > self.tolerance:
-                found = _finished(law, p, self)
-                p, change, good = (p, change, good) if found is None else (*found[:2], True)
-        last = np.concatenate([p[:m], np.clip(p[m:] / np.maximum(law.limits(p), 1e-300), -1.0, 1.0)])
-        z = _turned(np.swapaxes(R, 1, 2), p[m:])
-        return Rubbed(none, p[:m], z, good and change <= self.tolerance, turn, change, last)
-
-
-class Law(NamedTuple):
-    """What p = (y, z) obeys: W p + start = 0 unless y is at ``lower`` or |z| at mu y; ``slip`` says whose y."""
-
-    W: Array
-    start: Array
-    lower: Array
-    slip: Slip | None
-
-    @property
-    def rubbing(self) -> tuple[Array, IntArray]:
-        """Coefficients of the directions of friction, and the rows that press there."""
-        assert self.slip is not None
-        return self.slip.mu, len(self.lower) - int(np.count_nonzero(self.lower == 0.0)) + self.slip.rows
-
-    def limits(self, p: Array) -> Array:
-        mu, pressing = self.rubbing
-        return mu * np.maximum(p[pressing], 0.0)
-
-    def softened(self, give: float) -> "Law":
-        """With rows that press and give way."""
-        W, pressing = self.W.copy(), np.flatnonzero(self.lower == 0.0)
-        W[pressing, pressing] *= 1.0 + give
-        return self._replace(W=W)
-
-    def turned(self, R: Array) -> "Law":
-        """With the directions of friction turned by R (k, 2, 2)."""
-        m, W, start = len(self.lower), self.W.copy(), self.start.copy()
+        R = _turns(start[m:] + W[m:, :m] @ normal.x)
         W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
         W[:, m:] = _turned(R, W[:, m:].T).T
-        return self._replace(W=W, start=start)
+        programme = Slipping(W, start, lower, m - int(np.count_nonzero(lower == 0.0)) + slip.rows, slip.mu)
+        begin = normal.x, None if share is None else np.concatenate([y, share * programme.limits(y)])
+        p, limits, change, turn, good = self._agreed(programme, *begin)
+        share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
+        z = _turned(np.swapaxes(R, 1, 2), p[m:])
+        return Rubbed(none, p[:m], z, good, turn, change, np.concatenate([p[:m], share]))
 
-    def drawn(self, p: Array) -> tuple[Array, Array, Array]:
-        """Where a Jacobi step leads from p, the weights of it, and the limits of friction."""
-        d = self.W.diagonal()
-        d = np.maximum(d, 1e-12 * float(d.max(initial=1e-300)))
-        return p - (self.W @ p + self.start) / d, d, self.limits(p)
-
-    def error(self, p: Array) -> float:
-        """How far p is from obeying: what projecting that step changes, by its effect on u, relative."""
-        guess, d, limit = self.drawn(p)
-        m = len(self.lower)
-        bounded = np.concatenate([np.maximum(guess[:m], self.lower), np.clip(guess[m:], -limit, limit)])
-        return float(np.sqrt((p - bounded) ** 2 @ d)) / max(_effect(self.W, p), 1e-300)
-
-    def solved(self, p: Array, held: Array) -> Array:
-        """Impulses of those not ``held``: 0 free, -1 and 1 at a limit that follows y, 2 at zero."""
-        m, count, (mu, pressing) = len(self.lower), len(p), self.rubbing
-        free = np.flatnonzero(held == 0.0)
-        slipping = np.flatnonzero(np.abs(held[m:]) == 1.0)
-        follow, rows = held[m + slipping] * mu[slipping], pressing[slipping]  # z = follow y
-        A = self.W[free]
-        np.add.at(A.T, rows, follow[:, None] * self.W[m + slipping][:, free])  # W is symmetric
-        A, d = A[:, free], self.drawn(p)[1][free]
-        A[np.diag_indices(len(free))] += 1e-9 * d
-        found = np.zeros(count)
-        found[free] = np.linalg.solve(A, 1e-9 * d * p[free] - self.start[free])
-        found[m + slipping] = follow * found[rows]
-        return found
+    def _agreed(self, programme: Slipping, normal: Array, last: Array | None) -> tuple[Array, Array, float, int, bool]:
+        """Impulses, limits, last change, turns, whether they agree; by Newton's method where it finds them."""
+        m, limits = len(normal), 0.0 * programme.mu
+        p = np.concatenate([normal, limits]) if last is None else last
+        turn, change, good = 0, np.inf, True
+        while turn < self.iterations and change > self.tolerance:
+            if turn % CYCLING == 0:  # Newton from where turns have led
+                settled = programme.solve(p, SETTLED, min(CHANGES, self.iterations))
+                if settled is not None:
+                    return settled.p, programme.limits(settled.p), 0.0, turn + settled.iterations, True
+            if turn == 0:
+                p = np.concatenate([normal, 0.0 * limits if last is None else last[m:]])
+            turn += 1
+            relax = max(0.5 ** ((turn - 1) // CYCLING), LEAST)  # steep limits overshoot: shorter and shorter
+            limits = limits + relax * (programme.limits(p) - limits)
+            low, top = np.concatenate([programme.lower, -limits]), np.concatenate([np.full(m, np.inf), limits])
+            box = self.box.solve(programme.W, -programme.start, low, top, np.clip(p, low, top))
+            change = _effect(programme.W, box.x - p) / max(relax * _effect(programme.W, box.x), 1e-300)
+            p, good = box.x, box.converged
+        return p, limits, change, turn, good and change <= self.tolerance
 
 
-def _finished(law: Law, p: Array, limits: Staggered) -> tuple[Array, float, int] | None:
-    """The solution, its error and how often the sets changed, if Newton's method finds it from p."""
-    m, last, again = len(law.lower), np.zeros(0), False
-    for k in range(min(CHANGES, limits.iterations)):
-        guess, _, limit = law.drawn(p)
-        held = np.where(guess[m:] >= limit, 1.0, np.where(guess[m:] <= -limit, -1.0, 0.0))
-        pressed = guess[:m] > law.lower
-        held = np.concatenate([np.where(pressed, 0.0, 2.0), np.where(pressed[law.rubbing[1]], held, 2.0)])
-        same = np.array_equal(held, last)
-        if same and again:
-            return None
-        again = same  # once more with the same sets: less is proximal
-        try:
-            p, last = law.solved(p, held), held
-        except np.linalg.LinAlgError:
-            return None
-        error = law.error(p)
-        if same and error <= limits.tolerance:
-            return p, error, k
-    return None
+def _softened(W: Array, lower: Array, give: float) -> Array:
+    """A copy of W whose rows that press give way by a part of what their own impulse changes."""
+    out, pressing = W.copy(), np.flatnonzero(lower == 0.0)
+    out[pressing, pressing] *= 1.0 + give
+    return out
 
 
 def _turns(slip: Array) -> Array:

@@ -149,7 +149,8 @@ def tangent_of(
     """-w_D D - w_K K of all terms at (q, v, t): what acts on the same points is summed there and pulled back once."""
     (q, v, t), (_, w_damping, w_stiffness) = at, weights
     total = sp.csr_matrix((len(q), len(q)))
-    for points in {id(term.points): term.points for term in (*energies, *forces)}.values():
+    places = [*(e.points for e in energies), *(f.points for f in forces)]
+    for points in {id(p): p for p in places}.values():
         x, J = points.lift(q), points.jacobian(q)
         own = [e for e in energies if e.points is points and w_stiffness]
         P = sp.csr_matrix((len(x), len(x)))

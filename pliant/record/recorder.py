@@ -132,7 +132,7 @@ class _Recorder:
     def step(self, step: TimeStep) -> None:
         self._line(step.ledger, step.report)
         if step.index % self.output.every == 0 or step.index == self.scene.steps:
-            self._frame(step.system, step.state)
+            self._frame(step.system, step.state, step.acted)
         self.summary = self.summary.plus(step.report, step.ledger)
         k = self.output.checkpoint_every
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
@@ -162,11 +162,11 @@ class _Recorder:
         with _writing(self._ledger), open(self._ledger, "a", encoding="utf-8") as file:
             file.write(text)
 
-    def _frame(self, system: Any, state: Any) -> None:
+    def _frame(self, system: Any, state: Any, acted: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
-        self._frames.append(channels.frame_of(system, state, blocks, self.output.channels), topology)
+        self._frames.append(channels.frame_of(system, state, blocks, self.output.channels, acted), topology)
 
     def _checkpoint(self, point: Checkpoint) -> None:
         marks = {"frames": self._frames.count, "ledger": self._ledger.stat().st_size, "summary": self.summary}

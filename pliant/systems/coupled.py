@@ -15,11 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, tangent_of
 from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import exchange
+from pliant.systems.acted import Acted, of_terms, placed
 from pliant.systems.base import (
     Charted,
     Closures,
@@ -70,6 +72,7 @@ class Coupled:
         self.parts, self.contact, self.shown = tuple(parts), contact, shown
         count = sum(len(part.positions(part.rest)) for part in parts)
         self._tied, self._dim = ties, dim
+        self._met: Setting | None = None  # who touches in a stage
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
         sizes = [len(part.rest) for part in parts]
         ends = np.cumsum([0, *sizes])
@@ -133,10 +136,19 @@ class Coupled:
         fixed.parts = tuple(parts)
         if self.contact is not None:
             terms = self.contact.at(self._touched(start), t, c)
-            fixed.contact = None
+            fixed.contact, fixed._met = None, self.contact.setting
             fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
             fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
         return fixed
+
+    def acting(self, q: Array, v: Array, t: float) -> Acted | None:
+        """Contact forces on the points in a stage."""
+        if self._met is None:
+            return None
+        here = self._touched(State(q, v, t))
+        energies, forces = [e.energy for e in self.energy_terms], [f.inner for f in self.force_terms]
+        acted = of_terms(self._met, energies, forces, here.q, here.v)
+        return placed(acted, self._rows, self.points.lift(q).reshape(-1, 3))
 
     def begin(self, q: Array, guess: Array) -> Array:
         """The guess a stage may start from on the way from q: not beyond where contact allows."""
@@ -295,8 +307,8 @@ class Coupled:
                 touches = touches.renumbered(self._rows, len(self.points.lift(state.q)) // 3)
         between: Any = {"ties": ties, "touches": touches, "shown": self.shown, "rebuild": lambda _: self}
         coupled = CoupledStep(prepared, states, h, **between, place=self._placed)
-        placed = self.at(state, state.t + h)
-        terms = placed.energy_terms, placed.force_terms
+        stage = self.at(state, state.t + h)
+        terms = stage.energy_terms, stage.force_terms
         return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled
 
     def _placed(self, state: State) -> State:
