@@ -100,7 +100,7 @@ def test_forces_between_parts_have_no_net_force_or_torque():
     between = system.contacts(q, v, 0.0)
     pair = (between.bodies >= 0).all(axis=1)
     assert pair.any()
-    state = system._touched(State(q, v))
+    state = system.touched(State(q, v))
     terms = scene.contact.model(scene.setting(scene.parts())).at(state, 0.0)
     f = -sum(e.gradient(state.q) for e in terms.energies).reshape(-1, 3)
     floor = (between.normal_force[~pair, None] * between.normals[~pair]).sum(axis=0)
