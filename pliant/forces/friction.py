@@ -31,15 +31,18 @@ class Law(Protocol):
 class StickSlip:
     """phi = mu f_n (2 y - y^2) with y = k_t s / (2 mu f_n) < 1, then mu f_n; ``k_t (n,)`` [N s/m] per vertex.
 
+    Where that would let contacts under a heavy load creep faster than ``creep`` [m/s], y = s / creep: what moves faster
+    slips.
     min(k_t s, mu f_n) of [QLB2021, sec. 4, after Geilinger 2020] with its kink rounded off, on which Newton's method
     can cycle; sticking contacts creep at about |f_t| / k_t.
     """
 
     k_t: Array
+    creep: float = float("inf")
 
     def __call__(self, limit: Array, s: Array, vertex: IntArray) -> tuple[Array, Array, Array]:
         reach = 2.0 * np.maximum(limit, 1e-300) / np.maximum(self.k_t[vertex], 1e-300)  # where slip is complete [m/s]
-        return _rounded(limit, s, reach)
+        return _rounded(limit, s, np.minimum(reach, self.creep))
 
 
 @dataclass(frozen=True)

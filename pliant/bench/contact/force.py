@@ -28,10 +28,10 @@ from pliant.systems.row_contact import RowContact
 
 G, H = 9.81, 5e-3
 METHODS: dict[str, tuple[Callable[[], Any], Any]] = {
-    "penalty, BDF1": (lambda: PenaltyContact(mu=0.4, mu_bodies=0.4, damping=0.2), BDF1(TIGHT)),
-    "lagged penalty, BDF1": (lambda: PenaltyContact(mu=0.4, mu_bodies=0.4, lagged=True), BDF1(TIGHT)),
+    "penalty, BDF1": (lambda: PenaltyContact(mu=0.4, damping=0.2), BDF1(TIGHT)),
+    "lagged penalty, BDF1": (lambda: PenaltyContact(mu=0.4, lagged=True), BDF1(TIGHT)),
     "barrier, BDF1": (lambda: BarrierContact(mu=0.4), BDF1(TIGHT)),
-    "penalty, velocity step": (lambda: PenaltyContact(mu=0.4, mu_bodies=0.4), LinearlyImplicit()),
+    "penalty, velocity step": (lambda: PenaltyContact(mu=0.4), LinearlyImplicit()),
     "rows, velocity step": (lambda: RowContact(mu=0.4), LinearlyImplicit()),
 }
 NOTES = [

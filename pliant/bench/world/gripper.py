@@ -125,7 +125,7 @@ def _as_prescribed(cells: int, h: float) -> list[Claim]:
     robot, block = prescribed(0.012, LIFT), old.bodies[0]
     driven = [c for c in robot.constraints if isinstance(c, PrescribedJoint)]
     links = Articulated(robot.tree.links, constraints=driven, baumgarte=50.0, name="hand")
-    contact = PenaltyContact(mu=0.9, mu_bodies=0.9)
+    contact = PenaltyContact(mu=0.9)
     new = Scene([block, links], contact=contact, obstacles=[Plane()], integrator=BDF1(), h=h, duration=old.duration)
     heights, widths = [], []
     for scene in (old, new):

@@ -38,7 +38,7 @@ def _rows(mu: float) -> Any:
 
 
 def _penalty(mu: float) -> Any:
-    return PenaltyContact(mu=mu, mu_bodies=mu, thickness=THICKNESS)
+    return PenaltyContact(mu=mu, thickness=THICKNESS)
 
 
 def _barrier(mu: float) -> Any:
