@@ -78,6 +78,7 @@ class TimeStep:
     scene: Any  # as it is after the events that have happened
     topology: Topology | None = None  # where it differs from that of the scene at its start
     reactions: Reactions | None = None  # forces of motors and other constraints, where a stage found them
+    acted: Any = None  # contact forces of the last solve (`pliant.systems.acted.Acted`), where the method knows them
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to go on from here."""
@@ -145,7 +146,7 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         if gain:
             failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system, True)
             warned = _gained(scene, failure, warned)
-        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions)
+        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions, last.acted)
         yield step
         point = Checkpoint(index, last.state, last.memory, topology)
 

@@ -25,6 +25,7 @@ from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
 from pliant.systems.base import (
+    Acting,
     Closures,
     Constrained,
     Contacting,
@@ -323,12 +324,20 @@ def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Arr
     closures = stage.closures(stage.start.q)
     if closures is None:
         solution = solver.solve(stage, guess, memory)
-        return stage.embed(solution.z), solution.report, solution.memory
+        q = stage.embed(solution.z)
+        return q, _acted(stage, q, solution.report), solution.memory
     closed = ClosedStage(stage, closures)
     solution = solver.solve(closed, closed.joined(guess), memory)
     free, multipliers = closed.split(solution.z)
     q = stage.embed(free)
-    return q, replace(solution.report, reactions=closed.reactions(q, multipliers)), solution.memory
+    report = replace(solution.report, reactions=closed.reactions(q, multipliers))
+    return q, _acted(stage, q, report), solution.memory
+
+
+def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:
+    """The report with the contact forces at the root."""
+    system = stage.system
+    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if isinstance(system, Acting) else report
 
 
 def consistent(system: System, state: State) -> State:

@@ -52,9 +52,16 @@ class ClosePairs:
 
     def plus(self, more: "ClosePairs") -> "ClosePairs":
         """These pairs, and those of ``more`` whose vertex does not meet the same body here already."""
+        if not len(self.body) or not len(more.body):
+            return self if len(self.body) else more
         stride = max(self.body.max(initial=0), more.body.max(initial=0)) + 1
         new = ~np.isin(more.nodes[:, 0] * stride + more.body, self.nodes[:, 0] * stride + self.body)
         return ClosePairs(*(np.concatenate([getattr(self, k), getattr(more, k)[new]]) for k in vars(self)))
+
+
+def no_pairs() -> ClosePairs:
+    """Nothing is near."""
+    return ClosePairs(np.zeros((0, 4), dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64))
 
 
 class PairDetector:
@@ -118,6 +125,8 @@ class PairDetector:
     def detect(self, x: Array) -> ClosePairs:
         """Every hit as a pair with the deformed triangle through which it should leave."""
         found = self.hits(x)
+        if not len(found.vertex):
+            return no_pairs()
         rest = np.einsum("ck,ckd->cd", found.weights, self.X[self.T[found.tet]])
         N, own = normals(x, self.F)
         ways = Ways(N, own[found.vertex])
@@ -131,10 +140,12 @@ class PairDetector:
 
         Sheets have two sides; the one where the vertex is counts.
         """
-        N, own = normals(x, self.F[: self._solids])
-        N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
         grid = self._grid(x)
         slot, triangle = candidates(x, self.F, self._shunned[1], grid, reach)
+        if not len(slot):
+            return no_pairs()
+        N, own = normals(x, self.F[: self._solids])
+        N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
         above, w = above_triangles(x, Sides(self.F, N, own, self._solids), grid, reach, slot, triangle)
         vertex, triangle, w = grid.vertex[slot[above]], triangle[above], w[above]
         if len(self._apart):

@@ -58,6 +58,8 @@ class Penalty:
 
     def gradient(self, x: Array) -> Array:
         contacts = self._geometry(x)
+        if not len(contacts):
+            return np.zeros(3 * self._n)
         return contacts.spread(-self.normal_force(contacts)[:, None] * contacts.normals, self._n)
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
@@ -69,6 +71,8 @@ class Penalty:
 
     def _assembled(self, x: Array, *, psd: bool, coupled: bool) -> sp.csr_matrix:
         contacts = self._geometry(x)
+        if not len(contacts):
+            return sp.csr_matrix((3 * self._n, 3 * self._n))
         p, w = np.maximum(-contacts.gaps, 0.0), self._w
         slope = (p > 0.0).astype(np.float64) if w == 0.0 else np.minimum(p / w, 1.0)
         stiff = self._stiffness(contacts) * slope

@@ -25,7 +25,7 @@ from pliant.linear.staggered import Staggered
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Direct, Stepping
-from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, VelocitySolution, solve_block
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, Telling, Trading, VelocitySolution, solve_block
 
 _ONCE, _NAN = Counts(1, 1, 0, 1, 1), float("nan")
 _NO_WORK: Mapping[str, float] = {"friction": 0.0, "motors": 0.0}
@@ -114,6 +114,8 @@ class LinearlyImplicit:
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
         traded = prepared.exchanged(solution) if isinstance(prepared, Trading) else {}
+        if isinstance(prepared, Telling):
+            report = replace(report, acted=prepared.acted(solution))
         if moved.notes:
             report = replace(report, history=(dict(moved.notes),))
         kept = StepMemory(moved.memory, solution.memory)

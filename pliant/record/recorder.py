@@ -142,7 +142,7 @@ class Recorder:
     def step(self, step: TimeStep) -> None:
         self._line(step.ledger, step.report)
         if step.index % self.output.every == 0 or step.index == self.scene.steps:
-            self._frame(step.system, step.state)
+            self._frame(step.system, step.state, step.acted)
         self.summary = self.summary.plus(step.report, step.ledger)
         k = self.output.checkpoint_every
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
@@ -184,11 +184,11 @@ class Recorder:
             total = frame_sum(total, frame)
         return total
 
-    def _frame(self, system: Any, state: Any) -> None:
+    def _frame(self, system: Any, state: Any, acted: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
-        frame = channels.frame_of(system, state, blocks, self.output.channels)
+        frame = channels.frame_of(system, state, blocks, self.output.channels, acted)
         self._frames.append(frame, topology)
         self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)
 

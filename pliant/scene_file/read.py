@@ -8,7 +8,7 @@ reader of its own, by type.
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -123,6 +123,14 @@ def reads(kind: Any, *names: str) -> Callable[[Any], Any]:
         return function
 
     return keep
+
+
+@reads(Mapping[str, float])
+def _numbers(reader: Reader, value: Any, where: str) -> Any:
+    """A number, or a table of numbers by names."""
+    if not isinstance(value, dict):
+        return _checked((float,), in_si(value, "1", where), where)
+    return {name: _checked((float,), in_si(v, "1", f"{where}.{name}"), f"{where}.{name}") for name, v in value.items()}
 
 
 def known_keys(table: Any, known: Any, where: str) -> None:

@@ -175,6 +175,15 @@ class Touching(Protocol):
 
 
 @runtime_checkable
+class Acting(Protocol):
+    """A system that knows its contact forces in a stage it was made for by `Contacting.at`."""
+
+    def acting(self, q: Array, v: Array, t: float) -> Any:
+        """They at q and v, as `pliant.systems.acted.Acted`; None without contact."""
+        ...
+
+
+@runtime_checkable
 class Measuring(Protocol):
     """A system that knows how close its surfaces come to each other and to obstacles."""
 

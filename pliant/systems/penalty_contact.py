@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, Remembered, joined
 from pliant.contact.initial import admissible
 from pliant.contact.pairs import PairDetector
@@ -26,10 +27,10 @@ class PenaltyContact:
     """Soft contact with obstacles, between bodies, and of bodies with themselves: vertices against triangles.
 
     ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
-    coefficient against obstacles, ``mu_bodies`` between bodies; sticking contacts creep at less than about ``creep``
-    [m/s]; ``lagged`` takes the normal forces of friction from the start of a stage, which gives solvers a potential to
-    descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps vertices at a distance
-    from obstacles and triangles; sheets need one, or nothing is ever inside them;
+    coefficient, or a table of pairs (`pliant.contact.coefficients`); contacts that stick creep more slowly than
+    ``creep`` [m/s]; ``lagged`` takes the normal forces of friction from the start of a stage, which gives solvers a
+    potential to descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps vertices at a
+    distance from obstacles and triangles; sheets need one, or nothing is ever inside them;
     ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
     ``anisotropy`` alpha replaces the springs against obstacles by those of [ConJac2020] to the closest point at the
     start of a step, K ((1 - alpha) n n^T + alpha I): alpha > 0 holds tangentially, too, whatever mu is. They are meant
@@ -38,8 +39,7 @@ class PenaltyContact:
     """
 
     k: float | None = None
-    mu: float = 0.3
-    mu_bodies: float = 0.0
+    mu: Mu = 0.3
     creep: float = 1e-2
     lagged: bool = False
     damping: float = 0.0
@@ -52,8 +52,6 @@ class PenaltyContact:
     safe: ClassVar[bool] = False
     units: ClassVar[dict[str, str]] = {
         "k": "N/m",
-        "mu": "1",
-        "mu_bodies": "1",
         "creep": "m/s",
         "damping": "1",
         "thickness": "m",
@@ -63,7 +61,8 @@ class PenaltyContact:
 
     def __post_init__(self) -> None:
         read_fields(self)
-        for name in ("mu", "mu_bodies", "damping", "thickness", "smoothing"):
+        object.__setattr__(self, "mu", read_mu(self.mu, "PenaltyContact.mu"))
+        for name in ("damping", "thickness", "smoothing"):
             not_negative(getattr(self, name) or 0.0, f"PenaltyContact.{name}")
         if self.k is not None and not self.k > 0.0:
             raise SceneError(f"k is {self.k}", where="PenaltyContact.k", remedy="give a positive stiffness [N/m]")
@@ -83,7 +82,8 @@ class PenaltyModel:
         self.choice, self.setting = choice, setting
         self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
         _require_thin(setting, choice.thickness, "PenaltyContact.thickness")
-        self._law = StickSlip(np.maximum(choice.mu, choice.mu_bodies) * setting.share / choice.creep)
+        self._mu = Coefficients(choice.mu, PenaltyContact.mu, setting, "PenaltyContact.mu")
+        self._law = StickSlip(self._mu.largest * setting.share / choice.creep, choice.creep)
         given = choice.smoothing
         self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
         self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
@@ -92,7 +92,7 @@ class PenaltyModel:
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
         self._detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
-        self.force_names = ("friction",) * bool(choice.mu or choice.mu_bodies)
+        self.force_names = ("friction",) * bool(self._mu.largest)
         self.force_names += ("contact damping",) * bool(choice.damping)
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
@@ -141,17 +141,12 @@ class PenaltyModel:
 
     def _forces(self, penalty: Penalty | AnchoredPenalty, start: State, c: float) -> list[Force]:
         forces: list[Force] = []
-        if self.choice.mu or self.choice.mu_bodies:
+        if self._mu.largest:
             lagged: Any = {"lagged": start.q, "c": c} if self.choice.lagged else {}
             forces.append(Friction(penalty.loads, self._mu, self._law, self.setting.n, **lagged))
         if self.choice.damping:
             forces.append(ContactDamping(penalty.loads, self._k_d, 0.5 * self._smoothing * self._k))
         return forces
-
-    def _mu(self, contacts: Contacts) -> Array:
-        """Per contact: none within a body."""
-        own = contacts.other == self.setting.body[contacts.nodes[:, 0]]
-        return np.where(contacts.other < 0, self.choice.mu, np.where(own, 0.0, self.choice.mu_bodies))
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         parts = []

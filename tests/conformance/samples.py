@@ -122,7 +122,7 @@ def forces():
         (FibreTension(BAR.X, BAR.T, *FIBRES, lambda t: 0.5 + t), x, v, True),
     ]
     for contact, gap, lagged in (
-        (PenaltyContact(mu=0.5, mu_bodies=0.4, damping=0.5, smoothing=5e-3), -0.004, False),
+        (PenaltyContact(mu=0.5, damping=0.5, smoothing=5e-3), -0.004, False),
         (BarrierContact(dhat=5e-3, stiffness=1e6, mu=0.5, creep=0.1), 0.002, True),
     ):
         terms, q, u = touching(contact, gap, noise=2e-4, speed=0.05)

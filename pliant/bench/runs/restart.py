@@ -68,7 +68,7 @@ class Rehearsal:
 def _mixtures() -> dict[str, Rehearsal]:
     """Mixtures that touch, before the kill and after it."""
     times: Any = {"h": 2e-3, "duration": 0.04}
-    penalty, barrier = PenaltyContact(mu_bodies=0.3), BarrierContact(dhat=1e-3, mu=0.3)
+    penalty, barrier = PenaltyContact(mu=0.3), BarrierContact(dhat=1e-3, mu=0.3)
     return {
         "ball, chain and cloth, penalties": Rehearsal(lambda: collision(penalty, BDF1(), **times)),
         "ball, chain and cloth, barriers": Rehearsal(lambda: collision(barrier, BDF1(), **times)),

@@ -175,7 +175,7 @@ def _plastic(h: float) -> float:
 
 
 def _elastic(h: float) -> float:
-    contact = PenaltyContact(k=2e5, mu=0.0, mu_bodies=0.0, thickness=1e-4)
+    contact = PenaltyContact(k=2e5, mu=0.0, thickness=1e-4)
     scene, m = _two_blocks(contact, BDF2(TIGHT), h=h, duration=0.02)
     after = np.array([m[0] - m[1], 2.0 * m[0]]) / m.sum()
     return float(np.abs(_speeds(scene)[:, 0] - after).max())

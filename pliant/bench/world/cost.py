@@ -29,8 +29,8 @@ from pliant.systems.row_contact import RowContact
 
 CLAIM = 1.25
 METHODS: dict[str, tuple[Any, Any]] = {
-    "BDF1, penalty": (BDF1(), PenaltyContact(mu=0.3, mu_bodies=0.3, thickness=1e-3)),
-    "velocity step, penalty": (LinearlyImplicit(), PenaltyContact(mu=0.3, mu_bodies=0.3, thickness=1e-3)),
+    "BDF1, penalty": (BDF1(), PenaltyContact(mu=0.3, thickness=1e-3)),
+    "velocity step, penalty": (LinearlyImplicit(), PenaltyContact(mu=0.3, thickness=1e-3)),
     "velocity step, rows": (LinearlyImplicit(), RowContact(mu=0.0, thickness=1e-3)),
     "velocity step, rows with friction": (LinearlyImplicit(), RowContact(mu=0.3, thickness=1e-3)),
 }

@@ -169,7 +169,7 @@ def _on_rails(cells: int, h: float) -> tuple[list[Scene], Solid]:
     times = h * np.arange(round(duration / h) + 1)
     track = [State(np.array([ways[k](t) for k in sorted(ways)]), np.zeros(3), float(t)) for t in times]
     common: Any = {
-        "contact": PenaltyContact(mu=0.9, mu_bodies=0.9, creep=1e-3),
+        "contact": PenaltyContact(mu=0.9, creep=1e-3),
         "integrator": BDF1(Newton(tolerance=Tolerance(1e-8, 1e-11))),
         "h": h,
         "duration": duration,
