@@ -13,7 +13,9 @@ from pliant import ledger
 from pliant.alarms import alarms_of
 from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
+from pliant.coarsen.following import followed
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
+from pliant.integrators.base import advance
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
 from pliant.systems.base import Barring, Charted, topology_of
@@ -180,7 +182,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
             state = system.rechart(point.state) if isinstance(system, Charted) else point.state
-            step = scene.integrator.step(system, state, h, point.memory)
+            step = advance(followed(scene.integrator, system), system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_count
 from pliant.state import SolveReport
+
+Project = Literal["always", "on_demand"]  # when element blocks are made positive semidefinite
 
 
 class NoMatrix(ValueError):
@@ -96,6 +98,16 @@ class StageLike(Protocol):
 
 
 @runtime_checkable
+class Bordering(Protocol):
+    """A stage whose Jacobian is not symmetric in a few rows and columns only: those of joints and of multipliers."""
+
+    @property
+    def border(self) -> IntArray:
+        """Which ones (k,), ascending; the others are those of a symmetric matrix."""
+        ...
+
+
+@runtime_checkable
 class Guided(Protocol):
     """A stage without a merit that may know what a step costs nearly: r is no gradient, but what is steep in it is."""
 
@@ -115,7 +127,8 @@ class Tolerance:
     dynamics A >= M wherever the energy is convex, so the error of the positions is at most M^-1 r: ``relative`` bounds
     it (root mean square) in sizes of the system. Without the smaller of |r(guess)| and L, a guess far off, as where a
     boundary jumps by a cell, would loosen the test by as much. ``absolute`` spares iterations where a body rests;
-    without the pull beside it, forces that move less than ``absolute`` in a step would never be felt.
+    without the pull beside it, forces that move less than ``absolute`` in a step would never be felt. (In quasistatics
+    L is the weight, and there is no step.)
 
     Where |r| is nothing but round-off (`pliant.solvers.rounding`), no residual can tell more. The result is then
     accepted if its error in the positions, A^-1 r, is below ``relative`` L (``absolute`` L, if that is larger).
@@ -137,7 +150,8 @@ class Tolerance:
         """What a solve that sets out from a residual of norm ``initial`` must reach."""
         threshold = self.relative * min(initial, stage.scale)
         if self.absolute * stage.scale > threshold:  # the pull costs an evaluation of all forces
-            threshold = max(threshold, self.absolute * min(stage.scale, PULLS * stage.pull))
+            most = min(stage.scale, PULLS * stage.pull) if stage.inertial else stage.scale
+            threshold = max(threshold, self.absolute * most)
         return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
 
     def _stalled(self, stage: StageLike) -> Callable[[], float]:

@@ -104,13 +104,22 @@ class System(Protocol):
 class Contacting(Protocol):
     """A system that must look for contacts at the start of every stage.
 
-    ``at(state, t)`` is the system with the contacts found there; its ``begin(q, guess)`` returns the guess, held back
-    where the way from q would cross something.
+    ``at(state, t, c)`` is the system with the contacts found there, for a stage of velocities (q - base)/c (0: for a
+    moment); its ``begin(q, guess)`` returns the guess, held back where the way from q would cross something.
     """
 
-    def at(self, state: State, t: float) -> Any: ...
+    def at(self, state: State, t: float, c: float = 0.0) -> Any: ...
 
     def begin(self, q: Array, guess: Array) -> Array: ...
+
+
+@runtime_checkable
+class Exact(Protocol):
+    """A system that knows what its `stiffness` leaves out: K of damping that depends on q, which is not symmetric."""
+
+    def exact_stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dq in full; methods that linearise once per step have their order from it."""
+        ...
 
 
 @runtime_checkable
@@ -120,6 +129,16 @@ class Persistent(Protocol):
     def persistent_tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True
     ) -> sp.csr_matrix: ...
+
+
+@runtime_checkable
+class PartlySymmetric(Protocol):
+    """A system whose exact tangent is symmetric but for some rows and columns."""
+
+    @property
+    def border(self) -> IntArray:
+        """These, as numbers (k,) among the free coordinates, ascending."""
+        ...
 
 
 @runtime_checkable
@@ -179,6 +198,13 @@ class Barring(Protocol):
     def crossings(self, q: Array, t: float) -> int | None:
         """How many crossings there are, in exact arithmetic; None without a barrier."""
         ...
+
+
+@runtime_checkable
+class Correcting(Protocol):
+    """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
+
+    def corrected(self, before: State, after: State) -> State: ...
 
 
 @runtime_checkable

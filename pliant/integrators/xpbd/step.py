@@ -22,6 +22,7 @@ from pliant.stage import Stage
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.projected_contact import Projecting
 
 DAMPING = PCG(tolerance=1e-6)
 
@@ -128,8 +129,8 @@ def compile_model(system: Any) -> Model:
     """Constraints, inverse masses and loads of a system; refuses by name what has no constraint form."""
     if not isinstance(system, Elastodynamics):
         raise SceneError(f"{type(system).__name__} has no list of energies", where="XPBD", remedy="use elastodynamics")
-    if system.contact is not None:
-        remedy = "use PlaneCollision energies, or an integrator with stages (BDF1, BDF2, ...)"
+    if system.contact is not None and not isinstance(system.contact, Projecting):
+        remedy = "use ProjectedContact, or an integrator with stages (BDF1, BDF2, ...)"
         raise SceneError("the contact model of the scene has no constraint form", where="XPBD", remedy=remedy)
     n, d = system.X.shape
     q = system.X.ravel()
