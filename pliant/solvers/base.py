@@ -136,7 +136,8 @@ class Tolerance:
     dynamics A >= M wherever the energy is convex, so the error of the positions is at most M^-1 r: ``relative`` bounds
     it (root mean square) in sizes of the system. Without the smaller of |r(guess)| and L, a guess far off, as where a
     boundary jumps by a cell, would loosen the test by as much. ``absolute`` spares iterations where a body rests;
-    without the pull beside it, forces that move less than ``absolute`` in a step would never be felt.
+    without the pull beside it, forces that move less than ``absolute`` in a step would never be felt. (In quasistatics
+    L is the weight, and there is no step.)
 
     Where |r| is nothing but round-off (`pliant.solvers.rounding`), no residual can tell more. The result is then
     accepted if its error in the positions, A^-1 r, is below ``relative`` L (``absolute`` L, if that is larger).
@@ -158,7 +159,8 @@ class Tolerance:
         """What a solve that sets out from a residual of norm ``initial`` must reach."""
         threshold = self.relative * min(initial, stage.scale)
         if self.absolute * stage.scale > threshold:  # the pull costs an evaluation of all forces
-            threshold = max(threshold, self.absolute * min(stage.scale, PULLS * stage.pull))
+            most = min(stage.scale, PULLS * stage.pull) if stage.inertial else stage.scale
+            threshold = max(threshold, self.absolute * most)
         return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
 
     def parts(self, stage: StageLike) -> tuple[float, float]:
