@@ -5,12 +5,14 @@ Results are bit-identical for any number of threads.
 """
 
 from copy import copy
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.energies.discrete_gradient import ElementGradient
 from pliant.errors import MaterialError
 from pliant.kernels import assembly
 from pliant.kernels.collapse import first_collapse
@@ -70,6 +72,7 @@ class Elastic:
         """The same elements with other parameters (a muscle's new activation, say); no topology work is repeated."""
         other = copy(self)
         other.material, other._terms = material, other._bind(material)
+        vars(other).pop("_discrete", None)
         return other
 
     # ---- Energy
@@ -93,6 +96,18 @@ class Elastic:
             return np.inf
         x, dx = (self.elements.flat(a).reshape(-1, self.elements.kind.dim) for a in (x, dx))
         return 0.9 * first_collapse(x, dx, self.elements.nodes, self.elements.gradients)
+
+    def between(self, x0: Array, x1: Array) -> Array:
+        """A gradient (dim*n,) between two shapes: its work is W(x1) - W(x0), it has no torque about their mean."""
+        return self._discrete.between(x0, x1)
+
+    @cached_property
+    def _discrete(self) -> ElementGradient:
+        if self.elements.kind is MEMBRANE or not self.material.rotation_invariant:
+            what = f"{self.name!r} has no discrete gradient"
+            remedy = "use solids of a rotation invariant material, or ImplicitMidpoint"
+            raise MaterialError(what, where="EnergyMomentum", remedy=remedy)
+        return ElementGradient(self.elements, lambda X, T: Elastic(X, T, self.material, plane=self.plane))
 
     # ---- explicit time stepping
 

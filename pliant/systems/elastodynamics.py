@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
+from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
 from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.linear.base import Factor
@@ -96,11 +97,11 @@ class Elastodynamics:
                 break
         return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
 
-    def at(self, start: State, t: float) -> "Elastodynamics":
+    def at(self, start: State, t: float, c: float = 0.0) -> "Elastodynamics":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         if self.contact is None:
             return self
-        terms = self.contact.at(start, t)
+        terms = self.contact.at(start, t, c)
         fixed = copy(self)  # shares patterns and slots; only the terms differ
         fixed.contact = None
         fixed.energy_terms = self._energies + terms.energies
@@ -122,6 +123,13 @@ class Elastodynamics:
         held._energies = (*self._energies, spring)
         held.energy_terms = held._energies
         return held
+
+    def loaded(self, load: Array) -> "Elastodynamics":
+        """The same system with a constant ``load (N,)`` [N] besides."""
+        copied = copy(self)
+        copied._energies = (*self._energies, DeadLoad(load))
+        copied.energy_terms = copied._energies
+        return copied
 
     # ------------------------------------------------------------------------------------------------ physics
 

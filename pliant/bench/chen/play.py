@@ -64,6 +64,8 @@ def play(
     """
     run, memory = Played(name, h), None
     far = 100.0 * system.scale
+    with np.errstate(all="ignore"):
+        integrator.step(system, state, h, None)  # compiles what the method needs, so that no order of runs matters
     for n in range(steps):
         start = process_time()
         with np.errstate(all="ignore"):

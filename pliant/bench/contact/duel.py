@@ -126,8 +126,8 @@ class _Watch:
         self.setting, self.force_names = model.setting, model.force_names
         self.initial, self.touch, self.distance = model.initial, model.touch, model.distance
 
-    def at(self, start: Any, t: float) -> Any:
+    def at(self, start: Any, t: float, c: float = 0.0) -> Any:
         begun = process_time()
-        terms = self._model.at(start, t)
+        terms = self._model.at(start, t, c)
         self.seconds += process_time() - begun
         return terms
