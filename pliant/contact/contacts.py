@@ -37,7 +37,7 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.gaps)
 
-    def some(self, which: Array) -> "Contacts":
+    def some(self, which: Any) -> "Contacts":
         """Those chosen by a mask (c,) or by their numbers."""
         return Contacts(*(getattr(self, f.name)[which] for f in fields(Contacts)))
 
