@@ -1,29 +1,22 @@
 """An energy seen from further on, W(x + way): contacts that a linearised step has not reached yet but will."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.energies.base import Energy
 
 
-@dataclass(frozen=True, eq=False)
 class Shifted:
     """``energy`` at x + ``way`` (N,) [m]."""
 
-    energy: Any
-    way: Array
-
-    @property
-    def name(self) -> str:
-        return str(self.energy.name)
+    def __init__(self, energy: Energy, way: Array) -> None:
+        self.name, self._energy, self._way = energy.name, energy, way
 
     def value(self, x: Array) -> float:
-        return float(self.energy.value(x + self.way))
+        return self._energy.value(x + self._way)
 
     def gradient(self, x: Array) -> Array:
-        return self.energy.gradient(x + self.way)  # type: ignore[no-any-return]
+        return self._energy.gradient(x + self._way)
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
-        return self.energy.hessian(x + self.way, psd=psd)
+        return self._energy.hessian(x + self._way, psd=psd)
