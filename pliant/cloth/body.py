@@ -111,6 +111,11 @@ class Cloth:
         return EolCloth
 
     @property
+    def together(self) -> bool:
+        """Each Eulerian cloth is a part."""
+        return False
+
+    @property
     def separate(self) -> bool:
         """Whether it is a part of the scene by itself."""
         return self.eulerian is not None

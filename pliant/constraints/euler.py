@@ -18,6 +18,7 @@ from pliant.arrays import Array
 from pliant.constraints.functions import Displacement, curvature, jacobian, phi
 from pliant.constraints.rows import Scheme, constrained_velocities
 from pliant.errors import SceneError
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
 from pliant.velocity_step import change_of_momentum
@@ -51,6 +52,7 @@ class ConstrainedEuler:
                 remedy="use a Penalty, or contact with inequality rows",
             )
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         """``memory`` is the constraint force lam (m,) [N] of the last step."""
         q, v, t = state.q, state.v, state.t
@@ -120,4 +122,4 @@ class ConstrainedEuler:
         violation = float(np.abs(phi(self.function, q.reshape(shape))[hard]).max(initial=0.0))
         finite = bool(np.isfinite(q).all())
         message = "" if finite else "positions are not finite"
-        return SolveReport(finite, 1, violation, float("inf"), Counts(1, 1, 1, 1, 1), message=message)
+        return SolveReport(finite, 1, violation, None, Counts(1, 1, 1, 1, 1), message=message, certified=False)

@@ -92,11 +92,8 @@ class PenaltyModel:
         self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
         self._margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
-        self._detector = (
-            PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=choice.self_contact)
-            if pairs
-            else None
-        )
+        who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
+        self._detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
         self.force_names = ("friction",) * bool(choice.mu or choice.mu_bodies)
         self.force_names += ("contact damping",) * bool(choice.damping)
 
