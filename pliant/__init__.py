@@ -40,6 +40,7 @@ _HOMES = {
     "pliant.checkpoint": ("Checkpoint",),
     "pliant.bundle": ("replay",),
     "pliant.advise": ("advise",),
+    "pliant.adjoint": ("gradient",),
     "pliant.scene_file": ("load_scene", "register"),
     "pliant.state": ("State",),
     "pliant.units": ("quantity",),
@@ -50,11 +51,12 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _CHOICES = ("pliant.integrators", "pliant.solvers", "pliant.materials", "pliant.errors")  # all their public names
 _FOLDERS = (
     *("mesh", "scenes", "materials", "integrators", "solvers", "linear", "contact", "articulated", "cloth", "coarsen"),
-    *("export", "plots", "view", "bench"),
+    *("adjoint", "export", "plots", "view", "bench"),
 )
 
 if TYPE_CHECKING:
     from pliant import mesh, scenes
+    from pliant.adjoint import gradient
     from pliant.advise import advise
     from pliant.articulated.body import Articulated, Rigid, from_urdf
     from pliant.attachments import Attachment

@@ -12,6 +12,7 @@ import numpy as np
 from pliant import ledger
 from pliant.certificate import Certificate, certify, forbidden_inversions
 from pliant.checkpoint import Checkpoint, Topology
+from pliant.coarsen.following import followed
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
 from pliant.integrators.base import advance
 from pliant.linear.threads import one_thread
@@ -177,7 +178,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
             state = system.rechart(point.state) if isinstance(system, Charted) else point.state
-            step = advance(scene.integrator, system, state, h, point.memory)
+            step = advance(followed(scene.integrator, system), system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.linear.base import LinearSolver
+from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.inverse import Inverse, Matrix, Solvable, dense_inverse
 from pliant.linear.kkt import Point
@@ -113,7 +114,7 @@ class Block:
 
     A part with many contacts may ask for a quadratic programme solver, ``qp``, and expect ``impulses (m,)`` [N s] of
     its inequality rows to start it with; ``pushed (m,)`` are the points these rows push at, for messages. ``seconds``
-    are what it took to prepare, by phase.
+    are what it took to prepare, by phase. ``border (k,)`` are the unknowns of dense blocks within a sparse A.
     """
 
     A: Matrix
@@ -132,6 +133,7 @@ class Block:
     pushed: IntArray | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     rubbing: Live | None = None
+    border: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +208,8 @@ def solve_block(
     rubs = slip is not None and len(slip) > 0
     if block.impulses is not None and len(block.impulses) and not rubs:
         memory = (np.zeros(len(block.b)), np.zeros(0 if equality is None else len(equality[1])), block.impulses)
+    if block.border is not None and len(block.border):
+        linear = Bordered(block.border, linear or Cholesky(), definite=True)
     found = velocity_step(
         block.A,
         block.b,
@@ -300,16 +304,16 @@ def _by_impulses(
     friction: Staggered,
     memory: Any,
 ) -> VelocitySolution:
-    """Impulses from the inverse of A on the rows, with friction where they slip; ``memory`` is (analysis, shares)."""
+    """Impulses from the inverse of A on the rows, with friction where they slip; ``memory`` is (analysis, start)."""
     start = perf_counter()
     equality, inequality, slip = rows
     n = len(b)
     (E, e), (C, d) = (r if r is not None else (np.zeros((0, n)), np.zeros(0)) for r in (equality, inequality))
-    analysis, share = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
+    analysis, last = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
     inverse = Inverse(A, linear, analysis)
     lower = np.concatenate([np.full(len(e), -np.inf), np.zeros(len(d))])
     G = sp.vstack([sp.csr_matrix(E), sp.csr_matrix(C)])
-    found = friction.solve(inverse.columns, b, (G, np.concatenate([e, d]), lower), slip, share)
+    found = friction.solve(inverse, b, (G, np.concatenate([e, d]), lower), slip, last)
     good = found.converged and inverse.converged
     message = "" if good else f"impulses still change by {found.residual:.3g} after {found.iterations} turns"
     report = SolveReport(
@@ -322,7 +326,7 @@ def _by_impulses(
         message=message,
     )
     y, z = found.y[: len(e)], found.y[len(e) :]
-    return VelocitySolution(found.u, y, z, report, (inverse.memory, found.share), found.z)
+    return VelocitySolution(found.u, y, z, report, (inverse.memory, found.last), found.z)
 
 
 def _empty(rows: Rows | None) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts, Remembered
+from pliant.contact.contacts import ContactForces, Contacts, Remembered, shared_forces
 from pliant.contact.pose import Passage
 from pliant.contact.surfaces import CAUTION, Surfaces
 from pliant.errors import ConvergenceError
@@ -54,6 +54,10 @@ class GapBarrier:
         """Contacts and their normal forces (c,) [N]."""
         contacts = self._geometry(x)
         return contacts, self.normal_force(contacts)
+
+    def pushes(self, x: Array) -> ContactForces:
+        contacts, f_n = self.loads(x)
+        return shared_forces(contacts, f_n[:, None] * contacts.normals)
 
     def value(self, x: Array) -> float:
         gaps = self._geometry(x).gaps
@@ -149,6 +153,12 @@ class SurfaceBarrier:
         """Contacts and their normal forces (c,) [N]."""
         contacts, factor = self._touching(x)
         return contacts, -self._kappa * factor * barrier(contacts.gaps, self._dhat)[1]
+
+    def pushes(self, x: Array) -> ContactForces:
+        """Of parallel edges also along the surfaces: their barrier fades with the angle between them."""
+        collisions, V = self._collisions(x)
+        own = [self._potential.gradient(c, c.dof(V, *self._surfaces.features)) for c in collisions]
+        return self._surfaces.pushes(collisions, V, self._passages, [-g.reshape(-1, 3) for g in own])
 
     def value(self, x: Array) -> float:
         collisions, V = self._collisions(x)

@@ -140,3 +140,7 @@ class Pressing(Protocol):
     def loads(self, x: Array) -> tuple[Any, Array]:
         """Contacts and their normal forces (c,) [N]."""
         ...
+
+    def pushes(self, x: Array) -> Any:
+        """The forces of every contact on its vertices, as `ContactForces`; they sum to minus the gradient."""
+        ...

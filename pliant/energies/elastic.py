@@ -15,6 +15,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.discrete_gradient import ElementGradient
 from pliant.errors import MaterialError
 from pliant.kernels import assembly
+from pliant.kernels.collapse import first_collapse
 from pliant.kernels.elements import MEMBRANE, TET
 from pliant.kernels.rest import elements
 from pliant.materials.base import Material, terms_of
@@ -93,7 +94,8 @@ class Elastic:
         """Largest admissible step t along dx: 0.9 of the first t with det F(x + t dx) = 0; inf for most materials."""
         if self.material.allows_inversion or self.elements.kind is MEMBRANE:  # a membrane turns over without collapsing
             return np.inf
-        return 0.9 * first_collapse(self.elements.deformation(x), self.elements.deformation(dx))
+        x, dx = (self.elements.flat(a).reshape(-1, self.elements.kind.dim) for a in (x, dx))
+        return 0.9 * first_collapse(x, dx, self.elements.nodes, self.elements.gradients)
 
     def between(self, x0: Array, x1: Array) -> Array:
         """A gradient (dim*n,) between two shapes: its work is W(x1) - W(x0), it has no torque about their mean."""
@@ -161,23 +163,3 @@ class Elastic:
         s = self.stress(x)
         deviator = s - np.trace(s, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
         return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
-
-
-def first_collapse(F: Array, dF: Array) -> float:
-    """Smallest t > 0 with det(F + t dF) = 0 over all elements, inf if there is none.
-
-    The roots are t = -1/lam for real eigenvalues lam of F^{-1} dF, and |lam| <= ||F^{-1} dF|| tells which elements
-    can matter at all.
-    """
-    B = np.linalg.solve(F, dF)
-    reach = 1.0 / np.maximum(np.linalg.norm(B, axis=(1, 2)), 1e-300)
-    order = np.argsort(reach)
-    t = np.inf
-    for start in range(0, len(order), 1024):
-        chunk = order[start : start + 1024]
-        if reach[chunk[0]] >= t:
-            break
-        lam = np.linalg.eigvals(B[chunk])
-        real = lam.real[(np.abs(lam.imag) <= 1e-7 * np.abs(lam)) & (lam.real < 0.0)]
-        t = min(t, float((-1.0 / real).min(initial=np.inf)))
-    return t

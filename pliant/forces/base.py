@@ -46,10 +46,12 @@ class Approximating(Protocol):
 
 @runtime_checkable
 class Rubbing(Protocol):
-    """A force of contacts, which couple bodies that touch."""
+    """A force of contacts, which couple bodies that touch; ``normal`` if it acts across the surfaces, not along."""
 
-    def on_contacts(self, x: Array, v: Array) -> tuple[Any, Array]:
-        """Contacts and the force (c, 3) [N] on the first side of each."""
+    normal: bool
+
+    def pushes(self, x: Array, v: Array) -> Any:
+        """The forces of every contact on its vertices, as `ContactForces`."""
         ...
 
     def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:

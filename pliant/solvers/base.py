@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_count
 from pliant.state import SolveReport
+
+Project = Literal["always", "on_demand"]  # when element blocks are made positive semidefinite
 
 
 @runtime_checkable

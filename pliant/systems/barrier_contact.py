@@ -108,7 +108,7 @@ class BarrierModel:
             remedy = f"leave a gap, {self.dhat:.3g} m is enough"
         return SceneError(what, where="scene.bodies", remedy=remedy)
 
-    def at(self, start: State, t: float) -> Terms:
+    def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Stiffness and friction from the start of the stage, obstacles at its end."""
         passages, before = self.setting.passages(start.t, t), self.setting.passages(start.t, start.t)
         kappa = self._stiffness(start.q, before)
@@ -117,9 +117,8 @@ class BarrierModel:
         if self.choice.mu:
             loads = [energy.loads(start.q) for energy in self._energies(before, kappa)]
             frozen = joined([c for c, _ in loads]), np.concatenate([f for _, f in loads])
-            forces.append(
-                Friction(lambda x: frozen, self._mu, SmoothStick(self.choice.creep), self.setting.n, lagged=True)
-            )
+            law = SmoothStick(self.choice.creep)
+            forces.append(Friction(lambda x: frozen, self._mu, law, self.setting.n, lagged=start.q, c=c))
         return Terms(tuple(energies), tuple(forces))
 
     def _stiffness(self, q: Array, passages: list[Passage]) -> float:

@@ -104,11 +104,11 @@ class System(Protocol):
 class Contacting(Protocol):
     """A system that must look for contacts at the start of every stage.
 
-    ``at(state, t)`` is the system with the contacts found there; its ``begin(q, guess)`` returns the guess, held back
-    where the way from q would cross something.
+    ``at(state, t, c)`` is the system with the contacts found there, for a stage of velocities (q - base)/c (0: for a
+    moment); its ``begin(q, guess)`` returns the guess, held back where the way from q would cross something.
     """
 
-    def at(self, state: State, t: float) -> Any: ...
+    def at(self, state: State, t: float, c: float = 0.0) -> Any: ...
 
     def begin(self, q: Array, guess: Array) -> Array: ...
 

@@ -8,7 +8,6 @@ coordinates through J^T. So it is equal and opposite in the only place where it 
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,8 +16,8 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
-from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, hessians_of
-from pliant.pattern import added, side_by_side
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, tangent_of
+from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import (
@@ -122,10 +121,10 @@ class Coupled:
         x, J = self.touchable.lift(state.q), self.touchable.jacobian(state.q)
         return State(x, J @ state.v, state.t)
 
-    def at(self, start: State, t: float) -> "Coupled":
+    def at(self, start: State, t: float, c: float = 0.0) -> "Coupled":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         parts = self.each(
-            lambda p, q, v: p.at(State(q, v, start.t), t) if isinstance(p, Contacting) else p, start.q, start.v
+            lambda p, q, v: p.at(State(q, v, start.t), t, c) if isinstance(p, Contacting) else p, start.q, start.v
         )
         same = all(a is b for a, b in zip(parts, self.parts, strict=True))
         if self.contact is None and same:
@@ -133,7 +132,7 @@ class Coupled:
         fixed = copy(self)
         fixed.parts = tuple(parts)
         if self.contact is not None:
-            terms = self.contact.at(self._touched(start), t)
+            terms = self.contact.at(self._touched(start), t, c)
             fixed.contact = None
             fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
             fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
@@ -207,9 +206,8 @@ class Coupled:
             part.tangent(q[s], v[s], t, weights, psd=psd, a=None if a is None else a[s])
             for part, s in zip(self.parts, self.slices, strict=True)
         ]
-        hessians = hessians_of(self.energy_terms, q, psd=psd) if weights[2] else []
-        damping = [f.damping(q, v, t) for f in self.force_terms] if weights[1] else []
-        return self._with_terms(blocks, hessians, damping, (q, v, t), weights)
+        terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd)
+        return added(side_by_side(blocks), terms)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
         """The tangent without the blocks that couple the two sides of contacts. [QLB2021, sec. 3.3]"""
@@ -220,29 +218,13 @@ class Coupled:
             tangent = part.persistent_tangent if isinstance(part, Persistent) else part.tangent
             return tangent(x, u, t, weights, psd=psd)
 
-        hessians = [e.persistent_hessian(q, psd=psd) for e in self.energy_terms] if weights[2] else []
-        damping = [f.persistent_damping(q, v, t) for f in self.force_terms] if weights[1] else []
-        return self._with_terms(self.each(own, q, v), hessians, damping, (q, v, t), weights)
-
-    def _with_terms(
-        self, blocks: list[Any], hessians: list[Any], damping: list[Any], at: tuple[Any, ...], weights: Weights
-    ) -> sp.csr_matrix:
-        """diag(blocks) and what acts between the parts."""
-        _, w_damping, w_stiffness = weights
-        A = side_by_side(blocks)
-        for H in hessians:
-            A = added(A, w_stiffness * H)
-        for D in damping:
-            A = added(A, -w_damping * D)
-        if w_stiffness:
-            for force in self.force_terms:
-                A = added(A, -w_stiffness * force.stiffness(*at))
-        return A
+        terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, persistent=True)
+        return added(side_by_side(self.each(own, q, v)), terms)
 
     # ------------------------------------------------------------------------------------------------ boundary
 
     def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        return A if len(self.free) == A.shape[0] else sp.csr_matrix(A[self.free][:, self.free])
+        return A if len(self.free) == A.shape[0] else taken(A, self.free, self.free)
 
     def prescribe(self, q: Array, t: float) -> Array:
         return self._joined(self.each(lambda p, x: p.prescribe(x, t), q))
@@ -310,7 +292,7 @@ class Coupled:
             at = self._touched(state)
             touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
             if self._rows is not None:
-                touches = replace(touches, contacts=replace(touches.contacts, nodes=self._rows[touches.contacts.nodes]))
+                touches = touches.renumbered(self._rows, len(self.points.lift(state.q)) // 3)
         between: Any = {"ties": ties, "touches": touches, "shown": self.shown, "rebuild": lambda _: self}
         coupled = CoupledStep(prepared, states, h, **between, place=self._placed)
         placed = self.at(state, state.t + h)

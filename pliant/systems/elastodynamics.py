@@ -97,11 +97,11 @@ class Elastodynamics:
                 break
         return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
 
-    def at(self, start: State, t: float) -> "Elastodynamics":
+    def at(self, start: State, t: float, c: float = 0.0) -> "Elastodynamics":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         if self.contact is None:
             return self
-        terms = self.contact.at(start, t)
+        terms = self.contact.at(start, t, c)
         fixed = copy(self)  # shares patterns and slots; only the terms differ
         fixed.contact = None
         fixed.energy_terms = self._energies + terms.energies

@@ -68,7 +68,7 @@ class ProjectedModel:
         x, resolve = q.reshape(-1, 3), self.choice.resolve_initial
         return admissible(self.setting, x, gap=-self._closed, resolve=resolve, fixed=fixed // 3).ravel()
 
-    def at(self, start: State, t: float) -> Terms:
+    def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         return Terms((), ())
 
     def projected(self, before: State, after: State, free: IntArray) -> State:

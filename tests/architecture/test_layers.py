@@ -20,6 +20,7 @@ LAYERS = [
     {"bodies", "articulated", "cloth", "xpbd"},
     {"scene", "events", "loads", "attachments", "fitting", "choices"},
     {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
+    {"adjoint"},
     {"scenes"},
     {"plots", "export", "view", "bench", "sweep", "testing"},
     {"cli"},

@@ -68,7 +68,8 @@ def test_the_jacobian_of_a_coupled_stage_is_its_derivative(mu):
     assert any(np.abs(e.gradient(q)[-6:]).max() > 0 for e in stage.system.energy_terms)  # the die is pushed
     exact = stage.jacobian(q, psd=False).toarray()
     found = differences(stage.residual, q)
-    assert np.abs(exact - found).max() < 2e-5 * np.abs(exact).max()
+    turning = 3e-4 if mu else 2e-5  # friction leaves out how the directions of slip turn with x
+    assert np.abs(exact - found).max() < turning * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("tied", [False, True])

@@ -5,8 +5,11 @@ import pytest
 import scipy.sparse as sp
 from lattice import lattice
 
-from pliant.linear import LU
+from pliant.errors import NotPositiveDefinite
+from pliant.linear import LU, Cholesky
 from pliant.linear.bordered import Bordered, BorderedFactor
+from pliant.linear.inverse import Inverse
+from pliant.linear.lowrank import corrected
 from pliant.linear.lu import SparseLU
 
 
@@ -82,3 +85,38 @@ def test_redundant_closures_do_no_harm():
     x = Bordered(n + np.arange(4)).factor(A).solve(np.concatenate([b, e, e]))
     y = LU().factor(once).solve(np.concatenate([b, e]))
     assert np.allclose(x[:n], y[:n], atol=1e-8 * np.abs(y).max())
+
+
+def test_definite_matrices_are_cholesky_everywhere():
+    """Symmetric and definite, with and without a low-rank correction; what is not definite in the border is refused."""
+    S, rng = lattice((8, 5, 4)), np.random.default_rng(0)
+    n, k = S.shape[0], 6
+    C = sp.csr_matrix(rng.normal(size=(n, k)) * (rng.random((n, k)) < 0.03))
+    A = sp.csr_matrix(sp.bmat([[S, C], [C.T, 1e3 * sp.identity(k) + np.ones((k, k))]]))
+    b, border = rng.normal(size=(n + k, 2)), n + np.arange(k)
+    factor = Bordered(border, definite=True).factor(A)
+    assert isinstance(factor, BorderedFactor)
+    assert np.allclose(A @ factor.solve(b), b, atol=1e-9)
+    W, c = rng.normal(size=(n + k, 3)), np.array([1.0, 2.0, 0.5])
+    lifted = corrected(A, W, c)
+    assert np.allclose(lifted @ Bordered(border, definite=True).factor(lifted).solve(b), b, atol=1e-8)
+    A[n, n] = -1e3
+    with pytest.raises(NotPositiveDefinite):
+        Bordered(border, definite=True).factor(A)
+
+
+@pytest.mark.parametrize("backend", ["supernodal", "superlu"])
+@pytest.mark.parametrize("coupled", [True, False])
+def test_rows_act_on_each_other_as_the_inverse_says(backend, coupled):
+    """B A^-1 B^T by halves of factors, and by solves where an engine has none."""
+    S, rng = lattice((8, 5, 4)), np.random.default_rng(0)
+    n, k = S.shape[0], 6
+    C = sp.csr_matrix(rng.normal(size=(n, k)) * (rng.random((n, k)) < (0.03 if coupled else 0.0)))
+    A = sp.csr_matrix(sp.bmat([[S, C], [C.T, 1e3 * sp.identity(k) + np.ones((k, k))]]))
+    B = sp.csr_matrix(sp.random(20, n + k, density=0.02, random_state=1) + sp.eye(20, n + k, k=n - 10))
+    expected = B @ np.linalg.solve(A.toarray(), B.T.toarray())
+    linear = Cholesky(backend)
+    for solver in (Bordered(n + np.arange(k), linear, definite=True), linear):
+        W = Inverse(A, solver).gram(B)
+        assert np.array_equal(W, W.T)
+        assert np.allclose(W, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
