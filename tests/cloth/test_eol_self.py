@@ -14,7 +14,9 @@ from pliant.cloth.remesh import FeatureTable, Remesher, remesh
 from pliant.cloth.sheet import rectangle, sheet
 from pliant.cloth.system import EolCloth
 from pliant.contact.intersect import intersections
+from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
+from pliant.record.channels import frame_of, known_channels
 from pliant.scene import Scene
 from pliant.scenes import eol
 from pliant.systems.row_contact import RowContact
@@ -107,3 +109,22 @@ def test_cloth_stays_out_of_random_hulls(seed: int) -> None:
         books.look(moment)
         assert depth(moment.sheet, moment.cloth.around.at(moment.state.t)) < 7e-3
     assert books.created <= 1e-3 * books.kinetic
+
+
+def test_variants_go_by_name() -> None:
+    assert eol.edge(variant="regular", cells=3).name == eol.edge(eol.REGULAR, cells=3).name == "EDGE (regular)"
+    assert eol.swing("naive conformal", cells=3, duration=0.01).bodies[0].eulerian.remesher is None
+    with pytest.raises(SceneError, match=r"edge\.variant.*'round'.*regular, irregular"):
+        eol.edge(variant="round")
+
+
+def test_frames_tell_where_vertices_are_in_the_material() -> None:
+    """Of cloth that slides over an edge the crease moves through the material, and the recording says where."""
+    creases = []
+    for moment in march(replace(eol.strand(h=4e-3), duration=0.1)):
+        frame = frame_of(moment.cloth, moment.state, moment.cloth.cells(), ["material", "eulerian"])
+        assert np.array_equal(frame.point_values["material"][:, :2], moment.sheet.X)
+        on = frame.point_values["eulerian"].ravel() > 0.5
+        creases.append(frame.point_values["material"][on, 1].mean())
+    assert "material" in known_channels(moment.cloth, moment.state)
+    assert 0.25 < creases[0] < creases[-1] < 0.27 and np.all(np.diff(creases) > 0)
