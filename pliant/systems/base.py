@@ -265,6 +265,10 @@ class Eulerian(Protocol):
         """The point of the material (2,) that is at a vertex now."""
         ...
 
+    def material_points(self, q: Array) -> Array:
+        """The points of the material (n, 2) [m] that are at all vertices now."""
+        ...
+
 
 @runtime_checkable
 class Jointed(Protocol):
