@@ -137,8 +137,12 @@ class Rigid:
         if not float(self.density) > 0.0:
             what = f"density is {self.density}"
             raise SceneError(what, where=f"{self.name}.density", remedy="it must be positive [kg/m^3]")
-        object.__setattr__(self, "velocity", components(self.velocity, "m/s", f"{self.name}.velocity"))
-        object.__setattr__(self, "spin", components(self.spin, "rad/s", f"{self.name}.spin"))
+        for name, unit in (("velocity", "m/s"), ("spin", "rad/s")):
+            given = components(getattr(self, name), unit, f"{self.name}.{name}")
+            if len(given) != 3 or not np.isfinite(given).all():
+                remedy = f"give three finite components [{unit}]"
+                raise SceneError(f"{name} is {given}", where=f"{self.name}.{name}", remedy=remedy)
+            object.__setattr__(self, name, given)
         self.body()
 
     def body(self) -> Body:
@@ -148,6 +152,10 @@ class Rigid:
         if len(open_edges):
             what, remedy = f"the surface is open at {len(open_edges)} edges", "close it; pliant doctor shows where"
             raise MeshError(what, where=f"{self.name}.mesh", remedy=remedy)
+        turned = _turned(F)
+        if turned is not None:
+            what = f"triangle {turned} of the surface is turned the other way than its neighbours"
+            raise MeshError(what, where=f"{self.name}.mesh", remedy="orient all triangles outwards")
         try:
             found = mesh_body(self.mesh.X, F, float(self.density))
         except MeshError as error:
@@ -174,6 +182,13 @@ class Rigid:
         ]
         solids = [(k, replace(hull, name=bodies[k].name)) for k, hull in solids_of(part)]
         return [Made(part, State(part.rest, np.concatenate(rates)), shapes, places, solids)]
+
+
+def _turned(F: IntArray) -> int | None:
+    """A triangle that runs along one of its edges as a neighbour does; None if all are turned alike."""
+    edges = np.stack([F, np.roll(F, -1, axis=1)], axis=-1).reshape(-1, 2)
+    _, first, count = np.unique(edges, axis=0, return_index=True, return_counts=True)
+    return int(first[count > 1].min()) // 3 if (count > 1).any() else None
 
 
 def in_space(gravity: Sequence[float]) -> tuple[float, float, float]:
