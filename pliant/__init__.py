@@ -27,6 +27,7 @@ _HOMES = {
     "pliant.simulate": ("simulate", "TimeStep", "StepFailed"),
     "pliant.record": ("record", "resume", "load", "Run", "Output", "Interrupted"),
     "pliant.systems.penalty_contact": ("PenaltyContact",),
+    "pliant.systems.projected_contact": ("ProjectedContact",),
     "pliant.systems.row_contact": ("RowContact",),
     "pliant.systems.barrier_contact": ("BarrierContact",),
     "pliant.systems.condensed": ("Condensation",),
@@ -39,6 +40,7 @@ _HOMES = {
     "pliant.checkpoint": ("Checkpoint",),
     "pliant.bundle": ("replay",),
     "pliant.advise": ("advise",),
+    "pliant.adjoint": ("gradient",),
     "pliant.scene_file": ("load_scene", "register"),
     "pliant.state": ("State",),
     "pliant.units": ("quantity",),
@@ -49,11 +51,12 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _CHOICES = ("pliant.integrators", "pliant.solvers", "pliant.materials", "pliant.errors")  # all their public names
 _FOLDERS = (
     *("mesh", "scenes", "materials", "integrators", "solvers", "linear", "contact", "articulated", "cloth", "coarsen"),
-    *("export", "plots", "view", "bench"),
+    *("adjoint", "export", "plots", "view", "bench"),
 )
 
 if TYPE_CHECKING:
     from pliant import mesh, scenes
+    from pliant.adjoint import gradient
     from pliant.advise import advise
     from pliant.articulated.body import Articulated, Rigid, from_urdf
     from pliant.attachments import Attachment
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
     from pliant.systems.condensed import Condensation
     from pliant.systems.eigenfit import EigenFit
     from pliant.systems.penalty_contact import PenaltyContact
+    from pliant.systems.projected_contact import ProjectedContact
     from pliant.systems.row_contact import RowContact
     from pliant.units import quantity
 

@@ -6,7 +6,8 @@ from pliant.cloth.body import Cloth
 from pliant.dg import DiscontinuousSolid
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.projected_contact import ProjectedContact
 from pliant.systems.row_contact import RowContact
 
 BODIES = (Solid, Membrane, SpringNet, Cloth, DiscontinuousSolid, Articulated, Rigid)
-CONTACTS = (PenaltyContact, BarrierContact, RowContact)
+CONTACTS = (PenaltyContact, BarrierContact, RowContact, ProjectedContact)

@@ -89,14 +89,16 @@ def side_by_side(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
     return sp.csr_matrix((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape)
 
 
-def added(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
-    """A + B over the union of their patterns (sorted indices); sums that happen to be zero stay in it."""
-    indptr, indices, data = _added(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data)
+def added(A: sp.csr_matrix, B: sp.csr_matrix, weight: float = 1.0) -> sp.csr_matrix:
+    """A + weight B over the union of their patterns (sorted indices); sums that happen to be zero stay in it."""
+    if B.nnz == 0:
+        return A
+    indptr, indices, data = _added(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, weight)
     return Pattern(indptr, indices).matrix(data)
 
 
 @njit(cache=True)
-def _added(pa, ia, a, pb, ib, b):  # type: ignore[no-untyped-def]
+def _added(pa, ia, a, pb, ib, b, weight):  # type: ignore[no-untyped-def]
     n = len(pa) - 1
     indptr = np.zeros(n + 1, np.int32)
     indices = np.empty(len(ia) + len(ib), np.int32)
@@ -108,10 +110,86 @@ def _added(pa, ia, a, pb, ib, b):  # type: ignore[no-untyped-def]
             left = q >= pb[i + 1] or (p < pa[i + 1] and ia[p] <= ib[q])
             right = p >= pa[i + 1] or (q < pb[i + 1] and ib[q] <= ia[p])
             indices[k] = ia[p] if left else ib[q]
-            data[k] = (a[p] if left else 0.0) + (b[q] if right else 0.0)
+            data[k] = (a[p] if left else 0.0) + (weight * b[q] if right else 0.0)
             p, q, k = p + left, q + right, k + 1
         indptr[i + 1] = k
     return indptr, indices[:k].copy(), data[:k].copy()
+
+
+def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
+    """J^T A J with sorted indices, for a square A with few entries."""
+    n = J.shape[1]
+    if A.nnz == 0:
+        return sp.csr_matrix((n, n))
+    data, indices, indptr = _pulled_back(J.indptr, J.indices, J.data, A.indptr, A.indices, A.data, n)
+    return Pattern(indptr, indices).matrix(data)
+
+
+@njit(cache=True)
+def _pulled_back(pj, ij, vj, pa, ia, va, n):  # type: ignore[no-untyped-def]
+    """CSR arrays of J^T A J. Rows of J that A has no entries for are never looked at."""
+    m = len(pj) - 1
+    first = np.zeros(n + 1, np.int64)  # J^T over the rows that A has
+    for i in range(m):
+        if pa[i + 1] > pa[i]:
+            for e in range(pj[i], pj[i + 1]):
+                first[ij[e] + 1] += 1
+    first = np.cumsum(first)
+    rows, values, fill = np.empty(first[n], np.int64), np.empty(first[n]), first[:-1].copy()
+    for i in range(m):
+        if pa[i + 1] > pa[i]:
+            for e in range(pj[i], pj[i + 1]):
+                rows[fill[ij[e]]], values[fill[ij[e]]] = i, vj[e]
+                fill[ij[e]] += 1
+    indptr = np.zeros(n + 1, np.int32)
+    indices, data = np.empty(1024, np.int32), np.empty(1024)
+    total, mark, found, count = np.zeros(n), np.full(n, -1), np.empty(n, np.int64), 0
+    for a in range(n):
+        size = 0
+        for e in range(first[a], first[a + 1]):
+            for h in range(pa[rows[e]], pa[rows[e] + 1]):
+                weight = values[e] * va[h]
+                for f in range(pj[ia[h]], pj[ia[h] + 1]):
+                    b = ij[f]
+                    if mark[b] != a:
+                        mark[b], total[b], found[size] = a, 0.0, b
+                        size += 1
+                    total[b] += weight * vj[f]
+        if count + size > len(data):
+            more = 2 * (count + size) - len(data)
+            indices, data = np.append(indices, np.empty(more, np.int32)), np.append(data, np.empty(more))
+        for b in np.sort(found[:size]):
+            indices[count], data[count] = b, total[b]
+            count += 1
+        indptr[a + 1] = count
+    return data[:count].copy(), indices[:count].copy(), indptr
+
+
+def taken(A: sp.csr_matrix, rows: IntArray | None, columns: IntArray) -> sp.csr_matrix:
+    """A[rows][:, columns] for ascending numbers of columns, in one pass; all rows for None. Stored zeros stay."""
+    chosen = np.arange(A.shape[0]) if rows is None else rows
+    number = np.full(A.shape[1], -1, dtype=np.int32)
+    number[columns] = np.arange(len(columns))
+    data, indices, indptr = _taken(A.indptr, A.indices, A.data, chosen, number)
+    return sp.csr_matrix((data, indices, indptr), shape=(len(chosen), len(columns)))
+
+
+@njit(cache=True)
+def _taken(indptr, indices, data, rows, number):  # type: ignore[no-untyped-def]
+    size = 0
+    for r in range(len(rows)):
+        size += indptr[rows[r] + 1] - indptr[rows[r]]
+    new_indptr = np.zeros(len(rows) + 1, np.int32)
+    new_indices, new_data = np.empty(size, np.int32), np.empty(size, data.dtype)
+    k = 0
+    for r in range(len(rows)):
+        for p in range(indptr[rows[r]], indptr[rows[r] + 1]):
+            j = number[indices[p]]
+            if j >= 0:
+                new_indices[k], new_data[k] = j, data[p]
+                k += 1
+        new_indptr[r + 1] = k
+    return new_data[:k].copy(), new_indices[:k].copy(), new_indptr
 
 
 def union(matrices: list[sp.csr_matrix], size: int) -> Pattern:

@@ -22,7 +22,7 @@ from pliant.errors import SceneError, require_part
 from pliant.events import Event
 from pliant.fitting import fitted, ratios
 from pliant.forces.base import Force
-from pliant.integrators import BDF2, INTEGRATORS, REDUCED, LinearlyImplicit
+from pliant.integrators import BDF2, INTEGRATORS, REDUCED, AdaptiveConJac, ConJac, LinearlyImplicit, Quasistatic
 from pliant.integrators.base import Extrapolating, Integrator, Staged, require_fit
 from pliant.loads import Load
 from pliant.maps.pins import Pin
@@ -35,10 +35,12 @@ from pliant.systems.contact import ContactChoice, ContactModel
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.projected_contact import ProjectedContact
 from pliant.systems.row_contact import RowContact
 from pliant.systems.shown import Shown
 from pliant.units import components
 
+UNPROJECTED = (BDF2, Quasistatic, ConJac, AdaptiveConJac)  # these have a history, no velocities, or fewer unknowns
 CHOICES = (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS)
 
 
@@ -115,6 +117,8 @@ class Scene:
         if isinstance(self.contact, RowContact) and not isinstance(self.integrator, LinearlyImplicit):
             what = f"{type(self.integrator).__name__} does not see the rows of RowContact"
             raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
+        if isinstance(self.contact, ProjectedContact):
+            self._require_projectable()
         reduced = [b.name for b in self.bodies if isinstance(b, Solid) and b.reduction is not None]
         if reduced and not isinstance(self.integrator, LinearlyImplicit):
             what = f"{type(self.integrator).__name__} does not know the reduction of {reduced[0]!r}"
@@ -125,6 +129,19 @@ class Scene:
         object.__setattr__(self, "events", tuple(sorted(self.events, key=lambda event: event.time)))
         for event in self.events:
             event.check(self)
+
+    def _require_projectable(self) -> None:
+        """Refuse what a correction after the step would not reach, or would be undone by."""
+        if self._kinds() != [Elastodynamics]:
+            remedy = "use PenaltyContact for coupled bodies"
+            raise SceneError(
+                "ProjectedContact moves vertices of soft bodies only", where="scene.contact", remedy=remedy
+            )
+        if isinstance(self.integrator, UNPROJECTED):
+            what = f"{type(self.integrator).__name__} does not follow the corrections of ProjectedContact"
+            raise SceneError(
+                what, where="scene.integrator", remedy="use a one-step method of motion, or PenaltyContact"
+            )
 
     def _kinds(self) -> list[type]:
         """The classes of systems that an integrator of this scene meets."""

@@ -12,18 +12,30 @@ Where the system has closures (loops, motors, ties) their rows are met exactly a
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.abilities import able
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
-from pliant.systems.base import Closures, Constrained, Contacting, Dissipating, Persistent, Rooting, Steep, System
+from pliant.systems.base import (
+    Closures,
+    Constrained,
+    Contacting,
+    Dissipating,
+    PartlySymmetric,
+    Persistent,
+    Rooting,
+    Steep,
+    Summing,
+    System,
+)
 
 G_EARTH = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
 
@@ -50,7 +62,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         if able(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
-            touched = self.system.at(self.start, self.t)
+            touched = self.system.at(self.start, self.t, self.c)
             object.__setattr__(self, "system", touched)
             object.__setattr__(self, "frame", touched.begin(self.start.q, self.frame))
         weights = self.system.weights(self.start.q)[self.system.free]
@@ -62,6 +74,30 @@ class Stage:
     def symmetric(self) -> bool:
         """Whether the exact Jacobian is: not where parts move on joints."""
         return self.system.symmetric
+
+    @property
+    def border(self) -> IntArray:
+        """The unknowns of parts that move on joints."""
+        system = self.system
+        if isinstance(system, PartlySymmetric):
+            return system.border
+        return np.arange(0 if system.symmetric else len(system.free))
+
+    @property
+    def inertial(self) -> bool:
+        return self.inertia > 0.0
+
+    @property
+    def mass(self) -> float:
+        return float(self.weights.sum())
+
+    @cached_property
+    def pull(self) -> float:
+        """|c^2 sum_k |f_k|| where the stage sets out: forces that balance each other count all the same."""
+        system, (q, v, t) = self.system, (self.start.q, self.start.v, self.start.t)
+        v = v if self.inertia else np.zeros_like(v)
+        sizes = system.force_sizes(q, v, t) if isinstance(system, Summing) else system.force(q, v, t)
+        return self.c**2 * self.norm(sizes[system.free])
 
     def embed(self, z: Array) -> Array:
         """All coordinates, from the free ones."""
@@ -191,8 +227,26 @@ class ClosedStage:
         return self.free.c
 
     @property
+    def inertial(self) -> bool:
+        return self.free.inertial
+
+    @property
+    def mass(self) -> float:
+        return self.free.mass
+
+    @property
+    def pull(self) -> float:
+        return self.free.pull
+
+    @property
     def dt(self) -> float:
         return self.free.dt
+
+    @property
+    def border(self) -> IntArray:
+        """Joints, and the multipliers behind all coordinates."""
+        n = len(self.free.system.free)
+        return np.concatenate([self.free.border, n + np.arange(len(self.closures.gap))])
 
     def joined(self, z: Array) -> Array:
         """z of this stage with no constraint forces."""

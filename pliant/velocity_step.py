@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.linear.base import LinearSolver
+from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.inverse import Inverse, Matrix, Solvable, dense_inverse
 from pliant.linear.kkt import Point
@@ -32,6 +33,7 @@ from pliant.linear.staggered import Slip, Staggered
 from pliant.state import Counts, SolveReport, State
 
 Rows = tuple[Matrix, Array]
+SOLVED = 1e-6  # |A u - b| / |b| of a step without constraints that is certified
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Block:
 
     A part with many contacts may ask for a quadratic programme solver, ``qp``, and expect ``impulses (m,)`` [N s] of
     its inequality rows to start it with; ``pushed (m,)`` are the points these rows push at, for messages. ``seconds``
-    are what it took to prepare, by phase.
+    are what it took to prepare, by phase. ``border (k,)`` are the unknowns of dense blocks within a sparse A.
     """
 
     A: Matrix
@@ -132,6 +134,7 @@ class Block:
     pushed: IntArray | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     rubbing: Live | None = None
+    border: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +209,8 @@ def solve_block(
     rubs = slip is not None and len(slip) > 0
     if block.impulses is not None and len(block.impulses) and not rubs:
         memory = (np.zeros(len(block.b)), np.zeros(0 if equality is None else len(equality[1])), block.impulses)
+    if block.border is not None and len(block.border):
+        linear = Bordered(block.border, linear or Cholesky(), definite=True)
     found = velocity_step(
         block.A,
         block.b,
@@ -300,16 +305,16 @@ def _by_impulses(
     friction: Staggered,
     memory: Any,
 ) -> VelocitySolution:
-    """Impulses from the inverse of A on the rows, with friction where they slip; ``memory`` is (analysis, shares)."""
+    """Impulses from the inverse of A on the rows, with friction where they slip; ``memory`` is (analysis, start)."""
     start = perf_counter()
     equality, inequality, slip = rows
     n = len(b)
     (E, e), (C, d) = (r if r is not None else (np.zeros((0, n)), np.zeros(0)) for r in (equality, inequality))
-    analysis, share = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
+    analysis, last = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
     inverse = Inverse(A, linear, analysis)
     lower = np.concatenate([np.full(len(e), -np.inf), np.zeros(len(d))])
     G = sp.vstack([sp.csr_matrix(E), sp.csr_matrix(C)])
-    found = friction.solve(inverse.columns, b, (G, np.concatenate([e, d]), lower), slip, share)
+    found = friction.solve(inverse, b, (G, np.concatenate([e, d]), lower), slip, last)
     good = found.converged and inverse.converged
     message = "" if good else f"impulses still change by {found.residual:.3g} after {found.iterations} turns"
     report = SolveReport(
@@ -322,7 +327,7 @@ def _by_impulses(
         message=message,
     )
     y, z = found.y[: len(e)], found.y[len(e) :]
-    return VelocitySolution(found.u, y, z, report, (inverse.memory, found.share), found.z)
+    return VelocitySolution(found.u, y, z, report, (inverse.memory, found.last), found.z)
 
 
 def _empty(rows: Rows | None) -> bool:
@@ -333,22 +338,30 @@ def _unconstrained(A: Matrix, b: Array, linear: LinearSolver, memory: Any, guess
     none = np.zeros(0)
     if isinstance(A, Solvable):
         s = A.solve(b, np.zeros_like(b) if guess is None else guess)
-        report = SolveReport(s.converged, max(s.counts.inner, 1), s.residual, np.inf, s.counts)
+        solved = s.residual <= SOLVED
+        report = SolveReport(s.converged, max(s.counts.inner, 1), s.residual, SOLVED, s.counts, certified=solved)
         return VelocitySolution(s.x, none, none, report)
     start = perf_counter()
     if not sp.issparse(A):
         u = dense_inverse(A)(b)
         seconds = {"solve": perf_counter() - start}
-        return VelocitySolution(u, none, none, _linear_report(A @ u - b, b, Counts(0, 0, 0, 1, 1), seconds))
+        return VelocitySolution(u, none, none, _linear_report(A, u, b, Counts(0, 0, 0, 1, 1), seconds))
     factor = linear.factor(A if isinstance(A, sp.csr_matrix) else sp.csr_matrix(A), memory)
     middle = perf_counter()
     u = factor.solve(b)
     seconds = {"factor": middle - start, "solve": perf_counter() - middle}
     counts = Counts(0, 0, int(factor.analysed), 1, 1, factor.inner)
-    return VelocitySolution(u, none, none, _linear_report(A @ u - b, b, counts, seconds), factor.memory)
+    return VelocitySolution(u, none, none, _linear_report(A, u, b, counts, seconds), factor.memory)
 
 
-def _linear_report(residual: Array, b: Array, counts: Counts, seconds: dict[str, float]) -> SolveReport:
-    relative = float(np.linalg.norm(residual) / max(float(np.linalg.norm(b)), 1e-300))
-    finite = bool(np.isfinite(relative))
-    return SolveReport(finite, 1, relative, float("nan"), counts, seconds, message="" if finite else "not finite")
+def _linear_report(A: Matrix, u: Array, b: Array, counts: Counts, seconds: dict[str, float]) -> SolveReport:
+    """|A u - b| / |b|: certified below `SOLVED`, or where it is nothing but the round-off of the sums in A u."""
+    size, missed = max(float(np.linalg.norm(b)), 1e-300), float(np.linalg.norm(A @ u - b))
+    finite = bool(np.isfinite(missed / size))
+    solved = bool(missed <= SOLVED * size)
+    if finite and not solved:
+        solved = bool(missed <= 2.0 * np.finfo(np.float64).eps * float(np.linalg.norm(abs(A) @ abs(u))))
+    message = "" if finite else "not finite"
+    if finite and not solved:
+        message = f"the linear system is solved to {missed / size:.2g} only"
+    return SolveReport(finite, 1, missed / size, SOLVED, counts, seconds, message=message, certified=solved)

@@ -52,6 +52,14 @@ class Islands:
         """How many products a matrix takes."""
         return int(self._sizes.max(initial=0))
 
+    def square(self) -> tuple[IntArray, IntArray, IntArray]:
+        """indptr and indices of the square `matrix`, and the place (nr,) of every coordinate in its rows."""
+        return self._square[0], self._square[1], self._colour
+
+    def rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """indptr and indices of the `matrix` with rows in the islands ``rows (m,)``."""
+        return self._pattern(rows)[:2]
+
     def matrix(self, apply: Callable[[Array], Array], rows: IntArray | None = None) -> sp.csr_matrix:
         """The matrix (m, nr) of a linear ``apply`` that stays within islands; ``rows (m,)`` are those of its results.
 

@@ -1,18 +1,24 @@
 """The points of all links that are seen and touched, and how they follow the links."""
 
-import numpy as np
+from functools import cached_property
 
-from pliant.arrays import Array
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.articulated import _point_kernels as kernels
+from pliant.articulated.islands import Islands
 from pliant.articulated.tree import Kinematics, Tree
 
 
 class Points:
     """Surface points ``x (p, 3)`` in the frames of their links ``link (p,)``; the origin where a body has none."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, trees: Islands) -> None:
         points = [link.body.points if len(link.body.points) else np.zeros((1, 3)) for link in tree.links]
         self.x = np.concatenate(points)
         self.link = np.repeat(np.arange(len(points)), [len(x) for x in points])
+        self._trees = trees
         first = np.searchsorted(self.link, np.arange(len(points)))
         self.faces = np.concatenate([link.body.faces + k for link, k in zip(tree.links, first, strict=True)])
 
@@ -21,15 +27,31 @@ class Points:
         frames = kin.frames[self.link]
         return np.einsum("pij,pj->pi", frames[:, :3, :3], self.x) + frames[:, :3, 3]
 
-    def velocities(self, kin: Kinematics, twists: Array) -> Array:
-        """R (v + w x x) (3 p,) for twists (n, 6) of the links."""
-        twist = twists[self.link]
-        v = twist[:, 3:] + np.cross(twist[:, :3], self.x)
-        return np.einsum("pij,pj->pi", kin.frames[self.link, :3, :3], v).ravel()
+    @cached_property
+    def _rows(self) -> tuple[IntArray, IntArray]:
+        """indptr and indices of J: every point has the coordinates of its tree."""
+        return self._trees.rows(np.repeat(self._trees.links[self.link], 3))
 
-    def wrenches(self, kin: Kinematics, g: Array) -> Array:
-        """The transpose: (x x R^T g, R^T g), summed over the points of every link, (n, 6)."""
-        f = np.einsum("pji,pj->pi", kin.frames[self.link, :3, :3], g.reshape(-1, 3))
-        out = np.zeros((len(kin.tree), 6), dtype=f.dtype)
-        np.add.at(out, self.link, np.concatenate([np.cross(self.x, f), f], axis=1))
-        return out
+    def jacobian(self, kin: Kinematics) -> sp.csr_matrix:
+        """J (3 p, nr): velocities of the points over the joint rates."""
+        tree, (c, columns), (indptr, indices) = kin.tree, _world(kin), self._rows
+        x = self.positions(kin) - c
+        data = kernels.jacobian(tree.parent, tree.ptr, columns, x, self.link, indptr, self._trees.square()[2])
+        return sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, tree.dof))
+
+    def curvature(self, kin: Kinematics, g: Array) -> sp.csr_matrix:
+        """d(J^T g)/dq (nr, nr) for fixed forces g (3 p,) on the points, in closed form."""
+        tree, (c, columns), (indptr, indices, rank) = kin.tree, _world(kin), self._trees.square()
+        F, N = kernels.moments(tree.parent, self.positions(kin) - c, g.reshape(-1, 3), self.link)
+        data = kernels.curvature(tree.parent, tree.ptr, columns, F, N, indptr, rank)
+        for links, coordinates, slopes in tree.subspace_slopes(kin.q):
+            owner = np.broadcast_to(links[:, None], slopes.shape[:-1]).ravel()
+            own = kernels.world_columns(kin.joint_frames, owner, slopes.reshape(-1, 6), c).reshape(slopes.shape)
+            kernels.add_own(data, coordinates, links, own, F, N, indptr, rank)
+        return sp.csr_matrix((data, indices, indptr), shape=(tree.dof, tree.dof))
+
+
+def _world(kin: Kinematics) -> tuple[Array, Array]:
+    """A point c (3,) amid the links, and how every coordinate moves things there: (w, v) (nr, 6)."""
+    c = kin.frames[:, :3, 3].mean(axis=0)
+    return c, kernels.world_columns(kin.frames, kin.tree.link, kin.B, c)

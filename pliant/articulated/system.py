@@ -86,10 +86,11 @@ class ArticulatedSystem:
         self.dry = tuple(d.bind(self.tree) for d in dry_friction)
         self.free = np.arange(self.tree.dof)
         self.total_mass = self.free_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
-        self.points = Points(self.tree)
+        self.trees = Islands(self.tree)
+        self.points = Points(self.tree, self.trees)
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         self.closing = tuple(c for c in self.constraints if not c.inequality)
-        self.trees, self.islands = Islands(self.tree), Islands(self.tree, (*self.forces, *self.closing))
+        self.islands = Islands(self.tree, (*self.forces, *self.closing))
         check_inertia(kin)
         check_closures(self.constraints, kin, self.rows(kin, 0.0, inequality=False), self.scale)
 
@@ -265,18 +266,11 @@ class ArticulatedSystem:
 
     def point_jacobian(self, q: Array) -> sp.csr_matrix:
         """J (3 p, nr) of the points over the joint rates."""
-        kin = self.kinematics(q, np.zeros_like(q))
-        rows = np.repeat(self.trees.links[self.points.link], 3)
-        return self.trees.matrix(lambda d: self.points.velocities(kin, kin.apply(d)), rows)
+        return self.points.jacobian(self.kinematics(q, np.zeros_like(q)))
 
     def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
-        """d(J^T g)/dq by complex steps through the wrenches of g on the links."""
-
-        def generalised(e: Array) -> Array:
-            kin = self.kinematics(q + e, np.zeros_like(q))
-            return kin.apply_transpose(self.points.wrenches(kin, g))
-
-        return self.trees.matrix(complex_step(generalised))
+        """d(J^T g)/dq (nr, nr) for fixed forces g (3 p,) on the points."""
+        return self.points.curvature(self.kinematics(q, np.zeros_like(q)), g)
 
     def placements(self, q: Array, v: Array) -> list[Placement]:
         """Where every link's own frame is, and how it moves."""

@@ -156,6 +156,21 @@ class Tree:
         _, bias = kernels.apply_rate(self.parent, self.ptr, R, p, B, Bdot, phi, v)
         return Kinematics(self, q, v, Ej, Ei, R, p, B, Bdot, phi, bias)
 
+    def subspace_slopes(self, q: Array) -> list[tuple[IntArray, IntArray, Array]]:
+        """dS_k/dq_j in the joint frames: (links (m,), coordinates (m, dof), slopes (dof, m, dof, 6) at [j, joint, k]).
+
+        Only of kinds of joints that have some; the second index of a slope is the place among ``links``.
+        """
+        found = []
+        for joint, members, columns in self._batches:
+            if not joint.dof:
+                continue
+            along = np.broadcast_to(np.eye(joint.dof)[:, None, :], (joint.dof, *columns.shape))
+            slopes = joint.subspace_rate(np.broadcast_to(q[columns], along.shape), along)
+            if slopes.any():
+                found.append((members, columns, np.swapaxes(slopes, -1, -2)))
+        return found
+
     def reparameterise(self, q: Array, v: Array) -> tuple[Array, Array]:
         """(q, v) with exponential coordinates moved away from their singularity; the motion is unchanged."""
         q, v = q.copy(), v.copy()

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import Any
 
+import numpy as np
+
 from pliant.scene import Scene
 from pliant.state import Counts, State, Step
 
@@ -24,6 +26,7 @@ class Runner:
     failures: int = 0
     counts: Counts = Counts()
     phases: dict[str, float] = field(default_factory=dict)
+    times: list[float] = field(default_factory=list)  # CPU seconds of every step
 
     def __post_init__(self) -> None:
         self.system = self.scene.system()
@@ -37,7 +40,8 @@ class Runner:
         """One step from a given state, counted; the runner stays where it is."""
         start = process_time()
         step = self.scene.integrator.step(self.system, state, float(self.scene.h), memory)
-        self.seconds += process_time() - start
+        self.times.append(process_time() - start)
+        self.seconds += self.times[-1]
         self._count(step)
         return step
 
@@ -69,3 +73,16 @@ def ratio(runners: list[Runner], slow: str, fast: str) -> float:
     """How many times faster ``fast`` was than ``slow``."""
     seconds = {r.name: r.seconds for r in runners}
     return seconds[slow] / max(seconds[fast], 1e-12)
+
+
+def middle(slow: Runner, fast: Runner) -> tuple[float, float]:
+    """The quartiles of how many times faster each step was."""
+    low, high = np.quantile(np.array(slow.times) / np.maximum(fast.times, 1e-12), (0.25, 0.75))
+    return float(low), float(high)
+
+
+def faster(slow: Runner, fast: Runner) -> str:
+    """How many times faster over all steps, and between which factors in the middle half of them."""
+    low, high = middle(slow, fast)
+    total = slow.seconds / max(fast.seconds, 1e-12)
+    return f"{total:.2f}x ({low:.1f}-{high:.1f} in half of {len(slow.times)} steps)"

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.race import Runner, race
+from pliant.bench.race import Runner, faster, race
+from pliant.certificate import smallest_det
 from pliant.scene import Scene
 from pliant.solvers import QLB, Solution, Tolerance
 from pliant.solvers.base import StageLike
 
 Build = Callable[[Any], Scene]  # a scene for a nonlinear solver
+SAMPLES = 30  # steps: enough for the quartiles of their ratios to mean something
 PHASES = ("fill", "factor", "solve", "force")
 
 
@@ -41,7 +43,7 @@ class Contest:
     """What the solvers of one case spent on ``steps`` of the ``whole`` time steps of its script.
 
     ``apart`` is the largest distance between a solver's roots and those of the first solver that found one, in sizes of
-    the scene; ``iterations`` are those of every step, with its time [s].
+    the scene; ``iterations`` are those of every step, with its time [s]; ``least`` is the smallest det F on the path.
     """
 
     case: str
@@ -50,6 +52,7 @@ class Contest:
     whole: int
     apart: dict[str, float] = field(default_factory=dict)
     iterations: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+    least: float | None = None
 
     def runner(self, name: str) -> Runner:
         return next(r for r in self.runners if r.name == name)
@@ -61,6 +64,10 @@ class Contest:
     def ratio(self, slow: str, fast: str) -> float:
         """How many times faster ``fast`` was than ``slow``."""
         return self.seconds(slow) / max(self.seconds(fast), 1e-12)
+
+    def faster(self, slow: str, fast: str) -> str:
+        """The same with the spread over the steps, in words."""
+        return faster(self.runner(slow), self.runner(fast))
 
     def rows(self, base: str) -> list[dict[str, Any]]:
         """One row per solver; counts are per time step, the shares those of the named phases in wall time."""
@@ -84,12 +91,13 @@ class Contest:
             "CPU s/step": round(self.seconds(r.name), 3),
             **{name: round(count / self.steps, 2) for name, count in work.items()},
             "failed": f"{r.failures}/{r.solves}",
+            "min det F": "unknown" if self.least is None else round(self.least, 2),
             "apart": f"{self.apart[r.name]:.0e}" if r.name in self.apart else "",
             "fill/factor/solve/force %": "/".join(f"{100 * r.phases.get(p, 0.0) / total:.0f}" for p in PHASES),
         }
 
 
-def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = 10) -> Contest:
+def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAMPLES) -> Contest:
     """The solvers on ``samples`` steps of a case (or on whole runs, see above); the rows so far go to stderr."""
     wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
     if wanted == "all":
@@ -113,6 +121,7 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
     chosen = sorted({int((k + 0.5) * whole / samples) for k in range(min(samples, whole))})
     apart = dict.fromkeys(solvers, 0.0)
     iterations: dict[str, list[tuple[float, int]]] = {name: [] for name in solvers}
+    dets = []
     for k in range(chosen[-1] + 1):
         if k in chosen:
             first = None
@@ -125,7 +134,9 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
                 far = float(np.abs(step.state.q - first).max()) / runner.system.scale
                 apart[runner.name] = max(apart[runner.name], far)
         guide.step()
-    return Contest(case, runners, len(chosen), whole, apart, iterations)
+        dets.append(smallest_det(guide.system, guide.state.q))
+    least = min((d for d in dets if d is not None), default=None)
+    return Contest(case, runners, len(chosen), whole, apart, iterations, least)
 
 
 def _ready(name: str, solver: Any, build: Build) -> Runner:

@@ -20,8 +20,8 @@ from pliant.cloth.constraints import Rows
 from pliant.cloth.kinematics import vertex_gradients
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.surroundings import Scenery
+from pliant.contact.slip import tangents
 from pliant.linear.staggered import Slip
-from pliant.systems.coupling_rows import tangents
 from pliant.velocity_step import Live
 
 if TYPE_CHECKING:

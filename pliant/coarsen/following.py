@@ -2,7 +2,8 @@
 
 A system remembers nothing, so EigenFit alone seeks its modes from those at rest whenever it is asked at a new q: exact
 restarts, at the price of several blocks of solves. Memory belongs to integrators. This one hands the modes of the last
-step to the next, which needs about one block, and a new factor only now and then.
+step to the next, which needs about one block, and a new factor only now and then. `simulate` uses it for every scene
+with fitted bodies alone.
 """
 
 from dataclasses import dataclass, field, replace
@@ -42,7 +43,9 @@ class Following:
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
-    def step(self, system: Any, state: State, h: float, memory: FollowedModes | None = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+        if memory is not None and not isinstance(memory, FollowedModes):  # of the integrator alone, from a checkpoint
+            memory = FollowedModes(None, None, memory)
         inner = None if memory is None else memory.inner
         if not isinstance(system, EigenFit):
             step = self.integrator.step(system, state, h, inner)
@@ -54,6 +57,13 @@ class Following:
             return replace(step, memory=FollowedModes(None, None, step.memory))
         kept = FollowedModes(found.start.U, found.start.q, step.memory, Transient(found.start.factor))
         return replace(step, memory=kept, reports=charged(step, found.counts))
+
+
+def followed(integrator: Any, system: Any) -> Any:
+    """The integrator, following the modes of a fitted system from step to step; itself on any other."""
+    return (
+        Following(integrator) if isinstance(system, EigenFit) and not isinstance(integrator, Following) else integrator
+    )
 
 
 def start_of(system: EigenFit, memory: FollowedModes | None) -> Start | None:

@@ -1,7 +1,6 @@
-"""Contact geometry: obstacles, detection, intersections, and corrections after the step."""
+"""Contact geometry: obstacles, detection, intersections."""
 
 from pliant.contact.contacts import Contacts
-from pliant.contact.filters import BridsonFriction, Projected
 from pliant.contact.initial import OverlapError
 from pliant.contact.intersect import intersections
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Obstacle, Plane, Sphere
@@ -15,7 +14,6 @@ __all__ = [
     "OBSTACLES",
     "Bowl",
     "Box",
-    "BridsonFriction",
     "Contacts",
     "Cylinder",
     "Hull",
@@ -24,7 +22,6 @@ __all__ = [
     "PairDetector",
     "Plane",
     "Points",
-    "Projected",
     "Sharp",
     "Sphere",
     "TriangleObstacle",

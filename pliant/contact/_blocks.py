@@ -10,14 +10,14 @@ from numba import njit
 def triplets(nodes, weights, B, coupled):
     """Rows, columns, values of sum_c (w w^T) kron B_c; uncoupled: only blocks within one side.
 
-    The sides of a contact are told apart by the signs of their weights."""
+    A first node of weight 1 is a side of its own (a vertex; its foot may lie beside the triangle, where weights have
+    other signs), else the sides of a contact are told apart by the signs of their weights."""
     c = len(nodes)
     count = 0
     for i in range(c):
         for r in range(4):
             for s in range(4):
-                w = weights[i, r] * weights[i, s]
-                if w > 0.0 or (coupled and w < 0.0):
+                if _within(weights, i, r, s, coupled):
                     count += 1
     rows, columns = np.empty(9 * count, np.int32), np.empty(9 * count, np.int32)
     values = np.empty(9 * count)
@@ -25,8 +25,8 @@ def triplets(nodes, weights, B, coupled):
     for i in range(c):
         for r in range(4):
             for s in range(4):
-                w = weights[i, r] * weights[i, s]
-                if w > 0.0 or (coupled and w < 0.0):
+                if _within(weights, i, r, s, coupled):
+                    w = weights[i, r] * weights[i, s]
                     for a in range(3):
                         for b in range(3):
                             rows[k] = 3 * nodes[i, r] + a
@@ -34,3 +34,13 @@ def triplets(nodes, weights, B, coupled):
                             values[k] = w * B[i, a, b]
                             k += 1
     return rows, columns, values
+
+
+@njit(cache=True, error_model="numpy")
+def _within(weights, i, r, s, coupled):
+    w = weights[i, r] * weights[i, s]
+    if w == 0.0:
+        return False
+    if coupled:
+        return True
+    return (r == 0) == (s == 0) if weights[i, 0] == 1.0 else w > 0.0

@@ -8,6 +8,9 @@ from numba import njit, prange
 
 # mypy: disable-error-code="no-untyped-def"
 
+PIECES = 32  # of all elements, each looked through by one thread
+ROOM = 4  # candidates per element that a piece has room for at first
+
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _at(x, i):
@@ -171,18 +174,32 @@ def candidates(x, elements, shunned, grid, reach):
     the result, so any number of threads gives the same.
     """
     m = len(elements)
-    first = np.zeros(m + 1, np.int64)
-    nowhere = np.empty(0, np.int64)
-    for e in prange(m):
-        first[e + 1] = _near_box(x, elements[e], shunned[e], grid, reach, nowhere)
-    for e in range(m):
-        first[e + 1] += first[e]
-    slot, element = np.empty(first[m], np.int64), np.empty(first[m], np.int64)
-    for e in prange(m):
-        if first[e + 1] > first[e]:
-            element[first[e] : first[e + 1]] = e
-            _near_box(x, elements[e], shunned[e], grid, reach, slot[first[e] : first[e + 1]])
+    pieces = min(PIECES, m)
+    first, found = np.zeros(pieces + 1, np.int64), np.empty((ROOM * m, 2), np.int64)
+    for p in prange(pieces):
+        begin, end = p * m // pieces, (p + 1) * m // pieces
+        first[p + 1] = _near_boxes(x, elements, shunned, grid, reach, begin, end, found[ROOM * begin : ROOM * end])
+    for p in range(pieces):
+        first[p + 1] += first[p]
+    slot, element = np.empty(first[pieces], np.int64), np.empty(first[pieces], np.int64)
+    for p in prange(pieces):
+        begin, end, count = p * m // pieces, (p + 1) * m // pieces, first[p + 1] - first[p]
+        out = found[ROOM * begin : ROOM * end]
+        if count > len(out):  # once more, with room for all
+            out = np.empty((count, 2), np.int64)
+            _near_boxes(x, elements, shunned, grid, reach, begin, end, out)
+        for i in range(count):
+            slot[first[p] + i], element[first[p] + i] = out[i, 0], out[i, 1]
     return slot, element
+
+
+@njit(cache=True, error_model="numpy")
+def _near_boxes(x, elements, shunned, grid, reach, begin, end, out):
+    """The candidates of elements begin:end, as (slot, element) rows of ``out`` as far as they fit; how many."""
+    count = 0
+    for e in range(begin, end):
+        count = _near_box(x, elements[e], shunned[e], grid, reach, e, count, out)
+    return count
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -214,17 +231,16 @@ def _meets(grid, s, corners, body, low, high):
 
 
 @njit(cache=True, error_model="numpy")
-def _near_box(x, corners, body, grid, reach, out):
-    """The candidates of one element: how many; written to ``out`` unless that is empty."""
+def _near_box(x, corners, body, grid, reach, e, count, out):
+    """The candidates of element e, written to ``out`` from row ``count`` as far as they fit; the new count."""
     low, high = _box(x, corners, reach)
     wide = _minus(high, low)
     cells = (wide[0] * grid.scale + 1.0) * (wide[1] * grid.scale + 1.0) * (wide[2] * grid.scale + 1.0)
-    count = 0
     if not cells <= len(grid.points):  # fewer points than cells, as where a body has exploded
         for s in range(len(grid.points)):
             if _meets(grid, s, corners, body, low, high):
-                if len(out):
-                    out[count] = s
+                if count < len(out):
+                    out[count, 0], out[count, 1] = s, e
                 count += 1
         return count
     (i0, j0, k0), (i1, j1, k1) = _cell(low, grid.scale), _cell(high, grid.scale)
@@ -238,8 +254,8 @@ def _near_box(x, corners, body, grid, reach, out):
                     if not _meets(grid, s, corners, body, low, high):
                         continue
                     if _cell(_at(grid.points, s), grid.scale) == (i, j, k):  # another cell of the bucket has its turn
-                        if len(out):
-                            out[count] = s
+                        if count < len(out):
+                            out[count, 0], out[count, 1] = s, e
                         count += 1
     return count
 

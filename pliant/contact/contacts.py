@@ -20,8 +20,9 @@ from pliant.contact._blocks import triplets
 class Contacts:
     """c contacts at one configuration; unused node slots have weight 0.
 
-    ``drift`` is the velocity of the obstacle (zero for pairs), ``curvature`` the Hessian of the gap over positions.
-    ``other`` is the body touched, or -1 - k for obstacle k.
+    ``drift`` is the velocity of the obstacle (zero for pairs), ``curvature`` the Hessian of its distance. ``other`` is
+    the body touched, or -1 - k for obstacle k. ``frame`` are three vertices of a body that touches, which tell how it
+    turns and take the couples of friction (`pliant.contact.slip`); -1 where there are none.
     """
 
     nodes: IntArray  # (c, 4)
@@ -31,6 +32,7 @@ class Contacts:
     drift: Array  # (c, 3) [m/s]
     curvature: Array  # (c, 3, 3) [1/m]
     other: IntArray  # (c,)
+    frame: IntArray  # (c, 3)
 
     def __len__(self) -> int:
         return len(self.gaps)
@@ -53,12 +55,18 @@ class Contacts:
         ``coupled=False`` leaves out the blocks between the two sides of a pair: what remains lies within the pattern of
         the meshes and stays positive semidefinite [QLB2021, sec. 3.3].
         """
+        if not len(self):
+            return sp.csr_matrix((3 * n, 3 * n))
         rows, columns, values = triplets(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
         return sp.csr_matrix(sp.coo_matrix((values, (rows, columns)), shape=(3 * n, 3 * n)))
 
     def only(self, chosen: Any) -> "Contacts":
         """The chosen contacts (indices or a mask)."""
         return Contacts(*(getattr(self, f.name)[chosen] for f in fields(self)))
+
+    def renumbered(self, number: IntArray) -> "Contacts":
+        """The same contacts where vertex k has the number ``number[k]``."""
+        return replace(self, nodes=number[self.nodes], frame=np.where(self.frame < 0, -1, number[self.frame]))
 
     def shifted(self, by: float) -> "Contacts":
         """The same contacts with all gaps larger by ``by`` [m]."""
@@ -88,7 +96,27 @@ def obstacle_contacts(
     weights[:, 0] = 1.0
     bend = np.zeros((c, 3, 3)) if curvature is None else curvature
     nodes = np.repeat(np.asarray(vertices, dtype=np.int64)[:, None], 4, axis=1)
-    return Contacts(nodes, weights, np.asarray(normals), gaps, drift, bend, np.full(c, other, dtype=np.int64))
+    return Contacts(nodes, weights, np.asarray(normals), gaps, drift, bend, np.full(c, other), np.full((c, 3), -1))
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForces:
+    """The ``forces (c, m, 3)`` [N] that contacts exert on their ``nodes (c, m)``."""
+
+    contacts: Contacts
+    nodes: IntArray
+    forces: Array
+
+    def spread(self, n: int) -> Array:
+        """On all n vertices, flat (3 n,)."""
+        out = np.zeros((n, 3))
+        np.add.at(out, self.nodes, self.forces)
+        return out.ravel()
+
+
+def shared_forces(contacts: Contacts, f: Array) -> ContactForces:
+    """Forces ``f (c, 3)`` on the first sides of contacts, shared out by their weights."""
+    return ContactForces(contacts, contacts.nodes, contacts.weights[:, :, None] * f[:, None, :])
 
 
 class Remembered:

@@ -18,6 +18,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact._closest import above_triangles, candidates, hash_points, inside_tets, nearest_of_lists, normals
 from pliant.contact._grid import Grid, Lists, Sides, Ways
 from pliant.contact.contacts import Contacts
+from pliant.contact.planes import plane_frames
 from pliant.mesh.mesh import Mesh
 
 NOBODY = -3  # in place of a body whose points are left out
@@ -35,19 +36,19 @@ class Hits:
 
 @dataclass(frozen=True, eq=False)
 class ClosePairs:
-    """Vertex-triangle pairs frozen at detection: the gap n . (x_p - sum_r w_r x_r) is linear in x."""
+    """Vertices and the planes of the triangles they were found at, which turn with these."""
 
     nodes: IntArray  # (c, 4): vertex, triangle
-    weights: Array  # (c, 4): 1, minus the barycentric weights
-    normals: Array  # (c, 3)
+    side: Array  # (c,): 1 where e_1 x e_2 points to the vertex's side, else -1
     body: IntArray  # (c,) of the triangle
 
     def contacts(self, x: Array, thickness: float = 0.0) -> Contacts:
         """The pairs with their gaps beyond ``thickness`` at positions ``x (n, 3)``."""
         c = len(self.body)
-        y = np.einsum("cr,crd->cd", self.weights, x[self.nodes])
-        gaps = (y * self.normals).sum(axis=1) - thickness
-        return Contacts(self.nodes, self.weights, self.normals, gaps, np.zeros((c, 3)), np.zeros((c, 3, 3)), self.body)
+        normals, w, _, gaps = plane_frames(x, self.nodes, self.side)
+        weights = np.column_stack([np.ones(c), -w])
+        still, flat = np.zeros((c, 3)), np.zeros((c, 3, 3))
+        return Contacts(self.nodes, weights, normals, gaps - thickness, still, flat, self.body, self.nodes[:, 1:])
 
     def plus(self, more: "ClosePairs") -> "ClosePairs":
         """These pairs, and those of ``more`` whose vertex does not meet the same body here already."""
@@ -120,10 +121,10 @@ class PairDetector:
         rest = np.einsum("ck,ckd->cd", found.weights, self.X[self.T[found.tet]])
         N, own = normals(x, self.F)
         ways = Ways(N, own[found.vertex])
-        triangle, w, _, _ = nearest_of_lists(rest, self.X, self.F, self._lists, found.tet, ways)
+        triangle, _, _, _ = nearest_of_lists(rest, self.X, self.F, self._lists, found.tet, ways)
         F = self.F[triangle]
         keep = (triangle >= 0) & (found.vertex[:, None] != F).all(axis=1)  # its own triangle is no contact
-        return self._pairs(found.vertex[keep], triangle[keep], w[keep], N[triangle[keep]])
+        return self._pairs(found.vertex[keep], triangle[keep], N, np.ones(int(keep.sum())))
 
     def near(self, x: Array, reach: float) -> ClosePairs:
         """Vertices outside, straight above a triangle within ``reach`` [m]: the nearest one per vertex and body.
@@ -142,16 +143,14 @@ class PairDetector:
         y = x[vertex] - np.einsum("ck,ckd->cd", w, x[self.F[triangle]])
         order = np.argsort((y * y).sum(axis=1), kind="stable")
         chosen = order[self._firsts(vertex[order], self.face_body[triangle[order]])]
-        side = np.where((y * N[triangle]).sum(axis=1) < 0.0, -1.0, 1.0)[:, None]
-        return self._pairs(vertex[chosen], triangle[chosen], w[chosen], (side * N[triangle])[chosen])
+        side = np.where((y * N[triangle]).sum(axis=1) < 0.0, -1.0, 1.0)
+        return self._pairs(vertex[chosen], triangle[chosen], N, side[chosen])
 
-    def _pairs(self, vertex: IntArray, triangle: IntArray, w: Array, N: Array) -> ClosePairs:
-        """Pairs along the directions ``N``, without those on flat triangles."""
-        length = np.linalg.norm(N, axis=1)
-        good = length > 0.0
-        vertex, triangle, w, N = vertex[good], triangle[good], w[good], N[good] / length[good, None]
-        weights = np.column_stack([np.ones(len(w)), -w])
-        return ClosePairs(np.column_stack([vertex, self.F[triangle]]), weights, N, self.face_body[triangle])
+    def _pairs(self, vertex: IntArray, triangle: IntArray, N: Array, side: Array) -> ClosePairs:
+        """Pairs on their sides, without those on triangles that have no normal in ``N (k, 3)``."""
+        good = N[triangle].any(axis=1)
+        vertex, triangle = vertex[good], triangle[good]
+        return ClosePairs(np.column_stack([vertex, self.F[triangle]]), side[good], self.face_body[triangle])
 
     def body_at(self, x: Array, point: Array) -> int:
         """The solid body that holds ``point (3,)``; -1 when none does."""

@@ -5,7 +5,7 @@ from pliant.energies.barrier import GapBarrier, SurfaceBarrier
 from pliant.energies.bending import QuadraticBending
 from pliant.energies.dg import BZ, IP
 from pliant.energies.elastic import Elastic
-from pliant.energies.gravity import Gravity
+from pliant.energies.gravity import DeadLoad, Gravity
 from pliant.energies.membrane import Membrane
 from pliant.energies.penalty import AnchoredPenalty, Penalty
 from pliant.energies.projective import HingeBending, PlaneCollision
@@ -19,6 +19,7 @@ ENERGIES = (
     HingeBending,
     BZ,
     IP,
+    DeadLoad,
     Gravity,
     Attachment,
     Penalty,

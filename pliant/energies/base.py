@@ -98,6 +98,15 @@ class Directed(Protocol):
 
 
 @runtime_checkable
+class Conserving(Protocol):
+    """An energy that has a discrete gradient."""
+
+    def between(self, x0: Array, x1: Array) -> Array:
+        """g (N,) with g . (x1 - x0) = W(x1) - W(x0) exactly; internal energies have no torque about (x0 + x1)/2."""
+        ...
+
+
+@runtime_checkable
 class Limiting(Protocol):
     """An energy that is infinite beyond some configurations."""
 
@@ -130,4 +139,8 @@ class Pressing(Protocol):
 
     def loads(self, x: Array) -> tuple[Any, Array]:
         """Contacts and their normal forces (c,) [N]."""
+        ...
+
+    def pushes(self, x: Array) -> Any:
+        """The forces of every contact on its vertices, as `ContactForces`; they sum to minus the gradient."""
         ...

@@ -5,14 +5,17 @@ Results are bit-identical for any number of threads.
 """
 
 from copy import copy
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.energies.discrete_gradient import ElementGradient
 from pliant.errors import MaterialError
 from pliant.kernels import assembly
+from pliant.kernels.collapse import first_collapse
 from pliant.kernels.elements import MEMBRANE, TET
 from pliant.kernels.rest import elements
 from pliant.materials.base import Material, terms_of
@@ -69,6 +72,7 @@ class Elastic:
         """The same elements with other parameters (a muscle's new activation, say); no topology work is repeated."""
         other = copy(self)
         other.material, other._terms = material, other._bind(material)
+        vars(other).pop("_discrete", None)
         return other
 
     # ---- Energy
@@ -90,7 +94,20 @@ class Elastic:
         """Largest admissible step t along dx: 0.9 of the first t with det F(x + t dx) = 0; inf for most materials."""
         if self.material.allows_inversion or self.elements.kind is MEMBRANE:  # a membrane turns over without collapsing
             return np.inf
-        return 0.9 * first_collapse(self.elements.deformation(x), self.elements.deformation(dx))
+        x, dx = (self.elements.flat(a).reshape(-1, self.elements.kind.dim) for a in (x, dx))
+        return 0.9 * first_collapse(x, dx, self.elements.nodes, self.elements.gradients)
+
+    def between(self, x0: Array, x1: Array) -> Array:
+        """A gradient (dim*n,) between two shapes: its work is W(x1) - W(x0), it has no torque about their mean."""
+        return self._discrete.between(x0, x1)
+
+    @cached_property
+    def _discrete(self) -> ElementGradient:
+        if self.elements.kind is MEMBRANE or not self.material.rotation_invariant:
+            what = f"{self.name!r} has no discrete gradient"
+            remedy = "use solids of a rotation invariant material, or ImplicitMidpoint"
+            raise MaterialError(what, where="EnergyMomentum", remedy=remedy)
+        return ElementGradient(self.elements, lambda X, T: Elastic(X, T, self.material, plane=self.plane))
 
     # ---- explicit time stepping
 
@@ -146,23 +163,3 @@ class Elastic:
         s = self.stress(x)
         deviator = s - np.trace(s, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
         return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
-
-
-def first_collapse(F: Array, dF: Array) -> float:
-    """Smallest t > 0 with det(F + t dF) = 0 over all elements, inf if there is none.
-
-    The roots are t = -1/lam for real eigenvalues lam of F^{-1} dF, and |lam| <= ||F^{-1} dF|| tells which elements
-    can matter at all.
-    """
-    B = np.linalg.solve(F, dF)
-    reach = 1.0 / np.maximum(np.linalg.norm(B, axis=(1, 2)), 1e-300)
-    order = np.argsort(reach)
-    t = np.inf
-    for start in range(0, len(order), 1024):
-        chunk = order[start : start + 1024]
-        if reach[chunk[0]] >= t:
-            break
-        lam = np.linalg.eigvals(B[chunk])
-        real = lam.real[(np.abs(lam.imag) <= 1e-7 * np.abs(lam)) & (lam.real < 0.0)]
-        t = min(t, float((-1.0 / real).min(initial=np.inf)))
-    return t

@@ -3,20 +3,23 @@
     psi(g) = k/2 p^2 with p = max(-g, 0), or, smoothed over the depth w,
     psi'' rises linearly to k:  psi = k p^3/(6 w) for p < w,  k (p^2/2 - w p/2 + w^2/6) beyond
 
-    gradient  sum_c psi'(g) w (x) n           Hessian  sum_c (w w^T) (x) (psi'' n n^T + psi' grad^2 g)
+    gradient  sum_c psi'(g) w (x) n           Hessian  sum_c (w w^T) (x) psi'' n n^T + psi' grad^2 g
 
-With psd=True the second term goes (it is negative for convex obstacles). Vertex-face springs between bodies
+With psd=True the second term goes (it is negative for convex obstacles). Gaps are those of the places where things are:
+they turn with them, so that forces between bodies have no torque. Vertex-face springs between bodies
 [Weidner2022, sec. 5.4, after McAdams 2011] and the smoothed contact with obstacles [QLB2021, sec. 4, after Geilinger
 2020] are this energy with different geometries.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import ContactForces, Contacts, shared_forces
+from pliant.contact.planes import gap_hessians, sides
 
 
 class Penalty:
@@ -40,6 +43,10 @@ class Penalty:
         """Contacts and their normal forces (c,) [N]."""
         contacts = self._geometry(x)
         return contacts, self.normal_force(contacts)
+
+    def pushes(self, x: Array) -> ContactForces:
+        contacts, f_n = self.loads(x)
+        return shared_forces(contacts, f_n[:, None] * contacts.normals)
 
     def value(self, x: Array) -> float:
         contacts = self._geometry(x)
@@ -67,9 +74,21 @@ class Penalty:
         stiff = self._stiffness(contacts) * slope
         n = contacts.normals
         B = stiff[:, None, None] * n[:, :, None] * n[:, None, :]
-        if not psd:
-            B = B - self.normal_force(contacts)[:, None, None] * contacts.curvature
-        return contacts.assemble(B, self._n, coupled=coupled)
+        if psd:
+            return contacts.assemble(B, self._n, coupled=coupled)
+        B = B - self.normal_force(contacts)[:, None, None] * contacts.curvature
+        H = contacts.assemble(B, self._n, coupled=coupled)
+        return H - self._turned(contacts, x.reshape(-1, 3)) if coupled else H
+
+    def _turned(self, contacts: Contacts, x: Array) -> sp.csr_matrix:
+        """sum_c f_n grad^2 g of the pairs, whose normals turn with their triangles."""
+        pairs = contacts.only((contacts.other >= 0) & (contacts.gaps < 0.0))
+        nodes = pairs.nodes
+        blocks = gap_hessians(x, nodes, sides(x, nodes, pairs.normals)) * self.normal_force(pairs)[:, None, None]
+        at = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1, 12)
+        rows, columns = (np.broadcast_to(k, blocks.shape).ravel() for k in (at[:, :, None], at[:, None, :]))
+        shape = (3 * self._n, 3 * self._n)
+        return sp.csr_matrix(sp.coo_matrix((blocks.ravel(), (rows, columns)), shape=shape))
 
     def _stiffness(self, contacts: Contacts) -> Array:
         """Per contact: that of the softer side."""
@@ -105,7 +124,7 @@ class AnchoredPenalty:
         d = x.reshape(-1, 3)[self._contacts.nodes[:, 0]] - self._targets
         c = self._contacts
         gaps = (d * c.normals).sum(axis=1)
-        return Contacts(c.nodes, c.weights, c.normals, gaps, c.drift, c.curvature, c.other)
+        return replace(c, gaps=gaps)
 
     def normal_force(self, contacts: Contacts) -> Array:
         return self._stiff * np.maximum(-contacts.gaps, 0.0)
@@ -114,14 +133,19 @@ class AnchoredPenalty:
         contacts = self.contacts(x)
         return contacts, self.normal_force(contacts)
 
+    def pushes(self, x: Array) -> ContactForces:
+        return shared_forces(self._contacts, -self._pull(x))
+
+    def _pull(self, x: Array) -> Array:
+        depth, slide = self._split(x)
+        return self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha * slide)
+
     def value(self, x: Array) -> float:
         depth, slide = self._split(x)
         return 0.5 * float(self._stiff @ (depth**2 + self._alpha * (slide**2).sum(axis=1)))
 
     def gradient(self, x: Array) -> Array:
-        depth, slide = self._split(x)
-        f = self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha * slide)
-        return self._contacts.spread(f, self._n)
+        return self._contacts.spread(self._pull(x), self._n)
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         depth, _ = self._split(x)

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.energies.discrete_gradient import spring_gradient
 from pliant.errors import SceneError
 from pliant.kernels import springs as kernels
 from pliant.pattern import block_pattern
@@ -54,6 +55,11 @@ class Springs:
 
     def gradient(self, x: Array) -> Array:
         return kernels.gradient(x.reshape(self._shape), self.edges, self.rest, self.k).ravel()
+
+    def between(self, x0: Array, x1: Array) -> Array:
+        """A gradient between two shapes that does the work W(x1) - W(x0) and turns nothing."""
+        before, after = x0.reshape(self._shape), x1.reshape(self._shape)
+        return spring_gradient(before, after, self.edges, self.k, self.rest).ravel()
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         return self._assemble(x, material=True, geometric=True, psd=psd)

@@ -33,11 +33,25 @@ class Lagged(Protocol):
 
 
 @runtime_checkable
-class Rubbing(Protocol):
-    """A force of contacts, which couple bodies that touch."""
+class Approximating(Protocol):
+    """A force whose ``stiffness`` leaves a part of df/dx out, so as to stay symmetric.
 
-    def on_contacts(self, x: Array, v: Array) -> tuple[Any, Array]:
-        """Contacts and the force (c, 3) [N] on the first side of each."""
+    Roots of stages do not feel that; methods that linearise once per step lose their order to it.
+    """
+
+    def exact_stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dx in full."""
+        ...
+
+
+@runtime_checkable
+class Rubbing(Protocol):
+    """A force of contacts, which couple bodies that touch; ``normal`` if it acts across the surfaces, not along."""
+
+    normal: bool
+
+    def pushes(self, x: Array, v: Array) -> Any:
+        """The forces of every contact on its vertices, as `ContactForces`."""
         ...
 
     def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.forces.friction import Load
 
 
@@ -18,7 +18,7 @@ class ContactDamping:
     ``stiffness`` is zero: the force depends on x through how much the contact presses, which is not symmetric.
     """
 
-    name = "contact damping"
+    name, normal = "contact damping", True
 
     def __init__(self, load: Load, k_d: Array, full: Array) -> None:
         self._load, self._k, self._full, self._n = load, k_d, full, len(k_d)
@@ -33,13 +33,12 @@ class ContactDamping:
         f = -k * (u * contacts.normals).sum(axis=1)
         return contacts, np.maximum(f, -f_n), np.where(f > -f_n, k, 0.0)
 
-    def on_contacts(self, x: Array, v: Array) -> tuple[Contacts, Array]:
+    def pushes(self, x: Array, v: Array) -> ContactForces:
         contacts, f, _ = self._normal(x, v)
-        return contacts, f[:, None] * contacts.normals
+        return shared_forces(contacts, f[:, None] * contacts.normals)
 
     def force(self, x: Array, v: Array, t: float) -> Array:
-        contacts, f = self.on_contacts(x, v)
-        return contacts.spread(f, self._n)
+        return self.pushes(x, v).spread(self._n)
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero

@@ -1,7 +1,8 @@
 """Dry friction on contacts, regularised at small sliding speeds: f_t = -phi(|u|) u/|u| with phi <= mu f_n.
 
-u is the tangential part of the relative velocity. There is no potential in general; when contacts and normal forces are
-frozen (lagged), f_t = -dP/dv with the dissipation P(v) = sum_c integral of phi.
+u is the slip (`pliant.contact.slip`), which bodies that move as one do not have: friction between them has no torque in
+total. There is no potential in general; when contacts and normal forces are frozen (lagged), f_t = -dP/dv with the
+dissipation P(v) = sum_c integral of phi, along the way of a stage that comes from x - c v.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import ContactForces, Contacts
+from pliant.contact.slip import SlipMap, Slips
 
 Load = Callable[[Array], tuple[Contacts, Array]]  # x -> contacts and their normal forces
 
@@ -62,60 +64,74 @@ def _rounded(limit: Array, s: Array, reach: Array) -> tuple[Array, Array, Array]
 class Friction:
     """``load(x)`` gives contacts and normal forces f_n (c,) of n vertices; ``mu(contacts)`` their coefficients (c,).
 
-    ``lagged`` says that the load does not depend on x. Otherwise ``stiffness`` leaves out df_t/dx = -mu t (df_n/dx)^T:
-    it is not symmetric, and only slows Newton down.
+    ``lagged (n, 3)`` are the positions at which a load was found that does not depend on x; ``c`` [s] is the length of
+    the stage. ``stiffness`` leaves out df_t/dx: -mu t (df_n/dx)^T where the load changes, and how the slip changes with
+    x, as little as directions turn in a step. Both are not symmetric, and only slow Newton down.
     """
 
-    name = "friction"
+    name, normal = "friction", False
 
-    def __init__(self, load: Load, mu: Callable[[Contacts], Array], law: Law, n: int, *, lagged: bool = False) -> None:
-        self._load, self._mu, self._law, self._n = load, mu, law, n
-        self.lagged = lagged
+    def __init__(
+        self,
+        load: Load,
+        mu: Callable[[Contacts], Array],
+        law: Law,
+        n: int,
+        *,
+        lagged: Array | None = None,
+        c: float = 0.0,
+    ) -> None:
+        self._load, self._mu, self._law, self._n, self._c = load, mu, law, n, c
+        self.lagged = lagged is not None
+        self._frozen = None if lagged is None else self._loaded(lagged.reshape(-1, 3))
         self._zero = sp.csr_matrix((3 * n, 3 * n))
 
-    def _slip(self, contacts: Contacts, v: Array) -> tuple[Array, Array]:
-        """Tangential velocity (c, 3) and its size."""
-        u = contacts.relative(v.reshape(-1, 3)) - contacts.drift
-        u = u - (u * contacts.normals).sum(axis=1)[:, None] * contacts.normals
-        return u, np.linalg.norm(u, axis=1)
+    def _loaded(self, x: Array) -> tuple[Slips, Array, Array]:
+        """How contacts slip, their normal forces (c,) and the limits mu f_n (c,)."""
+        contacts, f_n = self._load(x.ravel())
+        return Slips(contacts, x), f_n, self._mu(contacts) * f_n
+
+    def _at(self, x: Array, v: Array) -> tuple[Slips, Array, Array, Array, tuple[Array, Array, Array]]:
+        """Slips, normal forces (c,), slip u (c, 2), its size (c,), and what the law says."""
+        x = x.reshape(-1, 3)
+        slips, f_n, limit = self._loaded(x) if self._frozen is None else self._frozen
+        u = slips.rates(x, v.reshape(-1, 3), self._c)
+        s = np.linalg.norm(u, axis=1)
+        return slips, f_n, u, s, self._law(limit, s, slips.contacts.nodes[:, 0])
 
     def contact_forces(self, x: Array, v: Array) -> tuple[Contacts, Array, Array]:
         """Contacts, normal forces (c,) and friction forces (c, 3) on their first side."""
-        contacts, f_n = self._load(x)
-        u, s = self._slip(contacts, v)
-        rate, _, _ = self._law(self._mu(contacts) * f_n, s, contacts.nodes[:, 0])
-        return contacts, f_n, -rate[:, None] * u
+        slips, f_n, u, _, (rate, _, _) = self._at(x, v)
+        along = slips.at(x.reshape(-1, 3)).t
+        return slips.contacts, f_n, np.einsum("ck,cki->ci", -rate[:, None] * u, along)
 
-    def on_contacts(self, x: Array, v: Array) -> tuple[Contacts, Array]:
-        contacts, _, f = self.contact_forces(x, v)
-        return contacts, f
+    def pushes(self, x: Array, v: Array) -> ContactForces:
+        slips, _, u, _, (rate, _, _) = self._at(x, v)
+        here = slips.at(x.reshape(-1, 3))
+        return ContactForces(slips.contacts, here.nodes, here.forces(-rate[:, None] * u))
 
     def force(self, x: Array, v: Array, t: float) -> Array:
-        contacts, f = self.on_contacts(x, v)
-        return contacts.spread(f, self._n)
+        return self.pushes(x, v).spread(self._n)
 
     def dissipation(self, x: Array, v: Array) -> float:
         """P(v) [W] with force = -dP/dv; half the dissipated power while sticking."""
-        contacts, f_n = self._load(x)
-        _, s = self._slip(contacts, v)
-        return float(self._law(self._mu(contacts) * f_n, s, contacts.nodes[:, 0])[2].sum())
+        return float(self._at(x, v)[4][2].sum())
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        return self._damped(x, v, coupled=True)
+        here, _, D = self._rates(x, v)
+        return here.assemble(D, self._n)
 
     def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        """Without the blocks that couple the two sides of a pair."""
-        return self._damped(x, v, coupled=False)
+        """Without the blocks that couple the two sides of a pair, and without the couples."""
+        here, contacts, D = self._rates(x, v)
+        return contacts.assemble(np.einsum("cki,ckl,clj->cij", here.t, D, here.t), self._n, coupled=False)
 
-    def _damped(self, x: Array, v: Array, *, coupled: bool) -> sp.csr_matrix:
-        contacts, f_n = self._load(x)
-        u, s = self._slip(contacts, v)
-        rate, slope, _ = self._law(self._mu(contacts) * f_n, s, contacts.nodes[:, 0])
-        n, t = contacts.normals, u / np.maximum(s, 1e-300)[:, None]
-        P = np.eye(3) - n[:, :, None] * n[:, None, :]
-        T = t[:, :, None] * t[:, None, :]
-        B = -rate[:, None, None] * P + (rate - slope)[:, None, None] * T
-        return contacts.assemble(B, self._n, coupled=coupled)
+    def _rates(self, x: Array, v: Array) -> tuple[SlipMap, Contacts, Array]:
+        """How contacts slip, and df/du (c, 2, 2)."""
+        slips, _, u, s, (rate, slope, _) = self._at(x, v)
+        t = u / np.maximum(s, 1e-300)[:, None]
+        D = -rate[:, None, None] * np.eye(2) + (rate - slope)[:, None, None] * t[:, :, None] * t[:, None, :]
+        return slips.at(x.reshape(-1, 3)), slips.contacts, D

@@ -24,7 +24,7 @@ class GreenDamping:
     """Damping of elements T over rest positions X (see `Elastic`) with viscosity ``mu`` [Pa s], a number or (m,).
 
     ``damping`` is exact, symmetric and negative semidefinite. ``stiffness`` is zero: the true df/dx is not symmetric
-    (see `stiffness_exact`), and leaving it out changes only the rate at which Newton converges, never the root.
+    (see `exact_stiffness`), and leaving it out changes only the rate at which Newton converges, never the root.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class GreenDamping:
         )
         return self._pattern.matrix(-assembly.sum_blocks(place, pattern, local))
 
-    def stiffness_exact(self, x: Array, v: Array) -> sp.csr_matrix:
-        """df/dx with dP[X] = mu (X (F^T Fdot + Fdot^T F) + F X^T Fdot + F Fdot^T X): not symmetric, for comparison."""
+    def exact_stiffness(self, x: Array, v: Array, t: float = 0.0) -> sp.csr_matrix:
+        """df/dx with dP[X] = mu (X (F^T Fdot + Fdot^T F) + F X^T Fdot + F Fdot^T X): not symmetric."""
         rest = self.elements
         k, d = rest.nodes.shape[1], rest.kind.dim
         F, rate = rest.deformation(x), rest.deformation(v)

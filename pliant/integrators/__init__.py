@@ -5,7 +5,9 @@ from pliant.integrators.additive import Additive
 from pliant.integrators.bdf1 import BDF1
 from pliant.integrators.bdf2 import BDF2
 from pliant.integrators.conjac import ConJac
+from pliant.integrators.corotated import Corotated
 from pliant.integrators.dgsi import DGSI
+from pliant.integrators.energy_momentum import EnergyMomentum
 from pliant.integrators.ere import ERE
 from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet
 from pliant.integrators.linearly_implicit import LinearlyImplicit
@@ -28,6 +30,8 @@ INTEGRATORS = (
     ExplicitEuler,
     ERE,
     SIERE,
+    Corotated,
+    EnergyMomentum,
     Additive,
     MSSI,
     DGSI,

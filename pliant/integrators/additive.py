@@ -7,8 +7,10 @@ implicit Euler, with none of them symplectic Euler. K_H is the sum of Hessians o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import UnionType
 from typing import Any, ClassVar
+from warnings import warn
 
 import numpy as np
 import scipy.sparse as sp
@@ -84,8 +86,20 @@ def additive_step(
     finite = bool(np.isfinite(q).all())
     counts = solution.report.counts + Counts(1, 1)
     message = "" if finite else "not finite: the explicit part is beyond its stability limit; reduce h"
-    report = SolveReport(finite, 1, solution.report.residual, 0.0, counts, clock.totals(), message=message)
+    told = solution.report
+    message = message or told.message
+    report = replace(told, converged=finite, counts=counts, seconds=clock.totals(), message=message)
     return Step(State(q, v, t), solution.memory, (report,))
+
+
+def say_unsplit(system: Any, memory: Any, splits: type | UnionType, method: str, what: str) -> None:
+    """Warn at the start of a run in which a method has nothing to treat apart, and is linearly implicit Euler."""
+    if (
+        memory is None
+        and isinstance(system, Elastodynamics)
+        and not any(isinstance(e, splits) for e in system.energy_terms)
+    ):
+        warn(f"{method} finds no {what} here: its steps are those of LinearlyImplicit", stacklevel=3)
 
 
 def implicit_parts(system: Any, q: Array, split: Split) -> list[sp.csr_matrix]:

@@ -1,13 +1,14 @@
 """What an integrator is: data plus a declared order that the tests check."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
-from pliant.systems.base import Reshaping, Stepping, System
+from pliant.systems.base import Correcting, Reshaping, Stepping, System
 from pliant.systems.elastodynamics import Elastodynamics
 
 default_solver: NonlinearSolver = Newton()
@@ -25,6 +26,16 @@ class Integrator(Protocol):
     order: ClassVar[int]
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step: ...
+
+
+def advance(integrator: Any, system: Any, state: State, h: float, memory: Any = None) -> Step:
+    """One step of an integrator, and what the system corrects after it."""
+    step: Step = integrator.step(system, state, h, memory)
+    now = system if step.system is None else step.system
+    if not isinstance(now, Correcting):
+        return step
+    after = now.corrected(state, step.state)
+    return step if after is step.state else replace(step, state=after)
 
 
 @runtime_checkable

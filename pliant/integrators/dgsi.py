@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.energies.base import Energy
 from pliant.energies.dg import BZ, IP
-from pliant.integrators.additive import additive_step
+from pliant.integrators.additive import additive_step, say_unsplit
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import State, Step
@@ -26,6 +26,7 @@ class DGSI:
     order: ClassVar[int] = 1
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        say_unsplit(system, memory, BZ | IP, "DGSI", "glue between elements")
         return additive_step(system, state, h, memory, split=without_glue, linear=self.linear)
 
 

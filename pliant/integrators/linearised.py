@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.integrators.explicit import scripted_velocity
 from pliant.state import State
-from pliant.systems.base import System
+from pliant.systems.base import Exact, System
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,10 @@ def linearise(system: System, state: State, h: float, *, at: float, psd: bool) -
     """The system at ``state`` with forces of time ``at`` [s] and prescribed coordinates on their way to t + h."""
     q, free = state.q, system.free
     v = scripted_velocity(system, state, h)
-    stiffness = -system.stiffness(q, v, at, psd=psd)
+    if isinstance(system, Exact) and not psd:
+        stiffness = -system.exact_stiffness(q, v, at)
+    else:
+        stiffness = -system.stiffness(q, v, at, psd=psd)
     damping = system.damping(q, v, at)
     D = -system.restrict(damping) if damping.nnz else sp.csr_matrix((len(free), len(free)))
     D.eliminate_zeros()  # mass damping has the pattern of K

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.energies.base import Directed, Energy
-from pliant.integrators.additive import additive_step
+from pliant.integrators.additive import additive_step, say_unsplit
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import State, Step
@@ -36,5 +36,6 @@ class MSSI:
     order: ClassVar[int] = 1
 
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        say_unsplit(system, memory, Directed, "MSSI", "springs")
         full = self.variant == "corrected"
         return additive_step(system, state, h, memory, split=material_stiffness, linear=self.linear, velocity_term=full)

@@ -16,6 +16,8 @@ from pliant.systems.rigid_modes import require_supported
 class Quasistatic:
     """Equilibrium after equilibrium; velocities are reported as displacement per step, but nothing feels them.
 
+    A step starts from q + h v, the last displacement once more [Weidner2022, Alg. 5.5], or from q with the boundary
+    moved where the forces are smaller there: where a script turns round, or at the first step.
     A body that pins and attachments leave free to move rigidly has no equilibrium and is refused by name.
     """
 
@@ -26,8 +28,19 @@ class Quasistatic:
         if memory is None:
             require_supported(system)
             memory = {"solver": None}
-        q, t = state.q, state.t + h
-        stage = Stage(system, 1.0, q, q, t, frame=system.prescribe(q, t), start=state, inertia=0.0)
+        stage = min(self._stages(system, state, h), key=unbalanced)
         after, report, solver = solve_stage(stage, self.solver, memory["solver"])
-        velocity = np.asarray((after - q) / h)
-        return Step(State(after, velocity, t), {"solver": solver}, (report,))
+        velocity = np.asarray((after - state.q) / h)
+        return Step(State(after, velocity, stage.t), {"solver": solver}, (report,))
+
+    def _stages(self, system: System, state: State, h: float) -> list[Stage]:
+        """The equilibrium to find, once for every guess."""
+        q, t = state.q, state.t + h
+        guesses = (q + h * state.v, q) if state.v.any() else (q,)
+        return [Stage(system, 1.0, q, q, t, system.prescribe(g, t), start=state, inertia=0.0) for g in guesses]
+
+
+def unbalanced(stage: Stage) -> float:
+    """How far the guess of a stage is from equilibrium, in its norm; inf where elements have collapsed."""
+    size = stage.norm(stage.residual(stage.frame[stage.system.free]))
+    return size if np.isfinite(size) else np.inf

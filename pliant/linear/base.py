@@ -1,10 +1,10 @@
 """Linear solvers: factor and solve are two calls; the analysis of a pattern is memory that travels with the factor."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 
 
 class Factor(Protocol):
@@ -22,6 +22,32 @@ class Factor(Protocol):
 
     def solve(self, b: Array) -> Array:
         """x with A x = b, for b (N,) or (N, k); all k right-hand sides in one blocked call."""
+        ...
+
+
+@runtime_checkable
+class Halved(Protocol):
+    """A factor A = P^T L L^T P that also applies its halves: products of A^-1 with few sparse columns need only one."""
+
+    def forward(self, b: Array) -> Array:
+        """L^-1 P b for b (N,) or (N, k)."""
+        ...
+
+    def forward_rows(self, B: sp.csr_matrix) -> tuple[Array, IntArray]:
+        """L^-1 P B^T (N, m) for sparse B (m, N), and which row of B each column is."""
+        ...
+
+    def backward(self, y: Array) -> Array:
+        """P^T L^-T y for y (N,) or (N, k)."""
+        ...
+
+
+@runtime_checkable
+class Gramian(Protocol):
+    """A factor that tells how a few rows act on each other."""
+
+    def gram(self, B: sp.csr_matrix) -> Array:
+        """B A^-1 B^T (m, m) for B (m, N)."""
         ...
 
 

@@ -4,6 +4,7 @@ Four engines do the work, each in its own file; this one holds what they share: 
 what happens to a factor whose buffers have been refilled by a later one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -11,7 +12,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear.cholmod import Cholmod
 from pliant.linear.lowrank import Corrected
@@ -95,16 +96,52 @@ class CholeskyFactor:
 
     def solve(self, b: Array) -> Array:
         """x with A x = b, for b (N,) or (N, k)."""
-        if self._engine is self.memory.engine and self._written != self.memory.written:
-            self._engine = self.memory.engine.twin()
-            self._engine.refactor(self._values)
-        b = np.asarray(b, dtype=np.float64)
+        return self._apply(lambda engine, columns: engine.solve(self._values, columns), b)
+
+    def _apply(self, what: Callable[[Any, Array], Array], b: Array) -> Array:
+        """``what`` an engine does to the columns of b."""
+        engine, b = self._current(), np.asarray(b, dtype=np.float64)
         if b.shape[0] != len(self.memory.indptr) - 1:
             raise PliantError(f"right-hand side of shape {b.shape}, matrix of {len(self.memory.indptr) - 1} rows")
         if b.size == 0:
             return np.zeros_like(b)
-        x = self._engine.solve(self._values, b.reshape(len(b), -1))
-        return np.ascontiguousarray(x).reshape(b.shape)
+        return np.ascontiguousarray(what(engine, b.reshape(len(b), -1))).reshape(b.shape)
+
+    def _current(self) -> Any:
+        """An engine that holds this factor."""
+        if self._engine is self.memory.engine and self._written != self.memory.written:
+            self._engine = self.memory.engine.twin()
+            self._engine.refactor(self._values)
+        return self._engine
+
+
+class SupernodalFactor(CholeskyFactor):
+    """A factor of our own, which can be applied by halves."""
+
+    def forward(self, b: Array) -> Array:
+        """L^-1 P b."""
+        return self._apply(lambda engine, columns: engine.layout.forward(engine.L, columns), b)
+
+    def backward(self, y: Array) -> Array:
+        """P^T L^-T y."""
+        return self._apply(lambda engine, columns: engine.layout.backward(engine.L, columns), y)
+
+    def forward_rows(self, B: sp.csr_matrix) -> tuple[Array, IntArray]:
+        """L^-1 P B^T (N, m) for sparse B (m, N), and which row of B each column is."""
+        engine = self._current()
+        return engine.layout.forward_rows(engine.L, B)
+
+    def gram(self, B: sp.csr_matrix) -> Array:
+        """B A^-1 B^T = |L^-1 P B^T|^2."""
+        return squared(*self.forward_rows(B))
+
+
+def squared(Y: Array, chosen: IntArray) -> Array:
+    """W (m, m) with W[chosen, chosen] = Y^T Y, exactly symmetric; rows of Y without entries are left out."""
+    used = Y[Y.any(axis=1)].astype(np.float64, copy=False)
+    W = np.empty((len(chosen), len(chosen)))
+    W[np.ix_(chosen, chosen)] = used.T @ used
+    return 0.5 * (W + W.T)
 
 
 @dataclass(frozen=True)
@@ -135,7 +172,8 @@ class Cholesky:
                 where=f"Cholesky({memory.engine.name!r})",
                 remedy="project the Hessian (psd=True) or add a multiple of the mass matrix",
             )
-        return CholeskyFactor(memory, values, analysed)
+        kind = SupernodalFactor if isinstance(memory.engine, Supernodal) else CholeskyFactor
+        return kind(memory, values, analysed)
 
     def analysis(self, A: sp.csr_matrix, memory: Any = None) -> tuple[Analysis, bool]:
         """The analysis of A's pattern: ``memory`` where it fits, else a new one; and whether it is new."""

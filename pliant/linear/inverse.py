@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite
-from pliant.linear.base import LinearSolver
+from pliant.linear.base import Factor, Gramian, LinearSolver
 from pliant.state import Counts
 
 Matrix = Any  # a dense Array, a scipy.sparse matrix, or a `Solvable`
@@ -36,6 +36,7 @@ class Inverse:
 
     def __init__(self, A: Matrix, linear: LinearSolver, analysis: Any = None) -> None:
         self.memory: Any = None
+        self._factor: Factor | None = None
         self._apply: Callable[[Array], Array]
         self.converged, self.counts = True, Counts(0, 0, 0, 1)
         if isinstance(A, Solvable):
@@ -43,10 +44,18 @@ class Inverse:
             self._A = A
         elif sp.issparse(A):
             factor = linear.factor(A if isinstance(A, sp.csr_matrix) else sp.csr_matrix(A), analysis)
-            self._apply, self.memory = factor.solve, factor.memory
+            self._apply, self.memory, self._factor = factor.solve, factor.memory, factor
             self.counts = Counts(0, 0, int(factor.analysed), 1)
         else:
             self._apply = dense_inverse(A)
+
+    def gram(self, B: sp.csr_matrix) -> Array:
+        """B A^-1 B^T (m, m), symmetric, for B (m, n)."""
+        if isinstance(self._factor, Gramian):
+            self.counts += Counts(solves=B.shape[0])
+            return self._factor.gram(B)
+        W = B @ self.columns(np.ascontiguousarray(B.T.toarray()))
+        return 0.5 * (W + W.T)
 
     def columns(self, b: Array) -> Array:
         """A^-1 b for b (n,) or (n, k)."""

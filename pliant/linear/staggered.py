@@ -5,11 +5,15 @@
 In the impulses this is  min 1/2 p^T W p + p^T (B A^-1 b - (e, s)),  p = (y, z),  B = (G, T),  W = B A^-1 B^T, with the
 slip s of what moves by itself, if the bounds of z were known. They are taken from the last y, and found anew until
 neither changes what it does to u. Staggered projections [Kaufman2008; Weidner2022, Alg. 3.1] renew y and z in turns as
-well; solved for together they settle in a few turns where stacks took a hundred.
+well; solved for together they settle in a few turns where stacks took a hundred. Between turns Newton's method tries to
+finish: once it is known who presses, sticks and slips which way, y and z = +-mu y follow from one linear system.
 Whatever y and z are, u satisfies the first line: momentum is kept to rounding.
+
+Rows that cannot all hold, and those that say the same and could share their impulse in any way, may keep the turns from
+settling. They are then a little soft: they give way by a part of the velocity that their impulse alone changes, so that
+there is a solution, and only one.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,8 +22,11 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+from pliant.linear.inverse import Inverse
+from pliant.linear.slipping import CHANGES, Slipping
 
 Matrix = Any
+SETTLED = 1e-9  # gradient of a solution that needs no turns, relative to its terms
 CYCLING = 10  # turns after which impulses and limits are taken to chase each other, and limits go half as far
 LEAST = 1 / 64  # part of the way to new limits that is always gone
 
@@ -43,7 +50,8 @@ class Slip:
 class Rubbed(NamedTuple):
     """Velocities u (n,), impulses y of the rows and z of the slip directions [N s], and how well they agree.
 
-    ``residual`` is the last change of the impulses by their effect on u, relative; ``share`` starts the next step.
+    ``residual`` is the last change of the impulses by their effect on u, relative. ``last (m + s,)`` starts the next
+    step: impulses of the rows, and those of friction as parts of their limits.
     """
 
     u: Array
@@ -52,7 +60,7 @@ class Rubbed(NamedTuple):
     converged: bool
     iterations: int
     residual: float
-    share: Array
+    last: Array
 
 
 @dataclass(frozen=True)
@@ -60,60 +68,92 @@ class Staggered:
     """Turns end when impulses change by less than ``tolerance``, measured by their effect on the velocities.
 
     Friction is a pyramid: the first of the two directions of a contact is turned to where it would slip without.
+    ``give`` are the parts by which rows give way, tried one after the other for ``iterations`` turns each: what rests
+    on rows of 1e-6 sinks in by this part of the way it falls in a step, 2.5e-10 m in 5 ms.
     """
 
     tolerance: float = 1e-8
-    iterations: int = 300
+    iterations: int = 60
+    give: tuple[float, ...] = (0.0, 1e-6, 1e-4)
     box: BoxSolver = field(default_factory=ProjectedNewton)
 
     def solve(
         self,
-        inverse: Callable[[Array], Array],
+        inverse: Inverse,
         b: Array,
         rows: tuple[Matrix, Array, Array],
         slip: Slip | None,
-        share: Array | None = None,
+        last: Array | None = None,
     ) -> Rubbed:
-        """``inverse`` applies A^-1 to columns; ``rows`` are (G, e, lower) with lower -inf for equalities, else 0.
+        """``inverse`` is A^-1; ``rows`` are (G, e, lower) with lower -inf for equalities, else 0.
 
-        ``share (s,)`` are friction impulses of the last step as parts of their limits, where the contacts are the same.
+        ``last (m + s,)`` is the start that the last step left; it is used where the numbers of contacts are the same.
         """
         G, e, lower = rows
-        m = len(e)
+        m, s = len(e), 0 if slip is None else len(slip)
+        known = last is not None and len(last) == m + s
+        y, share = np.split(last if known and last is not None else np.zeros(m + s), [m])
         B = sp.csr_matrix(G) if slip is None else sp.csr_matrix(sp.vstack([sp.csr_matrix(G), sp.csr_matrix(slip.T)]))
-        free = inverse(b)
-        X = inverse(np.ascontiguousarray(B.T.toarray()))
-        W = B @ X
-        W = 0.5 * (W + W.T)
+        free, W = inverse.columns(b), inverse.gram(B)
         start = B @ free
         start[:m] -= e
-        high = np.full(m, np.inf)
-        normal = self.box.solve(W[:m, :m], -start[:m], lower, high, np.maximum(0.0, lower))
+        if slip is not None:
+            start[m:] -= slip.drift
+        law, turns = (lower, slip), 0
+        for give in self.give:
+            found = self._settled(_softened(W, lower, give), start.copy(), law, y, share if known else None)
+            turns += found.iterations
+            if found.converged:
+                break
+        p = np.concatenate([found.y, found.z])
+        return found._replace(u=free + inverse.columns(B.T @ p), iterations=turns)
+
+    def _settled(
+        self, W: Array, start: Array, law: tuple[Array, Slip | None], y: Array, share: Array | None
+    ) -> Rubbed:
+        """Impulses that obey the law, or the last ones; velocities are left out."""
+        (lower, slip), none = law, np.zeros(0)
+        m = len(lower)
+        normal = self.box.solve(W[:m, :m], -start[:m], lower, np.full(m, np.inf), np.maximum(y, lower))
         if slip is None or not len(slip):
-            found = free + X @ normal.x
-            return Rubbed(found, normal.x, np.zeros(0), normal.converged, normal.iterations, 0.0, np.zeros(0))
-        start[m:] -= slip.drift
+            return Rubbed(none, normal.x, none, normal.converged, normal.iterations, 0.0, normal.x)
         R = _turns(start[m:] + W[m:, :m] @ normal.x)
         W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
-        W[:, m:], X[:, m:] = _turned(R, W[:, m:].T).T, _turned(R, X[:, m:].T).T
-        p, limits, change, turn, good = np.concatenate([normal.x, 0.0 * slip.mu]), 0.0 * slip.mu, np.inf, 0, True
-        pressing = m - int(np.count_nonzero(lower == 0.0)) + slip.rows
-        while turn < self.iterations and change > self.tolerance:
-            turn += 1
-            wanted = slip.mu * np.maximum(p[pressing], 0.0)
-            relax = max(
-                0.5 ** ((turn + CYCLING - 1) // CYCLING - 1), LEAST
-            )  # steep limits overshoot: shorter and shorter
-            limits = limits + relax * (wanted - limits)
-            low, top = np.concatenate([lower, -limits]), np.concatenate([high, limits])
-            if turn == 1 and share is not None and len(share) == len(limits):
-                p[m:] = share * limits
-            box = self.box.solve(W, -start, low, top, np.clip(p, low, top))
-            change = _effect(W, box.x - p) / max(relax * _effect(W, box.x), 1e-300)
-            p, good = box.x, box.converged
+        W[:, m:] = _turned(R, W[:, m:].T).T
+        programme = Slipping(W, start, lower, m - int(np.count_nonzero(lower == 0.0)) + slip.rows, slip.mu)
+        begin = normal.x, None if share is None else np.concatenate([y, share * programme.limits(y)])
+        p, limits, change, turn, good = self._agreed(programme, *begin)
         share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
         z = _turned(np.swapaxes(R, 1, 2), p[m:])
-        return Rubbed(free + X @ p, p[:m], z, good and change <= self.tolerance, turn, change, share)
+        return Rubbed(none, p[:m], z, good, turn, change, np.concatenate([p[:m], share]))
+
+    def _agreed(self, programme: Slipping, normal: Array, last: Array | None) -> tuple[Array, Array, float, int, bool]:
+        """Impulses, limits, last change, turns, whether they agree; by Newton's method where it finds them."""
+        m, limits = len(normal), 0.0 * programme.mu
+        p = np.concatenate([normal, limits]) if last is None else last
+        turn, change, good = 0, np.inf, True
+        while turn < self.iterations and change > self.tolerance:
+            if turn % CYCLING == 0:  # Newton from where turns have led
+                settled = programme.solve(p, SETTLED, min(CHANGES, self.iterations))
+                if settled is not None:
+                    return settled.p, programme.limits(settled.p), 0.0, turn + settled.iterations, True
+            if turn == 0:
+                p = np.concatenate([normal, 0.0 * limits if last is None else last[m:]])
+            turn += 1
+            relax = max(0.5 ** ((turn - 1) // CYCLING), LEAST)  # steep limits overshoot: shorter and shorter
+            limits = limits + relax * (programme.limits(p) - limits)
+            low, top = np.concatenate([programme.lower, -limits]), np.concatenate([np.full(m, np.inf), limits])
+            box = self.box.solve(programme.W, -programme.start, low, top, np.clip(p, low, top))
+            change = _effect(programme.W, box.x - p) / max(relax * _effect(programme.W, box.x), 1e-300)
+            p, good = box.x, box.converged
+        return p, limits, change, turn, good and change <= self.tolerance
+
+
+def _softened(W: Array, lower: Array, give: float) -> Array:
+    """A copy of W whose rows that press give way by a part of what their own impulse changes."""
+    out, pressing = W.copy(), np.flatnonzero(lower == 0.0)
+    out[pressing, pressing] *= 1.0 + give
+    return out
 
 
 def _turns(slip: Array) -> Array:

@@ -61,6 +61,42 @@ class SupernodalLayout:
         x[self.structure.order] = X
         return x
 
+    def forward(self, panels: Array, b: Array) -> Array:
+        """L^-1 b (N, k), in elimination order."""
+        X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
+        with one_thread():
+            substitution.solve(_routines(panels), self.structure.arrays, panels, X, False)
+        return X
+
+    def forward_rows(self, panels: Array, B: sp.csr_matrix) -> tuple[Array, IntArray]:
+        """L^-1 B^T (N, m), in elimination order, and which row of B (m, N) each column is.
+
+        Rows that begin early go first: a panel ends with the last column that has anything in it.
+        """
+        place = np.empty(len(self.structure.order), dtype=np.int64)
+        place[self.structure.order] = np.arange(len(place))
+        m, where = B.shape[0], place[B.indices]
+        row = np.repeat(np.arange(m), np.diff(B.indptr))
+        begin = np.full(m, len(place))
+        np.minimum.at(begin, row, where)
+        chosen = np.argsort(begin, kind="stable")
+        column = np.empty(m, dtype=np.int64)
+        column[chosen] = np.arange(m)
+        X = np.zeros((len(place), m), dtype=panels.dtype)
+        np.add.at(X, (where, column[row]), B.data)
+        with one_thread():
+            substitution.solve(_routines(panels), self.structure.arrays, panels, X, False)
+        return X, chosen
+
+    def backward(self, panels: Array, y: Array) -> Array:
+        """L^-T y (N, k), y in elimination order, rows of the result in the order of A."""
+        X = np.array(y, dtype=panels.dtype, order="C")
+        with one_thread():
+            substitution.solve(_routines(panels), self.structure.arrays, panels, X, True)
+        x = np.empty(X.shape)
+        x[self.structure.order] = X
+        return x
+
     def matrix(self, panels: Array) -> sp.csc_matrix:
         """The panels as a lower triangular CSC matrix in elimination order (zeros inside supernodes are kept)."""
         row, column = self.structure.coordinates()

@@ -7,7 +7,6 @@ The second term of the Hessian is left out with psd=True, and always for forces:
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +15,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing
-from pliant.pattern import added
+from pliant.pattern import added, pulled_back
 
 PIECES = 64  # into which a curved way is cut at most
 CLOSE = 0.1  # part of the least distance by which a piece of the way may bend
@@ -59,17 +58,13 @@ class OnPoints:
         return self.points.jacobian(q).T @ g if g.any() else np.zeros_like(q)  # nothing touches, mostly
 
     def hessian(self, q: Array, *, psd: bool = False) -> sp.csr_matrix:
-        return self._pulled(self.energy.hessian, q, psd)
+        return tangent_of([self], [], (q, np.zeros_like(q), 0.0), (0.0, 0.0, 1.0), psd=psd)
 
-    def persistent_hessian(self, q: Array, *, psd: bool = False) -> sp.csr_matrix:
-        """Without the blocks that couple the two sides of a contact."""
+    def on_points(self, x: Array, *, psd: bool, persistent: bool) -> sp.csr_matrix:
+        """The Hessian over the points; ``persistent`` without the blocks that couple the two sides of a contact."""
         energy = self.energy
-        return self._pulled(energy.persistent_hessian if isinstance(energy, Pairing) else energy.hessian, q, psd)
-
-    def _pulled(self, hessian: Callable[..., sp.csr_matrix], q: Array, psd: bool) -> sp.csr_matrix:
-        x, J = self.points.lift(q), self.points.jacobian(q)
-        H = pulled_back(J, hessian(x, psd=psd))
-        return H if psd else _sorted(H + self.points.curvature(q, self.energy.gradient(x)))
+        chosen = energy.persistent_hessian if persistent and isinstance(energy, Pairing) else energy.hessian
+        return chosen(x, psd=psd)
 
     def limit(self, q: Array, dq: Array) -> float:
         """The largest s for which x(q + s dq) is admissible all along the way, which is curved where bodies turn.
@@ -106,17 +101,6 @@ class OnPoints:
         return 1.5 * bend if bend > 1e-14 * float(np.abs(x0).max(initial=0.0)) else 0.0
 
 
-def hessians_of(terms: Sequence[OnPoints], q: Array, *, psd: bool) -> list[sp.csr_matrix]:
-    """The Hessians of terms, those over the same points as one: d(J^T g)/dq is dear and linear in g."""
-    found = []
-    for points in {id(term.points): term.points for term in terms}.values():
-        energies = [term.energy for term in terms if term.points is points]
-        x, J = points.lift(q), points.jacobian(q)
-        H = reduce(added, [pulled_back(J, e.hessian(x, psd=psd)) for e in energies])
-        found.append(H if psd else _sorted(H + points.curvature(q, np.sum([e.gradient(x) for e in energies], axis=0))))
-    return found
-
-
 class ForceOnPoints:
     """A force on points as a force on coordinates."""
 
@@ -145,24 +129,42 @@ class ForceOnPoints:
         x, u, J = self._at(q, v)
         return pulled_back(J, self.inner.damping(x, u, t))
 
-    def persistent_damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        x, u, J = self._at(q, v)
+    def on_points(self, x: Array, u: Array, t: float, *, persistent: bool) -> sp.csr_matrix:
+        """The damping over the points; ``persistent`` without the blocks that couple the two sides of a contact."""
         inner = self.inner
-        damping = inner.persistent_damping if isinstance(inner, Rubbing) else inner.damping
-        return pulled_back(J, damping(x, u, t))
+        chosen = inner.persistent_damping if persistent and isinstance(inner, Rubbing) else inner.damping
+        return chosen(x, u, t)
 
 
-def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
-    """J^T A J with sorted indices."""
-    if A.nnz == 0:
-        return sp.csr_matrix((J.shape[1], J.shape[1]))
-    return _sorted(J.T @ A @ J)
-
-
-def _sorted(A: sp.csr_matrix) -> sp.csr_matrix:
-    A = sp.csr_matrix(A)
-    A.sort_indices()
-    return A
+def tangent_of(
+    energies: Sequence[OnPoints],
+    forces: Sequence[ForceOnPoints],
+    at: tuple[Array, Array, float],
+    weights: tuple[float, float, float],
+    *,
+    psd: bool,
+    persistent: bool = False,
+) -> sp.csr_matrix:
+    """-w_D D - w_K K of all terms at (q, v, t): what acts on the same points is summed there and pulled back once."""
+    (q, v, t), (_, w_damping, w_stiffness) = at, weights
+    total = sp.csr_matrix((len(q), len(q)))
+    places = [*(e.points for e in energies), *(f.points for f in forces)]
+    for points in {id(p): p for p in places}.values():
+        x, J = points.lift(q), points.jacobian(q)
+        own = [e for e in energies if e.points is points and w_stiffness]
+        P = sp.csr_matrix((len(x), len(x)))
+        for energy in own:
+            P = added(P, energy.on_points(x, psd=psd, persistent=persistent), w_stiffness)
+        for force in (f for f in forces if f.points is points):
+            if w_damping:
+                P = added(P, force.on_points(x, J @ v, t, persistent=persistent), -w_damping)
+            if w_stiffness:
+                P = added(P, force.inner.stiffness(x, J @ v, t), -w_stiffness)
+        total = added(total, pulled_back(J, P))
+        if own and not psd:
+            g = np.sum([e.energy.gradient(x) for e in own], axis=0)
+            total = added(total, points.curvature(q, g), w_stiffness) if g.any() else total
+    return total
 
 
 class TieSprings:

@@ -89,10 +89,8 @@ def _rubbing(placed: Composed, state: State, *, normal: bool) -> Array:
     """The normal or the tangential part of the forces at contacts that have no potential."""
     total = np.zeros_like(state.q)
     for force in placed.force_terms:
-        if isinstance(force, Rubbing):
-            contacts, f = force.on_contacts(state.q, state.v)
-            along = (f * contacts.normals).sum(axis=1)[:, None] * contacts.normals
-            total += contacts.spread(along if normal else f - along, len(state.q) // 3)
+        if isinstance(force, Rubbing) and force.normal == normal:
+            total += force.force(state.q, state.v, state.t)
     return total
 
 

@@ -66,6 +66,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.solvers import SOLVERS
     from pliant.systems.barrier_contact import BarrierContact
     from pliant.systems.penalty_contact import PenaltyContact
+    from pliant.systems.projected_contact import ProjectedContact
     from pliant.systems.row_contact import RowContact
 
     return {
@@ -78,7 +79,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "matrix": (Dense, Sparse, PCG),
         "qp": (Clarabel, OSQP, ActiveSet),
         "box programme": (ProjectedNewton, General),
-        "contact": (PenaltyContact, BarrierContact, RowContact),
+        "contact": (PenaltyContact, BarrierContact, RowContact, ProjectedContact),
         "obstacle": OBSTACLES,
         "motion": MOTIONS,
         "load": LOADS,

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.coarsen import Following
 from pliant.fitting import Fitting
 from pliant.integrators import ImplicitMidpoint, LinearlyImplicit
 from pliant.integrators.base import Integrator
@@ -45,13 +44,13 @@ def twisted_block(E: float = 1e5, s: int = 10) -> Scene:
 def shaken_armadillo(E: float = 1e6, s: int = 10) -> Scene:
     """A figure whose feet are shaken for 30 frames, on a coarse mesh with the fine frequencies. [Chen2019, Fig. 3.7]"""
     body = pair("armadillo", ARAP(E=E), shaken=True, beta=0.0)
-    return fitted(body, Following(LinearlyImplicit()), s, name="shaken-armadillo")
+    return fitted(body, LinearlyImplicit(), s, name="shaken-armadillo")
 
 
 def mixed_arm(s: int = 10) -> Scene:
     """An arm of soft joints (20 kPa) between stiff parts (100 MPa), shaken at its shoulder. [Chen2019, Fig. 3.10]"""
     body = pair("arm", mixed, shaken=True, beta=0.0)
-    return fitted(body, Following(LinearlyImplicit()), s, name="mixed-arm")
+    return fitted(body, LinearlyImplicit(), s, name="mixed-arm")
 
 
 def mixed(mesh: Mesh) -> NeoHookean:

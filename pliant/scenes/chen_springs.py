@@ -6,19 +6,17 @@ steps belong to beta of 2e-4 s at most, which the rope has here; the shaken clot
 as implicit midpoint needs it. How the rope is held and let go, and how far cloth is shaken, is not in the source.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.bodies import Rayleigh, SpringNet
-from pliant.contact.filters import Projected
 from pliant.contact.obstacles import Sphere
 from pliant.integrators import ERE, MSSI
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
 from pliant.mesh import Mesh, chain, spring_net
 from pliant.scene import Scene
+from pliant.systems.projected_contact import ProjectedContact
 
 ALPHA = 0.01  # [1/s]
 BALL = Sphere(center=(0.5, 0.5, -0.35), radius=0.3)  # under the falling cloth
@@ -59,12 +57,8 @@ def shaken_cloth(K_l: float = 100.0) -> Scene:
 
 def falling_cloth(K_l: float = 100.0) -> Scene:
     """Held at four corners, falling onto a sphere; particles inside are projected onto it. [Chen2019, Fig. 4.6]"""
-    return Scene([cloth(K_l, Pin(np.array([0, 10, 110, 120])))], onto_ball(ERE()), h=1 / 60, duration=5.0)
-
-
-def onto_ball(integrator: Any) -> Projected:
-    """``integrator``, and after each of its steps the collision with the sphere under the falling cloth."""
-    return Projected(integrator, [BALL], margin=3e-4)
+    held, contact = Pin(np.array([0, 10, 110, 120])), ProjectedContact(margin=3e-4)
+    return Scene([cloth(K_l, held)], ERE(), h=1 / 60, duration=5.0, contact=contact, obstacles=[BALL])
 
 
 def mixed_cloth() -> Scene:

@@ -1,12 +1,13 @@
 """Newton's method with a direct or iterative linear solver: the robust baseline.
 
 ND (the papers' Newton-direct) projects every element block always; with elements that are indefinite at the root it is
-only linearly convergent. ``project="on_demand"`` (ND-exact) tries the exact tangent first and projects only when its
-factorization fails, which keeps the quadratic tail. [QLB2021, sec. 4; Weidner2022, sec. 5.2]
+only linearly convergent, and nearly incompressible bodies take tens or hundreds of iterations. ``on_demand``, the
+default (ND-exact in tables), tries the exact tangent first and projects only when its factorization fails, which keeps
+the quadratic tail. [QLB2021, sec. 4; Weidner2022, sec. 5.2]
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,14 +17,17 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Rooted, Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Bordering, Goal, Project, Rooted, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
+from pliant.solvers.rounding import SAMPLES, Settled, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
 
 STRICT = 0.5  # of the projected residual
+ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"
 
 
 @dataclass(frozen=True)
@@ -31,14 +35,14 @@ class Newton:
     """z <- z - t A(z)^-1 r(z), A factored anew in every iteration, t by line search.
 
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
-    giving up is `LineSearch.pulled`. If the residual stops falling where there is no merit, the iteration goes round in
-    circles that the projected residual allows: it goes on once with the ``STRICT`` one.
-    Where the stage is not symmetric the matrix is the exact one, and `LU` takes the place of ``linear``.
+    giving up is `LineSearch.pulled`. If the residual stops falling, the iteration goes round in circles, which the
+    projected residual allows where there is no merit: it goes on once with the ``STRICT`` one and projected blocks.
+    Where the stage is not symmetric the matrix is the exact one, and `Bordered` or `LU` takes the place of ``linear``.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
     linear: LinearSolver = field(default_factory=Cholesky)
-    project: Literal["always", "on_demand"] = "always"
+    project: Project = "on_demand"
     tolerance: Tolerance = Tolerance()
     line_search: LineSearch = LineSearch()
     max_iterations: int = 100
@@ -49,19 +53,22 @@ class Newton:
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
-        if not stage.symmetric and able(stage, Rooted):
-            root = stage.root(guess, (self.tolerance.relative, self.tolerance.absolute), self.max_iterations)
+        own: Any = stage
+        if not stage.symmetric and able(own, Rooted):
+            root = own.root(guess, (self.tolerance.relative, self.tolerance.absolute), self.max_iterations)
             if root is not None:
-                return _rooted(*root, clock, memory)
+                return _rooted(stage, *root, clock, memory)
         now = start_trial(stage, guess, clock)
-        threshold = self.tolerance.threshold(stage, now.norm)
+        goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
-        message, search = "", self.line_search
+        message, search, project = "", self.line_search, self.project
         k = escape = 0
-        while now.norm > threshold and k < self.max_iterations:
+        while now.norm > goal.threshold and k < self.max_iterations:
             k += 1
-            found, memory, work = self._iterate(stage, now, memory, clock, search)
+            found, memory, work = self._iterate(stage, now, memory, clock, search, project)
             counts += work
+            if isinstance(found, Settled):
+                return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
             if found is None:
                 message = f"no acceptable step in iteration {k}"
                 break
@@ -69,20 +76,20 @@ class Newton:
             history.append(row(k, now, now.t))
             escape = k if now.escaped else escape
             if stagnates(history[escape:]):
-                if now.merit is None and search.projected > STRICT:
-                    search, escape = replace(search, projected=STRICT), k
+                if search.projected > STRICT and (now.merit is None or project == "on_demand"):
+                    project, search, escape = "always", replace(search, projected=STRICT), k
                     continue
                 message = "the residual has stopped falling"
                 break
-        return finish(now, threshold, k, counts, clock, history, message, memory)
+        return finish(stage, now, goal, k, counts, clock, history, message, memory)
 
     def _iterate(
-        self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch
-    ) -> tuple[Trial | None, Any, Counts]:
-        """One accepted step, or None after all shifts failed."""
+        self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch, project: Project
+    ) -> tuple[Trial | Settled | None, Any, Counts]:
+        """One accepted step, or None after all shifts failed; `Settled` where the residual is nothing but round-off."""
         counts = Counts()
-        psd = self.project == "always" and stage.symmetric
-        linear = self.linear if stage.symmetric else LU()
+        psd = project == "always" and stage.symmetric
+        linear = self.linear if stage.symmetric else _general(stage)
         shift, first = 0.0, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
@@ -99,6 +106,11 @@ class Newton:
             with clock("solve"):
                 dz = -factor.solve(now.r)
             counts += factor_counts(factor)
+            floor = floor_of(stage, A, now.z) if shift == 0.0 else 0.0
+            if now.norm <= floor:
+                with clock("force"):
+                    error = error_of(stage, A, factor.solve, now.z, now.r)
+                return Settled(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
             with clock("force"):
                 found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
@@ -110,13 +122,24 @@ class Newton:
         return found, memory, counts + Counts(forces=1)
 
 
-def _rooted(z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:
+def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:
     """The solution that a stage found by itself, with full steps only."""
     k = len(norms) - 1
     counts = Counts(forces=k + 1, fills=k, factorizations=k, solves=k)
     history = [{"iteration": i, "residual": float(r), "step": float(i > 0)} for i, r in enumerate(norms)]
-    report = SolveReport(True, k, float(norms[-1]), threshold, counts, clock.totals(), tuple(history))
+    norm, size = float(norms[-1]), max(float(np.sqrt(stage.mass)), 1e-300)
+    report = SolveReport(True, k, norm, threshold, counts, clock.totals(), tuple(history), error=norm / size)
     return Solution(z, report, memory)
+
+
+def ND(**options: Any) -> Newton:
+    """Newton-direct as published: every element block projected in every iteration. [QLB2021, sec. 4]"""
+    return Newton(**{"project": "always", **options})
+
+
+def _general(stage: StageLike) -> LinearSolver:
+    """A solver for the exact Jacobian of a stage that is not symmetric."""
+    return Bordered(stage.border) if isinstance(stage, Bordering) else LU()
 
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
@@ -138,23 +161,52 @@ def row(iteration: int, now: Trial, t: float) -> dict[str, float]:
 
 
 def finish(
+    stage: StageLike,
     now: Trial,
-    threshold: float,
+    goal: Goal,
     iterations: int,
     counts: Counts,
     clock: Clock,
     history: list[dict[str, float]],
     message: str,
     memory: Any,
+    rounded: Settled | None = None,
 ) -> Solution:
-    """The solution with its honest report: converged means that the residual of this very z passed the test."""
-    converged = bool(now.norm <= threshold)
-    if not converged and not message:
+    """The solution with its honest report: converged means that this very z passed the test.
+
+    Where the residual did not, but is nothing but round-off, the error in the positions decides; where the iteration
+    got stuck (there is a message), the bound that the residual is for them.
+    """
+    converged = bool(now.norm <= goal.threshold)
+    tolerance, error, judged = goal.threshold, now.norm if stage.inertial else None, "residual"
+    if not converged and np.isfinite(now.norm):
+        if rounded is None:
+            with clock("factor"):
+                rounded = settled(stage, now.z, now.r)
+        if rounded is not None:
+            error = rounded.error
+            converged, judged = error <= goal.limit, "round-off"
+            tolerance = rounded.floor if converged else tolerance
+        elif message and now.norm <= goal.stalled():
+            converged, tolerance, judged = True, goal.stalled(), "bound"
+    if not (converged or message):
         message = "residual is not finite" if not np.isfinite(now.norm) else "iteration limit reached"
-    report = SolveReport(
-        converged, iterations, now.norm, threshold, counts, clock.totals(), tuple(history), "" if converged else message
+    return Solution(
+        now.z,
+        SolveReport(
+            converged,
+            iterations,
+            now.norm,
+            tolerance,
+            counts,
+            clock.totals(),
+            tuple(history),
+            "" if converged else message,
+            error=None if error is None else error / max(float(np.sqrt(stage.mass)), 1e-300),
+            judged=judged,
+        ),
+        memory,
     )
-    return Solution(now.z, report, memory)
 
 
 def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:

@@ -108,7 +108,7 @@ class BarrierModel:
             remedy = f"leave a gap, {self.dhat:.3g} m is enough"
         return SceneError(what, where="scene.bodies", remedy=remedy)
 
-    def at(self, start: State, t: float) -> Terms:
+    def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Stiffness and friction from the start of the stage, obstacles at its end."""
         passages, before = self.setting.passages(start.t, t), self.setting.passages(start.t, start.t)
         kappa = self._stiffness(start.q, before)
@@ -117,9 +117,8 @@ class BarrierModel:
         if self.choice.mu:
             loads = [energy.loads(start.q) for energy in self._energies(before, kappa)]
             frozen = joined([c for c, _ in loads]), np.concatenate([f for _, f in loads])
-            forces.append(
-                Friction(lambda x: frozen, self._mu, SmoothStick(self.choice.creep), self.setting.n, lagged=True)
-            )
+            law = SmoothStick(self.choice.creep)
+            forces.append(Friction(lambda x: frozen, self._mu, law, self.setting.n, lagged=start.q, c=c))
         return Terms(tuple(energies), tuple(forces))
 
     def _stiffness(self, q: Array, passages: list[Passage]) -> float:
@@ -156,8 +155,7 @@ class BarrierModel:
 
     def _nearest(self, q: Array, passages: list[Passage]) -> float:
         V = self._surfaces.vertices(q, passages)
-        found = self._surfaces.collisions(V, self.dhat)
-        nearest = float(np.sqrt(found.compute_minimum_distance(self._surfaces.mesh, V))) if len(found) else np.inf
+        nearest = self._surfaces.nearest(V, self.dhat)
         if self._containers:
             nearest = min(nearest, float(self._all_gaps(q, passages).min()))
         return nearest
@@ -171,6 +169,13 @@ class BarrierModel:
             rub = Friction(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n)
             parts.append(touch_of(self.setting, q, *rub.contact_forces(q, v)))
         return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
+
+    def crossings(self, q: Array, t: float) -> int:
+        """How many edges pass through triangles, and vertices through the walls of containers."""
+        passages = self.setting.passages(t, t)
+        found = len(self._surfaces.crossings(self._surfaces.vertices(q, passages)))
+        outside = int((self._all_gaps(q, passages) <= 0.0).sum()) if self._containers else 0
+        return found + outside
 
     def distance(self, q: Array, t: float) -> float:
         return self._nearest(q, self.setting.passages(t, t))

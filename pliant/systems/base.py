@@ -105,13 +105,22 @@ class System(Protocol):
 class Contacting(Protocol):
     """A system that must look for contacts at the start of every stage.
 
-    ``at(state, t)`` is the system with the contacts found there; its ``begin(q, guess)`` returns the guess, held back
-    where the way from q would cross something.
+    ``at(state, t, c)`` is the system with the contacts found there, for a stage of velocities (q - base)/c (0: for a
+    moment); its ``begin(q, guess)`` returns the guess, held back where the way from q would cross something.
     """
 
-    def at(self, state: State, t: float) -> Any: ...
+    def at(self, state: State, t: float, c: float = 0.0) -> Any: ...
 
     def begin(self, q: Array, guess: Array) -> Array: ...
+
+
+@runtime_checkable
+class Exact(Protocol):
+    """A system that knows what its `stiffness` leaves out: K of damping that depends on q, which is not symmetric."""
+
+    def exact_stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dq in full; methods that linearise once per step have their order from it."""
+        ...
 
 
 @runtime_checkable
@@ -124,10 +133,29 @@ class Persistent(Protocol):
 
 
 @runtime_checkable
+class PartlySymmetric(Protocol):
+    """A system whose exact tangent is symmetric but for some rows and columns."""
+
+    @property
+    def border(self) -> IntArray:
+        """These, as numbers (k,) among the free coordinates, ascending."""
+        ...
+
+
+@runtime_checkable
 class Dissipating(Protocol):
     """A system some of whose forces are -dP/dv of a dissipation P [W]."""
 
     def dissipation(self, q: Array, v: Array) -> float: ...
+
+
+@runtime_checkable
+class Summing(Protocol):
+    """A system that knows how large the terms of its force are, one by one."""
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        """sum_k |f_k| (N,) [N], coordinate by coordinate: what is added up in `force`."""
+        ...
 
 
 @runtime_checkable
@@ -152,6 +180,31 @@ class Measuring(Protocol):
 
     def min_distance(self, q: Array, t: float) -> float | None:
         """The least distance [m], negative where things overlap, inf when nothing is near; None without contact."""
+        ...
+
+
+@runtime_checkable
+class Correcting(Protocol):
+    """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
+
+    def corrected(self, before: State, after: State) -> State: ...
+
+
+@runtime_checkable
+class Grained(Protocol):
+    """A system that can say how fine the surfaces are that touch in it."""
+
+    def grain(self) -> float | None:
+        """The mean edge [m] of the finest body that can touch; None without contact."""
+        ...
+
+
+@runtime_checkable
+class Barring(Protocol):
+    """Something that lets nothing cross, and can be made to prove it."""
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        """How many crossings there are, in exact arithmetic; None without a barrier."""
         ...
 
 

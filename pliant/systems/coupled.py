@@ -8,7 +8,7 @@ coordinates through J^T. So it is equal and opposite in the only place where it 
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Guarding
-from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, hessians_of
-from pliant.pattern import added, side_by_side
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, tangent_of
+from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.base import (
+    Barring,
     Charted,
     Closures,
     Constrained,
@@ -33,6 +34,7 @@ from pliant.systems.base import (
     Quadrature,
     Reducible,
     Restorable,
+    Summing,
     Weights,
     Working,
     distinct,
@@ -91,6 +93,13 @@ class Coupled:
     def symmetric(self) -> bool:
         return all(part.symmetric for part in self.parts)
 
+    @cached_property
+    def border(self) -> IntArray:
+        """The free coordinates of parts that move on joints."""
+        sizes = np.cumsum([0, *(len(part.free) for part in self.parts)])
+        own = [np.arange(sizes[k], sizes[k + 1]) for k, part in enumerate(self.parts) if not part.symmetric]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *own])
+
     @property
     def rest(self) -> Array:
         return self._joined([part.rest for part in self.parts])
@@ -114,10 +123,10 @@ class Coupled:
         x, J = self.touchable.lift(state.q), self.touchable.jacobian(state.q)
         return State(x, J @ state.v, state.t)
 
-    def at(self, start: State, t: float) -> "Coupled":
+    def at(self, start: State, t: float, c: float = 0.0) -> "Coupled":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         parts = self.each(
-            lambda p, q, v: p.at(State(q, v, start.t), t) if isinstance(p, Contacting) else p, start.q, start.v
+            lambda p, q, v: p.at(State(q, v, start.t), t, c) if isinstance(p, Contacting) else p, start.q, start.v
         )
         same = all(a is b for a, b in zip(parts, self.parts, strict=True))
         if self.contact is None and same:
@@ -125,7 +134,7 @@ class Coupled:
         fixed = copy(self)
         fixed.parts = tuple(parts)
         if self.contact is not None:
-            terms = self.contact.at(self._touched(start), t)
+            terms = self.contact.at(self._touched(start), t, c)
             fixed.contact = None
             fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
             fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
@@ -167,6 +176,20 @@ class Coupled:
             f = f + force.force(q, v, t)
         return f
 
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).force_sizes(q, v, t)
+
+        def own(part: Any, x: Array, u: Array) -> Array:
+            return part.force_sizes(x, u, t) if isinstance(part, Summing) else abs(part.force(x, u, t))
+
+        sizes = self._joined(self.each(own, q, v))
+        for energy in self.energy_terms:
+            sizes = sizes + abs(energy.gradient(q))
+        for force in self.force_terms:
+            sizes = sizes + abs(force.force(q, v, t))
+        return sizes
+
     def accelerated(self, q: Array, f: Array) -> Array:
         """M^-1 f on the free coordinates, part by part."""
         return self._joined(self.each(lambda p, x, y: p.accelerated(x, y), q, f))
@@ -199,9 +222,8 @@ class Coupled:
             part.tangent(q[s], v[s], t, weights, psd=psd, a=None if a is None else a[s])
             for part, s in zip(self.parts, self.slices, strict=True)
         ]
-        hessians = hessians_of(self.energy_terms, q, psd=psd) if weights[2] else []
-        damping = [f.damping(q, v, t) for f in self.force_terms] if weights[1] else []
-        return self._with_terms(blocks, hessians, damping, (q, v, t), weights)
+        terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd)
+        return added(side_by_side(blocks), terms)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
         """The tangent without the blocks that couple the two sides of contacts. [QLB2021, sec. 3.3]"""
@@ -212,29 +234,13 @@ class Coupled:
             tangent = part.persistent_tangent if isinstance(part, Persistent) else part.tangent
             return tangent(x, u, t, weights, psd=psd)
 
-        hessians = [e.persistent_hessian(q, psd=psd) for e in self.energy_terms] if weights[2] else []
-        damping = [f.persistent_damping(q, v, t) for f in self.force_terms] if weights[1] else []
-        return self._with_terms(self.each(own, q, v), hessians, damping, (q, v, t), weights)
-
-    def _with_terms(
-        self, blocks: list[Any], hessians: list[Any], damping: list[Any], at: tuple[Any, ...], weights: Weights
-    ) -> sp.csr_matrix:
-        """diag(blocks) and what acts between the parts."""
-        _, w_damping, w_stiffness = weights
-        A = side_by_side(blocks)
-        for H in hessians:
-            A = added(A, w_stiffness * H)
-        for D in damping:
-            A = added(A, -w_damping * D)
-        if w_stiffness:
-            for force in self.force_terms:
-                A = added(A, -w_stiffness * force.stiffness(*at))
-        return A
+        terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, persistent=True)
+        return added(side_by_side(self.each(own, q, v)), terms)
 
     # ------------------------------------------------------------------------------------------------ boundary
 
     def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        return A if len(self.free) == A.shape[0] else sp.csr_matrix(A[self.free][:, self.free])
+        return A if len(self.free) == A.shape[0] else taken(A, self.free, self.free)
 
     def prescribe(self, q: Array, t: float) -> Array:
         return self._joined(self.each(lambda p, x: p.prescribe(x, t), q))
@@ -302,7 +308,7 @@ class Coupled:
             at = self._touched(state)
             touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
             if self._rows is not None:
-                touches = replace(touches, contacts=replace(touches.contacts, nodes=self._rows[touches.contacts.nodes]))
+                touches = touches.renumbered(self._rows, len(self.points.lift(state.q)) // 3)
         between: Any = {"ties": ties, "touches": touches, "shown": self.shown, "rebuild": lambda _: self}
         coupled = CoupledStep(prepared, states, h, **between, place=self._placed)
         placed = self.at(state, state.t + h)
@@ -409,6 +415,12 @@ class Coupled:
     def min_distance(self, q: Array, t: float) -> float | None:
         """The smallest gap [m], negative where things overlap, inf when nothing is near; None without contact."""
         return None if self.contact is None else self.contact.distance(self.touchable.lift(q), t)
+
+    def grain(self) -> float | None:
+        return None if self.contact is None else self.contact.setting.grain()
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        return self.contact.crossings(self.touchable.lift(q), t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         """What moving obstacles did [J]."""

@@ -17,11 +17,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import ContactForces
 from pliant.errors import SceneError
 from pliant.linear.inverse import Matrix, Solvable
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.linear.staggered import Slip
+from pliant.pattern import side_by_side as diagonal
 from pliant.state import State
+from pliant.systems import exchange
 from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
 from pliant.systems.shown import Shown, Watching
@@ -110,7 +113,7 @@ class CoupledStep:
     @cached_property
     def block(self) -> Block:
         blocks = self._blocks
-        J = sp.csr_matrix(sp.block_diag([b.J for b in blocks]))
+        J = diagonal([sp.csr_matrix(b.J) for b in blocks])
         w = np.concatenate([np.zeros(b.J.shape[0]) if b.w is None else b.w for b in blocks])
         x = np.concatenate([b.x for b in blocks])
         own = self._own_rows()
@@ -119,7 +122,7 @@ class CoupledStep:
         if self.ties is not None:
             equality = _joined(equality, tie_rows(self.ties, J, w, self.h))
         slips = [self._slip(b.slip, i) for i, b in enumerate(blocks) if b.slip is not None]
-        if self.touches is not None:
+        if self.touches is not None and len(self.touches.contacts):
             rows = contact_rows(self.touches, J, w, self.h)
             slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
             inequality = _joined(inequality, rows)
@@ -137,7 +140,14 @@ class CoupledStep:
             qp=next((b.qp for b in blocks if b.qp is not None), None),
             impulses=self._impulses(inequality[1]),
             seconds=_summed([b.seconds for b in blocks]),
+            border=self._border(),
         )
+
+    def _border(self) -> IntArray:
+        """The unknowns of parts with dense matrices: joints."""
+        pairs = zip(self._blocks, self._starts, strict=False)
+        dense = [np.arange(first, first + len(b.b)) for b, first in pairs if not sp.issparse(b.A)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *dense])
 
     def _impulses(self, right: Array) -> Array | None:
         """What parts expect of their rows; other rows press where their bound is touched."""
@@ -186,7 +196,7 @@ class CoupledStep:
         return G
 
     def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
-        """Impulses of live rows and of friction along them, times the velocities of cloth and of links."""
+        """Impulses of live rows, of contacts and of friction along them, times the velocities of where they act."""
         work: dict[tuple[str, str], float] = {}
         own, friction = self._split(found.u), 0
         for i, (b, u) in enumerate(zip(self._blocks, own, strict=True)):
@@ -200,7 +210,28 @@ class CoupledStep:
                 self._book(work, i, b.live, np.concatenate([y, z]), v, found.u)
             if b.rubbing is not None and b.slip is not None and len(rubbed):
                 self._book(work, i, b.rubbing, rubbed, b.slip.T @ u, found.u)
-        return work
+        touched = self._touched(found)
+        return {pair: work.get(pair, 0.0) + touched.get(pair, 0.0) for pair in {**work, **touched}}
+
+    def _touched(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
+        """The work of contacts between the points."""
+        touches = self.touches
+        if touches is None or touches.setting is None or touches.owner is None:
+            return {}
+        total = exchange.nothing(touches.setting)
+        w = self.block.w
+        v = (self.block.J @ found.u + (0.0 if w is None else w)).reshape(-1, 3)
+        for pushes in self.impulses(found):
+            total += exchange.works(touches.setting, touches.owner, pushes, v, pushes.contacts.drift)
+        return exchange.told(touches.setting, total)
+
+    def impulses(self, found: VelocitySolution) -> list[ContactForces]:
+        """What contacts do to the points [N s]: they press, and they rub."""
+        if self.touches is None:
+            return []
+        rubbing = 2 * int(np.count_nonzero(self.touches.mu > 0.0))
+        pressed, last = found.inequality[self._inequalities[-1] :], len(found.friction)
+        return self.touches.impulses(self.block.x, pressed, found.friction[last - min(rubbing, last) :])
 
     def _book(
         self, work: dict[tuple[str, str], float], i: int, live: Live, impulses: Array, v: Array, u: Array
@@ -250,8 +281,7 @@ class CoupledStep:
 
 def side_by_side(blocks: Sequence[Matrix]) -> sp.csr_matrix:
     """The block diagonal matrix; low-rank corrections stay low-rank."""
-    A = sp.csr_matrix(sp.block_diag([b.sparse() if isinstance(b, Corrected) else b for b in blocks]))
-    A.sort_indices()
+    A = diagonal([_sparse(b) for b in blocks])
     extra, first = [], 0
     for b in blocks:
         if isinstance(b, Corrected) and b.W is not None and b.c is not None:
@@ -262,13 +292,29 @@ def side_by_side(blocks: Sequence[Matrix]) -> sp.csr_matrix:
     return corrected(A, np.hstack([W for W, _ in extra]), np.concatenate([c for _, c in extra])) if extra else A
 
 
+def _sparse(A: Matrix) -> sp.csr_matrix:
+    """A block as CSR with sorted indices; a dense one with all of its entries, so that its pattern never changes."""
+    if isinstance(A, Corrected):
+        return A.sparse()
+    if not sp.issparse(A):
+        n, m = A.shape
+        return sp.csr_matrix((A.ravel(), np.tile(np.arange(m), n), m * np.arange(n + 1)), shape=(n, m))
+    A = sp.csr_matrix(A)
+    A.sort_indices()
+    return A
+
+
 def _own(rows: Sequence[Rows | None], blocks: Sequence[Block]) -> tuple[sp.csr_matrix, Array]:
     """Rows of every part over all velocities."""
+    if not any(len(r[1]) for r in rows if r is not None):
+        return sp.csr_matrix((0, sum(len(b.b) for b in blocks))), np.zeros(0)
     full = [(np.zeros((0, len(b.b))), np.zeros(0)) if r is None else r for r, b in zip(rows, blocks, strict=True)]
     return sp.csr_matrix(sp.block_diag([G for G, _ in full])), np.concatenate([e for _, e in full])
 
 
 def _joined(a: tuple[Matrix, Array], b: tuple[Matrix, Array]) -> tuple[sp.csr_matrix, Array]:
+    if not len(a[1]) or not len(b[1]):
+        return b if not len(a[1]) else a
     return sp.csr_matrix(sp.vstack([a[0], b[0]])), np.concatenate([a[1], b[1]])
 
 

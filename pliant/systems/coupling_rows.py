@@ -3,13 +3,15 @@
 Relative positions are sums w_r x_r over a few points; the same weights carry the impulse to both sides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import ContactForces, Contacts, shared_forces
+from pliant.contact.setting import Setting
+from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
 
 
@@ -30,11 +32,32 @@ class Ties:
 
 @dataclass(frozen=True, eq=False)
 class Touches:
-    """Contacts as rows, with friction ``mu (c,)``; penetration is undone by the part ``gamma`` per step."""
+    """Contacts as rows, with friction ``mu (c,)``; penetration is undone by the part ``gamma`` per step.
+
+    ``owner`` are the bodies of ``setting`` that the points belong to; without them nobody knows who works on whom.
+    """
 
     contacts: Contacts
     mu: Array
     gamma: float = 0.2
+    setting: Setting | None = None
+    owner: IntArray | None = None
+
+    def renumbered(self, number: IntArray, count: int) -> "Touches":
+        """The same where point k has the number ``number[k]`` of ``count``."""
+        owner = np.full(count, -1)
+        owner[number] = -1 if self.owner is None else self.owner
+        return replace(self, contacts=self.contacts.renumbered(number), owner=owner)
+
+    def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
+        """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""
+        c = self.contacts
+        found = [shared_forces(c, pressed[:, None] * c.normals)]
+        chosen = c.only(np.flatnonzero(self.mu > 0.0))
+        if len(rubbed):
+            slips = Slips(chosen, x).at(x)
+            found.append(ContactForces(chosen, slips.nodes, slips.forces(rubbed.reshape(-1, 2))))
+        return found
 
 
 def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.csr_matrix:
@@ -55,7 +78,7 @@ def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_m
 def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
     """One inequality per contact. Gaps are to where obstacles will be, so their own motion is in them already."""
     c = touches.contacts
-    N = _along(c.normals) @ differences(c.nodes, c.weights, len(w) // 3)
+    N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
     gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
     return sp.csr_matrix(N @ J), -gaps / h - N @ w
 
@@ -63,51 +86,19 @@ def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tupl
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:
     """Two directions per contact that rubs, points at ``x (p, 3)``; ``first`` is the number of the first contact row.
 
-    Sides that are apart by g n would turn each other by g n x f. The slip is that beside the normal as it turns,
-    t . (d/dt sum_r w_r x_r - g dn/dt), which bodies that turn together do not have, and which has no torque.
+    Slip is that of `pliant.contact.slip`: bodies that move as one have none, and its impulses have no torque.
     """
     rubbing = np.flatnonzero(touches.mu > 0.0)
     c = touches.contacts.only(rubbing)
-    t = tangents(c.normals)
-    n = len(w) // 3
-    S = differences(c.nodes, c.weights, n)
-    T = sp.csr_matrix(sp.vstack([_along(t[:, 0]), _along(t[:, 1])]))[_interleaved(len(c))] @ S - _turning(c, x, t, n)
-    drift = np.einsum("cij,cj->ci", t, c.drift).ravel()
+    slips = Slips(c, x).at(x)
+    T = slips.rows(len(w) // 3)
+    drift = np.einsum("cij,cj->ci", slips.t, c.drift).ravel()
     return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
 
 
-def _turning(c: Contacts, x: Array, t: Array, n: int) -> sp.csr_matrix:
-    """(2 c, 3 n): g t . dn/dt of normals n = e1 x e2 / |e1 x e2| on triangles (first node against the others).
-
-    Zero against obstacles, and where the normal is not that of the triangle (edges, corners).
-    """
-    y = x[c.nodes]
-    e1, e2 = y[:, 2] - y[:, 1], y[:, 3] - y[:, 1]
-    m = np.cross(e1, e2)
-    area = np.linalg.norm(m, axis=1)
-    side = (m * c.normals).sum(axis=1)
-    flat = (area > 0.0) & (np.abs(side) >= (1.0 - 1e-9) * area)
-    g = np.where(flat, (c.relative(x) * c.normals).sum(axis=1) * np.sign(side) / np.maximum(area, 1e-300), 0.0)
-    d1, d2 = np.cross(e2[:, None], t) * g[:, None, None], np.cross(t, e1[:, None]) * g[:, None, None]
-    values = np.stack([-d1 - d2, d1, d2], axis=2)  # (c, 2, 3 nodes, 3)
-    columns = np.broadcast_to((3 * c.nodes[:, 1:, None] + np.arange(3))[:, None], values.shape)
-    rows = np.broadcast_to(np.arange(2 * len(c)).reshape(-1, 2, 1, 1), values.shape)
-    return sp.csr_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=(2 * len(c), 3 * n))
-
-
-def tangents(normals: Array) -> Array:
-    """Two unit vectors (c, 2, 3) at right angles to unit ``normals (c, 3)``."""
-    e = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
-    t = np.cross(normals, e)
-    t = t / np.linalg.norm(t, axis=1, keepdims=True)
-    return np.stack([t, np.cross(normals, t)], axis=1)
-
-
-def _along(directions: Array) -> sp.csr_matrix:
-    """(c, 3 c): the components of c vectors along one direction each."""
-    c = len(directions)
-    return sp.csr_matrix((directions.ravel(), np.arange(3 * c), 3 * np.arange(c + 1)), shape=(c, 3 * c))
-
-
-def _interleaved(c: int) -> IntArray:
-    return np.arange(2 * c).reshape(2, c).T.ravel()
+def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
+    """(k c, n): rows with ``values (c, k, r, 3)`` at the coordinates of the ``nodes (c, r)``, contact by contact."""
+    c, k, r, _ = values.shape
+    columns = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, None], values.shape)
+    indptr = 3 * r * np.arange(k * c + 1)
+    return sp.csr_matrix((values.ravel(), columns.ravel(), indptr), shape=(k * c, n))

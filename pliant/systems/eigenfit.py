@@ -112,10 +112,10 @@ class EigenFit:
 
     # ------------------------------------------------------------------------------------------------ modes
 
-    def at(self, start: State, t: float) -> "EigenFit":
+    def at(self, start: State, t: float, c: float = 0.0) -> "EigenFit":
         """The system of a stage that sets out from ``start``: its modes, and its contacts, are those found there."""
         fixed = copy(self)
-        fixed.inner = self.inner.at(start, t)
+        fixed.inner = self.inner.at(start, t, c)
         if fixed.inner is not self.inner:
             fixed._others, fixed._proportional = self._without_elastic(fixed.inner), False
         if not (self.frozen or self._plain):
@@ -349,6 +349,9 @@ class EigenFit:
 
     def min_distance(self, q: Array, t: float) -> float | None:
         return self.inner.min_distance(q, t)
+
+    def corrected(self, before: State, after: State) -> State:
+        return self.inner.corrected(before, after)
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         return self.inner.pushed(before, after, quadrature)

@@ -15,16 +15,18 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
+from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
-from pliant.forces.base import Force, Lagged, Rubbing
+from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
 from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems import exchange
-from pliant.systems.base import Quadrature, Reduction, Weights, distinct
+from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
+from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
 
@@ -95,11 +97,11 @@ class Elastodynamics:
                 break
         return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
 
-    def at(self, start: State, t: float) -> "Elastodynamics":
+    def at(self, start: State, t: float, c: float = 0.0) -> "Elastodynamics":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         if self.contact is None:
             return self
-        terms = self.contact.at(start, t)
+        terms = self.contact.at(start, t, c)
         fixed = copy(self)  # shares patterns and slots; only the terms differ
         fixed.contact = None
         fixed.energy_terms = self._energies + terms.energies
@@ -122,6 +124,13 @@ class Elastodynamics:
         held.energy_terms = held._energies
         return held
 
+    def loaded(self, load: Array) -> "Elastodynamics":
+        """The same system with a constant ``load (N,)`` [N] besides."""
+        copied = copy(self)
+        copied._energies = (*self._energies, DeadLoad(load))
+        copied.energy_terms = copied._energies
+        return copied
+
     # ------------------------------------------------------------------------------------------------ physics
 
     def mass(self, q: Array) -> sp.csr_matrix:
@@ -142,6 +151,16 @@ class Elastodynamics:
         for force in self.force_terms:
             f += force.force(q, v, t)
         return f
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).force_sizes(q, v, t)
+        sizes = np.zeros_like(q)
+        for energy in self.energy_terms:
+            sizes += abs(energy.gradient(q))
+        for force in self.force_terms:
+            sizes += abs(force.force(q, v, t))
+        return sizes
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         return self.accelerated(q, self.force(q, v, t))
@@ -176,6 +195,16 @@ class Elastodynamics:
             return self.at(State(q, v, t), t).stiffness(q, v, t, psd=psd)
         parts = [(-1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
         parts += [(1.0, f.stiffness(q, v, t)) for f in self.force_terms]
+        return self.weighted_sum(parts)
+
+    def exact_stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """df/dq, with the parts that forces leave out of their stiffness."""
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).exact_stiffness(q, v, t)
+        parts = [(-1.0, e.hessian(q)) for e in self.energy_terms]
+        for f in self.force_terms:
+            slope = f.exact_stiffness(q, v, t) if isinstance(f, Approximating) else f.stiffness(q, v, t)
+            parts.append((1.0, slope))
         return self.weighted_sum(parts)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
@@ -279,6 +308,18 @@ class Elastodynamics:
 
     def min_distance(self, q: Array, t: float) -> float | None:
         return None if self.contact is None else self.contact.distance(q, t)
+
+    def corrected(self, before: State, after: State) -> State:
+        """``after`` with what contact has to say once a step is done; as it is where contact acts within steps."""
+        if not isinstance(self.contact, Projecting):
+            return after
+        return self.contact.projected(before, after, self.free)
+
+    def grain(self) -> float | None:
+        return None if self.contact is None else self.contact.setting.grain()
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)

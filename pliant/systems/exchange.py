@@ -1,10 +1,10 @@
 """Who did how much work on whom: contact forces of a step times the ways of the two sides they act on.
 
-A contact between a and b pushes with f on the vertices of a (weights w_r > 0) and with -f on those of b:
+A contact between a and b pushes with f_r on the vertices of both:
 
-    work of b on a = sum_r w_r f . dx_r over the vertices of a,    work of a on b the same over those of b
+    work of b on a = sum_r f_r . dx_r over the vertices of a,    work of a on b the same over those of b
 
-Their sum is f times the relative way of the two sides: minus what the contact stored and what rubbing took.
+Their sum is what the contact has not stored and rubbing has not taken.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array
-from pliant.contact.contacts import Contacts
+from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import ContactForces
 from pliant.contact.setting import Setting
 from pliant.energies.base import Pressing
 from pliant.forces.base import Rubbing
@@ -27,35 +27,56 @@ def parties(setting: Setting) -> list[str]:
 
 
 def pairs(setting: Setting) -> tuple[tuple[str, str], ...]:
-    """Two different bodies, or a body and an obstacle that moves, in both orders: what stands still does no work."""
-    names, b = parties(setting), len(setting.meshes)
-    found = [(names[i], names[j]) for i in range(b) for j in (*range(i + 1, b), *_moving(setting))]
+    """Two bodies that can touch, or a body and an obstacle that moves, in both orders: what stands does no work."""
+    names, b, group = parties(setting), len(setting.meshes), setting.group
+    others = [[j for j in range(i + 1, b) if group[i] < 0 or group[i] != group[j]] for i in range(b)]
+    found = [(names[i], names[j]) for i in range(b) for j in (*others[i], *_moving(setting))]
     return (*found, *((second, first) for first, second in found))
 
 
 def exchanges(model: Any, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
     """(a, b) -> the work [J] of a on b by contact, for those that met, between ``before`` and ``after``."""
     setting: Setting = model.setting
-    names, b = parties(setting), len(setting.meshes)
     dx = (after.q - before.q).reshape(-1, 3)
     passages, dt = setting.passages(before.t, after.t), after.t - before.t
-    work = np.zeros((len(names), len(names)))  # [by, on]
+    work = nothing(setting)
     for s, weight in quadrature:
         x = s.q.reshape(-1, 3)
-        for contacts, f in forces(model, s):
-            first = setting.body[contacts.nodes[:, 0]]
-            second = np.where(contacts.other >= 0, contacts.other, b - 1 - contacts.other)
-            done = weight * contacts.weights * np.einsum("cd,crd->cr", f, dx[contacts.nodes])
-            mine = setting.body[contacts.nodes] == first[:, None]
-            np.add.at(work, (second, first), np.where(mine, done, 0.0).sum(axis=1))
-            np.add.at(work, (first, second), np.where(mine, 0.0, done).sum(axis=1))
+        for pushes in forces(model, s):
+            ways, contacts = np.zeros_like(pushes.contacts.drift), pushes.contacts
             for k, passage in enumerate(passages):
                 met = contacts.other == -1 - k
-                way = dt * passage.velocity(contacts.relative(x)[met])
-                np.add.at(work, (first[met], b + k), -weight * (f[met] * way).sum(axis=1))
-    np.fill_diagonal(work, 0.0)  # within a body
-    told = {*range(b), *_moving(setting)}
-    return {(names[i], names[j]): float(work[i, j]) for i, j in np.argwhere(work) if i in told and j in told}
+                ways[met] = dt * passage.velocity(contacts.relative(x)[met])
+            work += weight * works(setting, setting.body, pushes, dx, ways)
+    return told(setting, work)
+
+
+def nothing(setting: Setting) -> Array:
+    """No work [J] of anybody (row) on anybody (column): bodies, then obstacles."""
+    return np.zeros((len(setting.meshes) + len(setting.obstacles),) * 2)
+
+
+def works(setting: Setting, owner: IntArray, pushes: ContactForces, dx: Array, ways: Array) -> Array:
+    """The work [J] of everybody (row) on everybody (column): forces times the ways ``dx (n, 3)`` of their nodes.
+
+    ``owner (n,)`` are the bodies of the vertices, ``ways (c, 3)`` go the obstacles, which are pushed back.
+    """
+    b, contacts, work = len(setting.meshes), pushes.contacts, nothing(setting)
+    first = owner[contacts.nodes[:, 0]]
+    second = np.where(contacts.other >= 0, contacts.other, b - 1 - contacts.other)
+    done = (pushes.forces * dx[pushes.nodes]).sum(axis=2)
+    mine = owner[pushes.nodes] == first[:, None]
+    back = np.where(contacts.other < 0, (pushes.forces.sum(axis=1) * ways).sum(axis=1), 0.0)
+    np.add.at(work, (second, first), np.where(mine, done, 0.0).sum(axis=1))
+    np.add.at(work, (first, second), np.where(mine, 0.0, done).sum(axis=1) - back)
+    return work
+
+
+def told(setting: Setting, work: Array) -> dict[tuple[str, str], float]:
+    """(a, b) -> the work of a on b, for those that met: not within a body, nor of what stands."""
+    names = parties(setting)
+    moving = {*range(len(setting.meshes)), *_moving(setting)}
+    return {(names[i], names[j]): float(work[i, j]) for i, j in np.argwhere(work) if i != j and {i, j} <= moving}
 
 
 def _moving(setting: Setting) -> list[int]:
@@ -63,16 +84,15 @@ def _moving(setting: Setting) -> list[int]:
     return [len(setting.meshes) + k for k, obstacle in enumerate(setting.obstacles) if obstacle.motion is not None]
 
 
-def forces(model: Any, s: State) -> Iterator[tuple[Contacts, Array]]:
-    """The contacts of a state and the forces (c, 3) [N] on their first sides, term by term."""
+def forces(model: Any, s: State) -> Iterator[ContactForces]:
+    """The forces at the contacts of a state, term by term."""
     terms = model.at(s, s.t)
     for energy in terms.energies:
         if isinstance(energy, Pressing):
-            contacts, f_n = energy.loads(s.q)
-            yield contacts, f_n[:, None] * contacts.normals
+            yield energy.pushes(s.q)
     for force in terms.forces:
         if isinstance(force, Rubbing):
-            yield force.on_contacts(s.q, s.v)
+            yield force.pushes(s.q, s.v)
 
 
 def pushed(model: Any, before: State, after: State, quadrature: Quadrature) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.pattern import taken
 from pliant.state import State
 from pliant.systems.base import Part
 from pliant.velocity_step import Block, Linearisation, Moved, change_of_momentum
@@ -41,7 +42,7 @@ class FreeStep:
             if n < len(q):
                 given = v + self.change
                 given[system.free] = 0.0
-                w, J = J @ given, sp.csr_matrix(J[:, system.free])
+                w, J = J @ given, taken(J, None, system.free)
         start = v[system.free]
         return Block(self._A, self._b, x, J, origin=start, w=w, guess=start)
 

@@ -15,7 +15,7 @@ from pliant.energies.penalty import AnchoredPenalty, Penalty
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.contact_damping import ContactDamping
-from pliant.forces.friction import Friction, Load, StickSlip
+from pliant.forces.friction import Friction, StickSlip
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
 from pliant.units import read_fields
@@ -101,18 +101,18 @@ class PenaltyModel:
         resolve = self.choice.resolve_initial
         return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
 
-    def at(self, start: State, t: float) -> Terms:
+    def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
-        if start.t != t:
-            return self._terms(start, t)
+        if start.t != t or c:
+            return self._terms(start, t, c)
         for q, then, terms in self._moments:
             if then == t and np.array_equal(q, start.q):
                 return terms
-        found = self._terms(start, t)  # within a moment nothing moves: a function of q and t
+        found = self._terms(start, t, 0.0)  # within a moment nothing moves: a function of q and t
         self._moments = [(start.q.copy(), t, found), *self._moments[:1]]
         return found
 
-    def _terms(self, start: State, t: float) -> Terms:
+    def _terms(self, start: State, t: float, c: float) -> Terms:
         passages = self.setting.passages(start.t, t)
         x0 = start.q.reshape(-1, 3)
         frozen = None
@@ -130,22 +130,20 @@ class PenaltyModel:
 
         penalty = Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)
         energies: list[Energy] = [penalty]
-        forces = self._forces(penalty, start)
+        forces = self._forces(penalty, start, c)
         if self.choice.anisotropy is not None:
             inside = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
             targets = x0[inside.nodes[:, 0]] - inside.gaps[:, None] * inside.normals
             anchors = AnchoredPenalty(inside, targets, self._k, self.choice.anisotropy)
             energies.append(anchors)
-            forces += self._forces(anchors, start)
+            forces += self._forces(anchors, start, c)
         return Terms(tuple(energies), tuple(forces))
 
-    def _forces(self, penalty: Penalty | AnchoredPenalty, start: State) -> list[Force]:
+    def _forces(self, penalty: Penalty | AnchoredPenalty, start: State, c: float) -> list[Force]:
         forces: list[Force] = []
         if self.choice.mu or self.choice.mu_bodies:
-            lagged = self.choice.lagged
-            before = penalty.loads(start.q)
-            load: Load = (lambda x: before) if lagged else penalty.loads
-            forces.append(Friction(load, self._mu, self._law, self.setting.n, lagged=lagged))
+            lagged: Any = {"lagged": start.q, "c": c} if self.choice.lagged else {}
+            forces.append(Friction(penalty.loads, self._mu, self._law, self.setting.n, **lagged))
         if self.choice.damping:
             forces.append(ContactDamping(penalty.loads, self._k_d, 0.5 * self._smoothing * self._k))
         return forces

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.linear.lowrank import Corrected, corrected
-from pliant.maps.points import ForceOnPoints, OnPoints
+from pliant.maps.points import ForceOnPoints, OnPoints, PointMap
+from pliant.pattern import added, pulled_back
 from pliant.state import State
 from pliant.systems.coupled_step import CoupledStep
 from pliant.velocity_step import Block, Moved, VelocitySolution
@@ -34,29 +36,31 @@ class Pressed:
 
     @cached_property
     def block(self) -> Block:
-        block, h = self._inner.block, self._h
-        whole, b = block.A, block.b
-        A = whole.sparse() if isinstance(whole, Corrected) else whole
-        u0, w = block.origin, block.w
-        assert u0 is not None and w is not None
-        for term in self._energies:
-            rows = term.points.dofs
-            J = block.J if rows is None else block.J[rows]
-            x, moving = term.points.lift(self._state.q), J @ u0 + (w if rows is None else w[rows])
-            H = self._beta * h * h * term.energy.hessian(x, psd=True)
-            A = A + J.T @ H @ J
-            b = b - J.T @ (h * term.energy.gradient(x) + H @ moving)
-        for force in self._forces:
-            rows = force.points.dofs
-            J = block.J if rows is None else block.J[rows]
-            x, old = force.points.lift(self._state.q), force.points.jacobian(self._state.q) @ self._state.v
-            moving, t = J @ u0 + (w if rows is None else w[rows]), self._state.t + h
-            D = -h * force.inner.damping(x, old, t)
-            A = A + J.T @ D @ J
-            b = b + J.T @ (h * force.inner.force(x, old, t) - D @ (moving - old))
-        A = sp.csr_matrix(A)
-        A.sort_indices()
-        return replace(block, A=corrected(A, whole.W, whole.c) if isinstance(whole, Corrected) else A, b=b)
+        block = self._inner.block
+        A, b = block.A.sparse() if isinstance(block.A, Corrected) else block.A, block.b
+        places = [*(e.points for e in self._energies), *(f.points for f in self._forces)]
+        for points in {id(p): p for p in places}.values():
+            P, f = self._linearised(points, block)
+            J = block.J if points.dofs is None else block.J[points.dofs]
+            A, b = added(A, pulled_back(J, P)), b + J.T @ f
+        return replace(block, A=corrected(A, block.A.W, block.A.c) if isinstance(block.A, Corrected) else A, b=b)
+
+    def _linearised(self, points: PointMap, block: Block) -> tuple[sp.csr_matrix, Array]:
+        """beta h^2 H + h D over some points, and the momentum that what acts on them gives from u_0."""
+        h, (q, v, t) = self._h, (self._state.q, self._state.v, self._state.t + self._h)
+        assert block.origin is not None and block.w is not None
+        x, old, moving = points.lift(q), points.jacobian(q) @ v, block.J @ block.origin + block.w
+        moving = moving if points.dofs is None else moving[points.dofs]
+        P, f = sp.csr_matrix((len(x), len(x))), np.zeros_like(x)
+        for energy in (term.energy for term in self._energies if term.points is points):
+            P = added(P, energy.hessian(x, psd=True), self._beta * h * h)
+            f -= h * energy.gradient(x)
+        f -= P @ moving
+        for force in (term.inner for term in self._forces if term.points is points):
+            D = force.damping(x, old, t)
+            P = added(P, D, -h)
+            f += h * (force.force(x, old, t) + D @ (moving - old))
+        return P, f
 
     def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
         return self._inner.exchanged(found)

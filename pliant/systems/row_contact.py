@@ -94,7 +94,7 @@ class RowModel:
     def touches(self, x: Array, v: Array, t: float, h: float) -> Touches:
         """What the points ``x (n, 3)`` may meet in a step of h [s] from time t, given their velocities ``v (n, 3)``."""
         contacts = self._near(x, v, t, h)
-        return Touches(contacts, self._mu(contacts), self.choice.gamma)
+        return Touches(contacts, self._mu(contacts), self.choice.gamma, self.setting, self.setting.body)
 
     def _near(self, x: Array, v: Array, t: float, h: float) -> Contacts:
         slack = self.setting.gravity * h * h
@@ -123,7 +123,7 @@ class RowModel:
         own = contacts.other == self.setting.body[contacts.nodes[:, 0]]
         return np.where(contacts.other < 0, self.choice.mu, np.where(own, 0.0, between))
 
-    def at(self, start: State, t: float) -> Terms:
+    def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Nothing: impulses are found by the velocity step."""
         return Terms((), ())
 

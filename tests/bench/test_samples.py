@@ -1,5 +1,7 @@
 """A contest on sampled steps: everybody solves the same steps, and nobody changes the path."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,12 +9,13 @@ import scipy.sparse as sp
 from pliant.bench.ldot.contest import THREE
 from pliant.bench.ldot.fig5_9 import EveryOther
 from pliant.bench.qlb.fig3 import PANELS, cases
+from pliant.bench.race import faster
 from pliant.bench.samples import contest, sampled
 from pliant.integrators import BDF2, Quasistatic
 from pliant.linear import Cholesky
 from pliant.mesh import bar as bar_mesh
 from pliant.scenes.qlb import bar
-from pliant.solvers import QLB, HybridL1, Newton, Tolerance
+from pliant.solvers import ND, QLB, HybridL1, Newton, Tolerance
 
 MESH = bar_mesh(size=(0.3, 0.1, 0.1), cells=(6, 2, 2))
 
@@ -22,7 +25,7 @@ def test_the_same_steps_for_all(integrator):
     def build(solver):
         return bar(integrator=integrator(solver), damping=0.0, mesh=MESH)
 
-    both = sampled("BAR", build, {"ND": Newton(), "QLB": QLB()}, 4)
+    both = sampled("BAR", build, {"ND": ND(), "QLB": QLB()}, 4)
     alone = sampled("BAR", build, {"QLB": QLB()}, 4)
     assert (both.steps, both.whole) == (4, 100)
     assert [t for t, _ in both.iterations["ND"]] == pytest.approx([0.65, 1.9, 3.15, 4.4])
@@ -30,6 +33,8 @@ def test_the_same_steps_for_all(integrator):
     newton = both.runner("ND")
     assert newton.failures == 0 and newton.counts.factorizations == newton.iterations
     assert both.apart["ND"] == 0.0 < both.apart["QLB"] < 1e-5
+    assert [len(r.times) for r in both.runners] == [4, 4]
+    assert newton.seconds == pytest.approx(sum(newton.times))
     rows = both.rows("ND")
     assert rows[0]["ND / this"] == 1.0 and rows[0]["steps"] == "4 of 100"
 
@@ -40,7 +45,7 @@ def test_the_same_steps_for_all(integrator):
 def test_one_root_at_a_tight_tolerance(options):
     tight = Tolerance(1e-9, 1e-13)
     choices = {
-        "ND-exact": Newton(project="on_demand", tolerance=tight),
+        "ND-exact": Newton(tolerance=tight),
         "QLB": QLB(tolerance=tight),
         "HYBRID-L1": HybridL1(tolerance=tight),
     }
@@ -48,6 +53,11 @@ def test_one_root_at_a_tight_tolerance(options):
     result = sampled("BAR", lambda solver: bar(integrator=integrator(solver), mesh=MESH, **rest), choices, 3)
     assert all(r.failures == 0 for r in result.runners)
     assert max(result.apart.values()) < 1e-8
+
+
+def test_a_ratio_is_that_of_the_totals_with_the_middle_half_of_the_steps():
+    slow, fast = (SimpleNamespace(times=times, seconds=sum(times)) for times in ([1, 2, 3, 4, 50], [1, 1, 1, 1, 1]))
+    assert faster(slow, fast) == "12.00x (2.0-4.0 in half of 5 steps)"
 
 
 def test_whole_runs_on_request(monkeypatch, capsys):

@@ -309,3 +309,15 @@ def test_what_cannot_be_coarsened_is_named():
     for target, modes, what in ((3, 4, "target is 3"), (10**6, 4, "target is 1000000"), (20, 0, "modes is 0")):
         with pytest.raises(MeshError, match=what):
             coarsen(FINE, target, modes=modes)
+
+
+def test_mass_damping_takes_energy_at_its_rate():
+    """f = -alpha M v: power -alpha v^T M v, whatever the velocity, and D = df/dv says the same."""
+    system = EigenFit(body(COARSE), FIT, alpha=0.7)
+    plain = EigenFit(body(COARSE), FIT)
+    state = rough(system)
+    v = np.zeros_like(state.q)
+    v[system.free] = np.random.default_rng(6).normal(size=len(system.free))
+    drag = system.force(state.q, v, 0.0) - plain.force(state.q, v, 0.0)
+    assert v @ drag == pytest.approx(-0.7 * v @ (system.mass(state.q) @ v), rel=1e-9)
+    assert np.allclose(system.damping(state.q, v, 0.0) @ v, -0.7 * system.mass(state.q) @ v)

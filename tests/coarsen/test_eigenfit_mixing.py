@@ -16,7 +16,7 @@ from pliant.maps.motions import Shake
 from pliant.maps.pins import Pin
 from pliant.materials import ARAP, Linear, NeoHookean
 from pliant.scene import Scene
-from pliant.solvers import LBFGS, QLB, QLF, Newton, NewtonPCG, Tolerance
+from pliant.solvers import LBFGS, ND, QLB, QLF, Newton, NewtonPCG, Tolerance
 from pliant.state import State
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.penalty_contact import PenaltyContact
@@ -89,7 +89,8 @@ def test_all_solvers_find_the_root_of_a_stage(integrator):
 
 def test_the_low_rank_term_does_not_slow_newton_down():
     plain, fitted = body(COARSE, SOFT, gravity=True), EigenFit(body(COARSE, SOFT, gravity=True), FIT)
-    count = lambda system: sum(s.reports[0].iterations for s in march(system, BDF1(), bent(plain), 6))
+    # the matrix of a fitted system is always projected: so is the one it is compared with
+    count = lambda system: sum(s.reports[0].iterations for s in march(system, BDF1(ND()), bent(plain), 6))
     assert count(fitted) <= count(plain) + 6
 
 

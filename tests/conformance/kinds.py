@@ -1,6 +1,6 @@
 """One small scene of every kind, in a state from which something happens; few elements and few steps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -26,6 +26,7 @@ from pliant.mesh import Mesh, bar, rectangle, sheet, spring_net
 from pliant.scene import Scene
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.projected_contact import ProjectedContact
 from pliant.systems.row_contact import RowContact
 
 SOFT = StableNeoHookean(E=2e4, nu=0.3)
@@ -180,6 +181,13 @@ def tugged(**options):
     return Scene([body], forces=forces, contact=PenaltyContact(), obstacles=[Plane()], **TIMES, **options)
 
 
+def projected(**options):
+    """A block that falls onto a floor from a millimetre above it; its vertices are put back after each step."""
+    body = replace(block(0, 0, 1e-3), velocity=(0.3, 0.0, -1.0))
+    contact = ProjectedContact(mu=0.3)
+    return Scene([body], contact=contact, obstacles=[Plane()], integrator=BDF1(), **TIMES, **options)
+
+
 BARRIER = {"BDF1", "BDF2", "SDIRK2", "TRBDF2"}
 KINDS = {
     "solid": Kind(solid, ALL | CONDENSED),
@@ -199,4 +207,5 @@ KINDS = {
     "sprung": Kind(partial(tied, 50.0), SMOOTH),
     "cut": Kind(cut, ALL | CONDENSED),
     "tugged": Kind(tugged, ALL | CONDENSED),
+    "projected": Kind(projected, ALL - {"BDF2", "Quasistatic"}),
 }

@@ -34,7 +34,7 @@ from pliant.energies.attachment import Attachment
 from pliant.energies.bending import QuadraticBending
 from pliant.energies.dg import BZ, IP
 from pliant.energies.elastic import Elastic
-from pliant.energies.gravity import Gravity
+from pliant.energies.gravity import DeadLoad, Gravity
 from pliant.energies.membrane import Membrane
 from pliant.energies.projective import HingeBending, PlaneCollision
 from pliant.energies.springs import Springs
@@ -98,6 +98,7 @@ def energies():
         (HingeBending(SHEET.X, SHEET.T, beta=1e-3), rough(SHEET.X), 3),
         (BZ(PLATE, 1e5), rough(explode(PLATE)), 2),
         (IP(PLATE, SOFT, 1e5), rough(explode(PLATE)), 2),
+        (DeadLoad(np.random.default_rng(5).normal(size=3 * n)), rough(BAR.X), 3),
         (Gravity(np.arange(1.0, n + 1.0), np.array([0.0, 0.0, -9.81])), rough(BAR.X), 3),
         (Attachment(n, np.array([0, 3]), BAR.X[[0, 3]] + 0.1, 30.0), rough(BAR.X), 3),
         (PlaneCollision(n, np.arange(n), (0, 0, 0.05), (0.1, 0.0, 1.0), 50.0), rough(BAR.X), 3),

@@ -5,15 +5,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pliant.articulated.body import Rigid
 from pliant.bodies import Membrane, Rayleigh, Solid, SpringNet
-from pliant.contact.filters import BridsonFriction, Projected
 from pliant.contact.intersect import intersections
 from pliant.contact.obstacles import Bowl, Plane, Sphere
-from pliant.integrators import BDF1, BDF2, SDIRK2, LinearlyImplicit, SymplecticEuler
+from pliant.errors import SceneError
+from pliant.integrators import (
+    BDF1,
+    BDF2,
+    ERE,
+    MSSI,
+    RK4,
+    SDIRK2,
+    SIERE,
+    XPBD,
+    LinearlyImplicit,
+    Quasistatic,
+    SymplecticEuler,
+)
 from pliant.maps.motions import Keyframes, rotation
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
-from pliant.mesh import box, sheet, spring_net
+from pliant.mesh import Mesh, box, sheet, spring_net
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.scenes.contact import bouncing_ball, incline, rope_knot, stack
@@ -24,6 +37,7 @@ from pliant.stage import Stage
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
+from pliant.systems.projected_contact import ProjectedContact
 
 MATERIAL = StableNeoHookean(1e5, 0.4)
 
@@ -170,52 +184,54 @@ def test_a_moving_floor_carries_and_lifts():
         assert 0.02 < moved[2] < 0.045 and moved[0] > 0.03
 
 
-def test_bridson_filter_and_projection():
-    cube = box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2)).transformed(translate=(0, 0, -1e-4))
-    body = Solid(cube, MATERIAL, velocity=(1.0, 0, 0))
-    make = lambda integrator: Scene(
-        [body], contact=PenaltyContact(mu=0.0), obstacles=[Plane()], integrator=integrator, h=5e-3, duration=0.1
-    )
-    free = list(simulate(make(LinearlyImplicit())))[-1]
-    rubbed = list(simulate(make(BridsonFriction(LinearlyImplicit(), mu=0.3))))
-    stuck = list(simulate(make(BridsonFriction(LinearlyImplicit(), mu=50.0))))[-1]
-    u = lambda s: s.state.v.reshape(-1, 3)[:, 0].mean()
-    assert u(free) == pytest.approx(1.0, abs=1e-3)
-    assert u(rubbed[-1]) == pytest.approx(1.0 - 0.3 * 9.81 * 0.1, abs=0.05)
-    assert abs(u(stuck)) < 0.5 and all(u(a) >= u(b) - 1e-9 for a, b in zip(rubbed, rubbed[1:], strict=False))
-
+@pytest.mark.parametrize(
+    "integrator", [BDF1(), ERE(), SIERE(), RK4(), XPBD(), LinearlyImplicit(), MSSI()], ids=lambda i: type(i).__name__
+)
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_projection_belongs_to_the_scene_whatever_the_integrator(integrator, mu):
     net = SpringNet(spring_net(6, 6), k=200.0, mass=0.01)
-    lifted = replace(net, mesh=net.mesh.transformed(translate=(-0.5, -0.5, 0.0)) if net.mesh.dim == 3 else net.mesh)
-    sphere = Sphere((0, 0, -0.35), 0.3)
-    for mu in (0.0, 0.5):
-        scene = Scene([lifted], integrator=Projected(BDF1(), [sphere], mu=mu, margin=3e-4), h=5e-3, duration=0.4)
-        for step in simulate(scene):
-            g, n = sphere.distance(step.state.q.reshape(-1, 3))
-            assert g.min() >= 3e-4 - 1e-12
-            near = g < 3.01e-4
-            assert (step.state.v.reshape(-1, 3)[near] * n[near]).sum(axis=1).min(initial=0.0) > -1e-9
+    net = replace(net, mesh=net.mesh.transformed(translate=(-0.5, -0.5, 0.0)))
+    sphere, contact = Sphere((0, 0, -0.35), 0.3), ProjectedContact(mu=mu, margin=3e-4)
+    scene = Scene([net], contact=contact, obstacles=[sphere], integrator=integrator, h=5e-3, duration=0.2)
+    touched = 0
+    for step in simulate(scene):
+        g, n = sphere.distance(step.state.q.reshape(-1, 3))
+        assert g.min() >= 3e-4 - 1e-12
+        near = g < 3.01e-4
+        assert (step.state.v.reshape(-1, 3)[near] * n[near]).sum(axis=1).min(initial=0.0) > -1e-9
+        assert step.report.contacts == near.sum() and step.report.penetration <= 1e-12
+        touched = max(touched, int(near.sum()))
+    assert touched >= 4
+
+
+def test_projection_refuses_methods_that_would_undo_it():
+    net = SpringNet(spring_net(2, 2), k=200.0, mass=0.01)
+    common = {"contact": ProjectedContact(), "obstacles": [Plane(point=(0, 0, -1))]}
+    for integrator in (BDF2(), Quasistatic()):
+        with pytest.raises(SceneError, match="does not follow the corrections of ProjectedContact"):
+            Scene([net], integrator=integrator, **common)
+    with pytest.raises(SceneError, match="soft bodies only"):
+        Scene([net, Rigid(box(size=(0.1, 0.1, 0.1), cells=(1, 1, 1)))], integrator=BDF1(), **common)
 
 
 def test_projection_changes_only_the_normal_part_of_the_velocity():
-    class Still:
-        order = 1
+    mesh = Mesh(X=np.array([[0, 0, 0.1], [0, 0, 1.0]]), T=np.array([[0, 1]]))
+    after = State(np.array([0, 0, -0.1, 0, 0, 1.0]), np.array([1.0, 2.0, -3.0, 4, 5, -6]), 0.1)
+    before = State(mesh.X.ravel(), np.zeros(6), 0.0)
 
-        def step(self, system, state, h, memory=None):
-            from pliant.state import Step
+    def corrected(mu: float, floor: Plane, pins=()) -> State:
+        net = SpringNet(mesh, k=1.0, mass=1.0, pins=pins)
+        scene = Scene([net], contact=ProjectedContact(mu=mu), obstacles=[floor], integrator=BDF1())
+        return scene.system().corrected(before, after)
 
-            return Step(state, None, ())
-
-    class Points:
-        free = np.arange(6)
-
-        def prescribe(self, q, t):
-            return q
-
-    state = State(np.array([0, 0, -0.1, 0, 0, 1.0]), np.array([1.0, 2.0, -3.0, 4, 5, -6]), 0.0)
-    after = Projected(Still(), [Plane()]).step(Points(), state, 0.1).state
-    assert np.allclose(after.q, [0, 0, 0, 0, 0, 1]) and np.allclose(after.v, [1, 2, 0, 4, 5, -6])
-    after = Projected(Still(), [Plane()], mu=0.5).step(Points(), state, 0.1).state
-    assert np.allclose(after.v[:3], np.array([1, 2, 0]) * (1 - 1.5 / np.sqrt(5)))
+    found = corrected(0.0, Plane())
+    assert np.allclose(found.q, [0, 0, 0, 0, 0, 1]) and np.allclose(found.v, [1, 2, 0, 4, 5, -6])
+    found = corrected(0.5, Plane())
+    assert np.allclose(found.v[:3], np.array([1, 2, 0]) * (1 - 1.5 / np.sqrt(5)))
+    rising = Plane(motion=Keyframes((0.0, 1.0), ((0, 0, 0), (0, 0, 1.0))))  # at 0.1 m after 0.1 s, at 1 m/s
+    found = corrected(0.0, rising)
+    assert np.allclose(found.q[:3], [0, 0, 0.1]) and np.allclose(found.v[:3], [1, 2, 1.0])
+    assert np.array_equal(corrected(0.5, Plane(), Pin(np.array([0]))).v, after.v)
 
 
 def test_a_sheet_rests_on_a_sheet_and_never_gets_through():

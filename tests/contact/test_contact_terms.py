@@ -114,6 +114,31 @@ def test_pair_forces_sum_to_zero():
     assert set(map(tuple, touch.bodies)) <= {(0, 1), (1, 0)} and (touch.gaps < 0).all()
 
 
+@pytest.mark.parametrize(
+    "contact, gap",
+    [
+        (PenaltyContact(mu_bodies=0.4, damping=0.5, thickness=5e-3), 0.0),
+        (PenaltyContact(mu_bodies=0.4, lagged=True), 0.0),
+        (BarrierContact(dhat=8e-3, mu=0.4), 0.007),
+    ],
+    ids=["penalty", "lagged penalty", "barrier"],
+)
+def test_pair_forces_have_no_torque(contact, gap):
+    """Where a stage ends, with the contacts found where it set out from, after a turn of the whole and a shift."""
+    system, q, v = system_of(contact, obstacles=(), gap=gap)
+    terms = system.contact.at(State(q, 0.01 * v, 0.0), 1e-4)
+    c, s = np.cos(0.3), np.sin(0.3)
+    rng = np.random.default_rng(5)
+    x = (q + 1e-4 * rng.normal(size=len(q))).reshape(-1, 3) @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    x = x @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    forces = [-e.gradient(x.ravel()) for e in terms.energies] + [f.force(x.ravel(), v, 0.0) for f in terms.forces]
+    assert max(abs(f).max() for f in forces) > 1e-3
+    for f in forces:
+        f = f.reshape(-1, 3)
+        assert abs(f.sum(axis=0)).max() < 1e-12 * abs(f).sum()
+        assert abs(np.cross(x, f).sum(axis=0)).max() < 1e-12 * abs(f).sum() * abs(x).max()
+
+
 def test_anchored_penalty_has_the_papers_stiffness():
     system, q, v = system_of(PenaltyContact(mu=0.0, anisotropy=0.1, bodies=False, k=50.0), (Plane((0, 0, 0.004)),))
     anchors = next(e for e in system.contact.at(State(q, v, 0.0), 0.0).energies if isinstance(e, AnchoredPenalty))
@@ -149,7 +174,8 @@ def test_persistent_part_of_random_pairs_stays_semidefinite():
         n = rng.normal(size=(6, 3))
         n /= np.linalg.norm(n, axis=1)[:, None]
         weights = np.column_stack([np.ones(6), -w])
-        c = Contacts(nodes, weights, n, -np.ones(6), np.zeros((6, 3)), np.zeros((6, 3, 3)), np.zeros(6, np.int64))
+        still, flat, none = np.zeros((6, 3)), np.zeros((6, 3, 3)), np.full((6, 3), -1)
+        c = Contacts(nodes, weights, n, -np.ones(6), still, flat, np.zeros(6, np.int64), none)
         B = n[:, :, None] * n[:, None, :]
         full, part = c.assemble(B, 8).toarray(), c.assemble(B, 8, coupled=False).toarray()
         assert np.linalg.eigvalsh(part).min() > -1e-12 and np.linalg.eigvalsh(full).min() > -1e-12

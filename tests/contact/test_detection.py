@@ -8,6 +8,7 @@ from pliant.contact.initial import OverlapError
 from pliant.contact.intersect import intersections
 from pliant.contact.obstacles import Plane, Sphere
 from pliant.contact.pairs import PairDetector
+from pliant.contact.triangles import NearestTriangle
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, ImplicitMidpoint, LinearlyImplicit
 from pliant.materials import StableNeoHookean
@@ -70,8 +71,8 @@ def test_exit_triangle_is_the_nearest_facing_one_in_the_rest_shape(seed):
     rest = np.einsum("ck,ckd->cd", hits.weights, detector.X[detector.T[hits.tet]])
     _, own = vertex_normals(x, np.concatenate([m.surface() + o for m, o in zip(meshes, offsets, strict=False)]))
     facing = 0
-    for point, nodes, weights, body in zip(rest, pairs.nodes, pairs.weights, pairs.body, strict=True):
-        chosen = np.linalg.norm(point + weights[1:] @ detector.X[nodes[1:]])
+    for point, nodes, body in zip(rest, pairs.nodes, pairs.body, strict=True):
+        chosen = NearestTriangle(detector.X[nodes[1:]], np.array([[0, 1, 2]])).find(point[None])[2][0]
         F = meshes[body].surface() + offsets[body]
         F = F[vertex_normals(x, F)[0] @ own[nodes[0]] <= 0]
         below = ((point - detector.X[F[:, 0]]) * vertex_normals(detector.X, F)[0]).sum(axis=1) <= 0

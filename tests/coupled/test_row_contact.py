@@ -182,6 +182,7 @@ def test_what_turns_together_does_not_slip():
         np.zeros((1, 3)),
         np.zeros((1, 3, 3)),
         np.ones(1, int),
+        np.array([[1, 2, 3]]),
     )
     T = contact_slip(Touches(contacts, np.array([0.5])), x, sp.identity(12, format="csr"), np.zeros(12), 0).T.toarray()
     v = rng.normal(size=3) + np.cross(rng.normal(size=3), x)

@@ -184,6 +184,23 @@ def test_limit_is_nine_tenths_of_the_first_collapse():
     assert Elastic(X, T, BODY).limit(x, dx) == np.inf
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_first_collapse_is_the_least_real_eigenvalue(dim):
+    """det(F + t dF) = det F det(1 + t F^-1 dF) vanishes at t = -1/lam; one element at a time, some never collapse."""
+    X, T = mesh(dim)
+    energy = Elastic(X, T, NeoHookean(E, NU))
+    rng = np.random.default_rng(5)
+    found = []
+    for size in np.geomspace(1e-3, 1e3, 40):
+        x, dx = X.ravel() + 0.02 * rng.normal(size=X.size), size * rng.normal(size=X.size)
+        whole = energy.det(x) > 0.0  # the others have collapsed already
+        lam = np.linalg.eigvals(np.linalg.solve(energy.deformation(x)[whole], energy.deformation(dx)[whole]))
+        real = lam.real[(abs(lam.imag) < 1e-12 * abs(lam)) & (lam.real < 0.0)]
+        assert energy.limit(x, dx) == pytest.approx(0.9 * (-1.0 / real).min(), rel=1e-9)
+        found.append(Elastic(X, T[:1], NeoHookean(E, NU), n=len(X)).limit(x, dx))
+    assert 0 < np.isinf(found).sum() < len(found)  # the plane: pairs of complex eigenvalues; space: three positive ones
+
+
 @pytest.mark.parametrize("material", [BODY, BODY + AnisotropicStVK((1, 0, 0), E)], ids=["one", "sum"])
 def test_march_is_symplectic_euler(material):
     X, T = mesh(3)

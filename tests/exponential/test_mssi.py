@@ -96,3 +96,15 @@ def test_contact_is_implicit_too():
         ends.append(last.state.q)
     assert ends[0].reshape(-1, 3)[:, 2].min() < -0.002  # it has landed
     assert np.abs(np.array(ends[1:]) - ends[0]).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", [MSSI(), DGSI()], ids=["MSSI", "DGSI"])
+def test_a_method_with_nothing_to_split_says_that_it_is_linearly_implicit_euler(method):
+    mesh = bar((0.3, 0.1, 0.1), (3, 1, 1))
+    body = Solid(mesh, StableNeoHookean(1e4, 0.3), pins=Pin(mesh.where(lambda X: X[:, 0] < 1e-9)))
+    scene = Scene([body], integrator=method, duration=0.03)
+    with pytest.warns(UserWarning, match="its steps are those of LinearlyImplicit") as said:
+        *_, last = simulate(scene)
+    assert len(said) == 1
+    *_, plain = simulate(Scene([body], integrator=LinearlyImplicit(), duration=0.03))
+    assert np.allclose(last.state.q, plain.state.q, rtol=0.0, atol=1e-12)

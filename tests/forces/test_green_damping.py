@@ -60,7 +60,7 @@ def test_exact_stiffness_by_differences(damper):
     damping, x, v, d = damper
     h = 1e-6
     direction = np.random.default_rng(4).normal(size=x.size)
-    K = damping.stiffness_exact(x, v)
+    K = damping.exact_stiffness(x, v)
     difference = (damping.force(x + h * direction, v) - damping.force(x - h * direction, v)) / (2 * h)
     assert np.linalg.norm(difference - K @ direction) <= 1e-8 * np.linalg.norm(difference)
     assert abs(K - K.T).max() > 0.1 * abs(K).max()

@@ -1,8 +1,8 @@
 """Springs, dampers and torques in joints; in reduced coordinates, or as a pair of wrenches on child and parent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -90,20 +90,36 @@ class JointSpring:
         return 0.5 * self.stiffness * float(e @ e)
 
 
+def in_time(given: Any, where: str) -> Callable[[float], Any]:
+    """A function of time from a number, a function, or rows (time, value ...) with straight lines between them."""
+    if callable(given):
+        return given  # type: ignore[no-any-return]
+    table = np.asarray(given, dtype=float)
+    if table.ndim == 0 and np.isfinite(table):
+        return lambda t: float(table)
+    if table.ndim != 2 or table.shape[1] < 2 or not np.isfinite(table).all() or not (np.diff(table[:, 0]) > 0.0).all():
+        raise SceneError(f"it is {given!r}", where=where, remedy="give a number, a function, or rows (time, value)")
+    return lambda t: np.array([np.interp(t, table[:, 0], column) for column in table[:, 1:].T])
+
+
 @dataclass(frozen=True)
 class JointTorque:
-    """tau(t) on the coordinates of one joint [N m or N]; on the rotation of a ball a torque in the joint frame."""
+    """tau(t) on the coordinates of one joint [N m or N]; on the rotation of a ball a torque in the joint frame.
+
+    ``torque`` is a number, a function of time, or rows (time, torque ...) with straight lines between them.
+    """
 
     link: int | str
-    torque: Callable[[float], float | Array]
+    torque: float | Callable[[float], float | Array] | Sequence[Sequence[float]]
     maximal: bool = False
     drives: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "JointTorque":
-        return replace(self, link=tree.body(self.link))
+        return replace(self, link=tree.body(self.link), torque=in_time(self.torque, f"JointTorque on '{self.link}'"))
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         index = _coordinates(kin, self.link)
+        assert callable(self.torque)  # bound
         tau = rates(kin, int(self.link)).T @ np.broadcast_to(np.asarray(self.torque(t), dtype=float), index.shape)
         if not self.maximal:
             loads.f_r[index] += tau

@@ -43,8 +43,10 @@ class SplineCurve:
         count = self.frames.shape[-3]
         k = np.floor(s.real).astype(int)
         index = (k[..., None] + np.arange(4)) % count
-        C = np.take_along_axis(self.frames, index[..., :1, None, None], axis=-3)[..., 0, :, :]
-        return s - k, C, np.take_along_axis(self.steps, index[..., 1:, None], axis=-2)
+        frames = np.broadcast_to(self.frames, (*k.shape, *self.frames.shape[-3:]))
+        steps = np.broadcast_to(self.steps, (*k.shape, *self.steps.shape[-2:]))
+        C = np.take_along_axis(frames, index[..., :1, None, None], axis=-3)[..., 0, :, :]
+        return s - k, C, np.take_along_axis(steps, index[..., 1:, None], axis=-2)
 
     def transform(self, q: Array) -> Array:
         u, Q, d = self._segment(q)

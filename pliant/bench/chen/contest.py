@@ -125,10 +125,10 @@ def product_note(runs: dict[str, Played]) -> str:
     )
 
 
-def damping_claim(runs: dict[str, Played]) -> Claim:
-    """SI and BE lose more energy than ERE and IM."""
+def damping_claim(runs: dict[str, Played], where: str = "") -> Claim:
+    """SI and BE lose far more energy than ERE and IM: twice what these lose or gain."""
     loss = {n: lost(r) for n, r in runs.items()}
     text = ", ".join(f"{n} {v:.3g}" for n, v in loss.items())
     worst = max(abs(loss["ERE"]), abs(loss["IM"]))
-    holds = min(loss["SI"], loss["BE"]) > worst
-    return Claim("SI and BE lose more energy than ERE and IM [J]", "SI, BE >> ERE ~ IM", text, holds)
+    holds = min(loss["SI"], loss["BE"]) > 2.0 * worst
+    return Claim(f"{where}SI and BE lose far more energy than ERE and IM [J]", "SI, BE >> ERE ~ IM", text, holds)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.integrators.base import Integrator
+from pliant.integrators.base import Integrator, advance
 from pliant.plots import save, sheet
 from pliant.state import Counts, State
 
@@ -64,10 +64,12 @@ def play(
     """
     run, memory = Played(name, h), None
     far = 100.0 * system.scale
+    with np.errstate(all="ignore"):
+        integrator.step(system, state, h, None)  # compiles what the method needs, so that no order of runs matters
     for n in range(steps):
         start = process_time()
         with np.errstate(all="ignore"):
-            step = integrator.step(system, state, h, memory)
+            step = advance(integrator, system, state, h, memory)
         state, memory = step.state, step.memory
         run.seconds.append(process_time() - start)
         run.counts.append(sum((r.counts for r in step.reports), Counts()))

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from pliant.bench.chen.contest import METHODS, compete, cost_claims, damping_claim, product_note, rows
+from pliant.bench.chen.contest import compete, cost_claims, damping_claim, product_note, rows
 from pliant.bench.chen.play import Played, energy_plot
 from pliant.bench.table import Claim, Table
-from pliant.scenes.chen_springs import BALL, falling_cloth, onto_ball
+from pliant.scenes.chen_springs import BALL, falling_cloth
 
 PAPER = {"ERE": 8.42, "SI": 6.81, "BE": 18.91, "IM": 29.83}
 RATIOS = {"ERE/SI": "1.24, < 1.5", "BE/ERE": "2.25, > 1.5", "IM/BE": "1.58, > 1"}
 
 
 def collide(seconds: float) -> dict[str, Played]:
-    return compete(falling_cloth(), seconds, {name: onto_ball(method) for name, method in METHODS.items()})
+    return compete(falling_cloth(), seconds)
 
 
 def deepest(run: Played) -> float:

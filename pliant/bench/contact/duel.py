@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any
 
-from pliant.bench.race import Runner
+from pliant.bench.race import Runner, faster
 from pliant.bench.samples import PHASES, Kept
 from pliant.checkpoint import Checkpoint
 from pliant.scene import Scene
@@ -41,6 +41,10 @@ class Duel:
     def ratio(self, slow: str, fast: str) -> float:
         """How many times faster ``fast`` was than ``slow``."""
         return self.runner(slow).seconds / max(self.runner(fast).seconds, 1e-12)
+
+    def faster(self, slow: str, fast: str) -> str:
+        """The same with the spread over the steps, in words."""
+        return faster(self.runner(slow), self.runner(fast))
 
     def share(self, name: str) -> float:
         """The part of a solver's time that went into finding contacts."""
@@ -108,7 +112,7 @@ def _entrant(guide: Runner, name: str, solver: Any) -> Runner:
     """A runner on the guide's system that has compiled and analysed everything: its first step is not counted."""
     kept = Kept(replace(solver, tolerance=Tolerance(0.5)))
     runner = copy(guide)
-    runner.name, runner.scene, runner.phases = name, _solved_by(guide.scene, kept), {}
+    runner.name, runner.scene, runner.phases, runner.times = name, _solved_by(guide.scene, kept), {}, []
     runner.scene.integrator.step(runner.system, runner.state, float(runner.scene.h), None)
     kept.solver = solver
     return runner
@@ -122,8 +126,8 @@ class _Watch:
         self.setting, self.force_names = model.setting, model.force_names
         self.initial, self.touch, self.distance = model.initial, model.touch, model.distance
 
-    def at(self, start: Any, t: float) -> Any:
+    def at(self, start: Any, t: float, c: float = 0.0) -> Any:
         begun = process_time()
-        terms = self._model.at(start, t)
+        terms = self._model.at(start, t, c)
         self.seconds += process_time() - begun
         return terms

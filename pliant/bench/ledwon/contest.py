@@ -55,7 +55,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "PD": lambda k: PD(m=0, fixed=k),
     "PD + L-BFGS": lambda k: PD(m=5, fixed=k),
     "QLB": lambda k: QLB(max_iterations=k, tolerance=NEVER),
-    "Newton": lambda k: Newton(max_iterations=k, tolerance=NEVER),
+    "Newton": lambda k: Newton(max_iterations=k, tolerance=NEVER, project="on_demand"),
 }
 
 

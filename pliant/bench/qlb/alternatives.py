@@ -14,7 +14,7 @@ from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF2
 from pliant.mesh import figure as figure_mesh
 from pliant.scenes.qlb import arma, armadillo
-from pliant.solvers import QLB, Newton, NewtonPCG
+from pliant.solvers import ND, QLB, NewtonPCG
 from pliant.solvers.qlb import AS_PUBLISHED
 
 
@@ -39,8 +39,8 @@ class ScaledIdentityFactor:
 def run(*, quick: bool = False) -> Table:
     mesh = figure_mesh(cells=14) if quick else armadillo()
     solvers: dict[str, Any] = {
-        "ND": Newton(),
-        "NEWTON-I": NewtonPCG(),
+        "ND": ND(),
+        "NEWTON-I": NewtonPCG(project="always"),
         "QLB": QLB(**AS_PUBLISHED),
         "L-BFGS on a scaled identity": QLB(**AS_PUBLISHED | {"linear": ScaledIdentity(), "recover": False}),
     }

@@ -16,13 +16,13 @@ from pliant.mesh import bar as bar_mesh
 from pliant.mesh import figure as figure_mesh
 from pliant.scene import Scene
 from pliant.scenes.qlb import arma, armadillo, bar
-from pliant.solvers import QLB, QLF, Newton
+from pliant.solvers import ND, QLB, QLF, Newton
 from pliant.solvers.qlb import AS_PUBLISHED
 
 OURS = "QLB (ours)"
 SOLVERS: dict[str, Any] = {
-    "ND": Newton(),
-    "ND-exact": Newton(project="on_demand"),
+    "ND": ND(),
+    "ND-exact": Newton(),
     "QLF": QLF(),
     "QLB": QLB(**AS_PUBLISHED),
     OURS: QLB(),

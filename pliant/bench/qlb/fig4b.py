@@ -12,15 +12,15 @@ from pliant.bench.contact.duel import OURS, Duel, duel
 from pliant.bench.table import Claim, Table
 from pliant.mesh import long_eared
 from pliant.scenes.contact import bunny
-from pliant.solvers import QLB, QLF, Newton
+from pliant.solvers import ND, QLB, QLF, Newton
 from pliant.solvers.qlb import AS_PUBLISHED
 
 
 def run(*, quick: bool = False) -> Table:
     options: dict[str, Any] = {"mesh": long_eared(cells=8)} if quick else {}
     solvers: dict[str, Any] = {
-        "ND": Newton(),
-        "ND-exact": Newton(project="on_demand"),
+        "ND": ND(),
+        "ND-exact": Newton(),
         "QLF": QLF(max_iterations=200),
         "QLB": QLB(**AS_PUBLISHED),
         "QLB at the guess": QLB(**AS_PUBLISHED | {"at": "guess"}),

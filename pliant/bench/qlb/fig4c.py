@@ -9,7 +9,7 @@ from typing import Any
 from pliant.bench.contact.duel import OURS, duel
 from pliant.bench.table import Claim, Table
 from pliant.scenes.contact import ducks
-from pliant.solvers import QLB, QLF, Newton
+from pliant.solvers import ND, QLB, QLF, Newton
 from pliant.solvers.qlb import AS_PUBLISHED
 
 GUESS: dict[str, Any] = AS_PUBLISHED | {"at": "guess"}
@@ -17,7 +17,8 @@ GUESS: dict[str, Any] = AS_PUBLISHED | {"at": "guess"}
 
 def run(*, quick: bool = False) -> Table:
     solvers: dict[str, Any] = {
-        "ND": Newton(),
+        "ND": ND(),
+        "ND-exact": Newton(),
         "QLF": QLF(max_iterations=200),
         "QLB": QLB(**AS_PUBLISHED),
         "QLB at the guess": QLB(**GUESS),

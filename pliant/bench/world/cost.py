@@ -14,6 +14,7 @@ import numpy as np
 from pliant.articulated import Articulated, Link, at, cuboid
 from pliant.articulated.joints import Free3D, Revolute
 from pliant.bench.table import Claim, Table
+from pliant.bench.world.cost_split import split, told
 from pliant.bodies import Solid
 from pliant.integrators import BDF1, LinearlyImplicit
 from pliant.linear.threads import one_thread
@@ -70,14 +71,16 @@ def arm(height: float) -> Articulated:
 
 
 def run(*, quick: bool = False) -> Table:
-    cells, steps = (6, 6) if quick else (16, 12)
+    cells, steps = (6, 6) if quick else (16, 32)
     rows = []
     for name, (integrator, contact) in METHODS.items():
-        alone = [_spent(Scene([b], integrator=integrator, h=2e-3), steps) for b in (bed(cells), arm(1.2e-3))]
+        scenes = [Scene([b], integrator=integrator, h=2e-3) for b in (bed(cells), arm(1.2e-3))]
+        heights = {"apart": 0.05, "pressing": 1.2e-3}
+        for height in heights.values():
+            scenes.append(Scene([bed(cells), arm(height)], contact=contact, integrator=integrator, h=2e-3))
+        *alone, apart, pressing = _spent(scenes, steps)
         total = sum(a["ms"] for a in alone)
-        for what, height in (("apart", 0.05), ("pressing", 1.2e-3)):
-            scene = Scene([bed(cells), arm(height)], contact=contact, integrator=integrator, h=2e-3)
-            both = _spent(scene, steps)
+        for what, both in zip(heights, (apart, pressing), strict=True):
             rows.append(
                 {
                     "method": name,
@@ -109,21 +112,29 @@ def run(*, quick: bool = False) -> Table:
         Claim("contacts where and only where parts press", "yes", str(met), met),
     ]
     notes = [
-        "the cheapest third of the steps after the first two, CPU time of one thread",
-        "Where it goes, from a profile: a stage with joints factors the whole matrix by LU, 50 ms where Cholesky of "
-        "the bed alone takes 6; while parts press, another 20 ms per iteration differentiate contact forces on links "
-        "column by column. Friction of rows spends 60 % of its step in programmes with bounds, one per turn.",
+        "the cheapest third of the steps after the first two, CPU time of one thread; the scenes of a method take "
+        "their steps in turn, so that all of them see the same machine",
+        f"a step of world/marionette takes {told(split(6 if quick else 60))}",
     ]
     return Table("world/cost", "A coupled step against its parts", rows, claims, notes)
 
 
 @one_thread()
-def _spent(scene: Scene, steps: int) -> dict[str, Any]:
-    """CPU time [ms] of the cheapest third of the steps, on average; iterations; contacts at the end."""
-    clocked = ClockedSteps(scene.integrator)
-    short = replace(scene, duration=steps * float(scene.h))
-    object.__setattr__(short, "integrator", clocked)  # scenes take integrators of their own list only
-    done = list(simulate(short))
+def _spent(scenes: list[Scene], steps: int) -> list[dict[str, Any]]:
+    """CPU time [ms] of the cheapest third of the steps, on average; iterations; contacts at the end. For each scene."""
+    clocks, runs = [], []
+    for scene in scenes:
+        clocked, short = ClockedSteps(scene.integrator), replace(scene, duration=steps * float(scene.h))
+        object.__setattr__(short, "integrator", clocked)  # scenes take integrators of their own list only
+        clocks.append(clocked)
+        runs.append(simulate(short))
+    return [
+        _told(clocked, done, steps)
+        for clocked, done in zip(clocks, zip(*zip(*runs, strict=True), strict=True), strict=True)
+    ]
+
+
+def _told(clocked: ClockedSteps, done: tuple[Any, ...], steps: int) -> dict[str, Any]:
     spent = np.sort(clocked.spent[2:])[: max(1, (steps - 2) // 3)]
     return {
         "ms": 1e3 * float(spent.mean()),

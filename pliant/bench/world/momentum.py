@@ -1,16 +1,15 @@
 """world/momentum: a chain, a soft ball and a cloth collide with nothing around them: what becomes of their momentum.
 
-Contact acts on both sides with the same force, so its forces sum to zero; they have no torque if they act along the
-line between the two places they act at. Both are measured on the forces themselves, at the points where they act. What
-is left is the methods' own: in joint coordinates p = M(q) v is not what a step conserves, and backward Euler keeps no
-angular momentum even of a single body. That falls with h, for the mixture as for its parts alone.
+What the coupling adds and what the methods do are told apart. Coupling: contact and friction forces between the parts
+sum to zero and have no torque, measured on the forces themselves, at the points where they act when a step ends. The
+methods: in joint coordinates p = M(q) v is not what a step conserves, and backward Euler keeps no angular momentum even
+of a single body. That falls with h, for the mixture as for its parts alone.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Table
@@ -22,7 +21,6 @@ from pliant.simulate import simulate
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.coupled_step import CoupledStep
-from pliant.systems.coupling_rows import contact_rows, contact_slip
 from pliant.systems.penalty_contact import PenaltyContact
 from pliant.systems.row_contact import RowContact
 from pliant.velocity_step import Linearisation, solve_block
@@ -31,9 +29,9 @@ THICKNESS, DURATION = 1e-3, 0.024
 NOTES = [
     "Parts of the momentum at the start, of that times the size of the scene for torques and angular momentum. Parts "
     "alone: what they do to their own momenta by themselves from where the collision has left them.",
-    "What torques are left come from frames that a stage keeps as they were at its start: penalties push along the "
-    "normals found there, friction of barriers acts at the places found there, and both sides of a contact rub at "
-    "places that are a gap apart. Rows act where they are found, and their slip follows the turning normal.",
+    "sum, normal torque, friction torque: what the coupling adds. drift: all of it, the methods' own included, which "
+    "the parts alone have too. Normals turn with the surfaces, slip is measured along directions that turn with the "
+    "touched side, and the couple of friction over the gap lies on three vertices of it.",
 ]
 Forces = tuple[Array, dict[str, Array]]  # points (p, 3) [m] and the forces on them by name, (p, 3) [N] each
 
@@ -89,19 +87,19 @@ def _claims(rows: list[dict[str, Any]], orders: list[tuple[str, float, float]]) 
     met = min(r["pushed"] for r in rows)
     claims = [
         Claim("they do collide (impulse of all contacts, part of the momentum)", "> 0.05", f"{met:.2g}", met > 0.05),
-        Claim("contact and friction forces sum to zero", "1e-9", f"{worst('sum'):.1e}", worst("sum") <= 1e-9),
-        Claim("without joints linear momentum stays (all methods)", "1e-9", f"{bar:.1e}", bar <= 1e-9),
+        Claim("coupling: contact and friction forces sum to zero", "1e-9", f"{worst('sum'):.1e}", worst("sum") <= 1e-9),
+        Claim("without joint coordinates linear momentum stays (all methods)", "1e-9", f"{bar:.1e}", bar <= 1e-9),
     ]
     for kind in ("rows", "barrier", "penalty"):
         chosen = [r for r in rows if kind in r["method"]]
         for what in ("normal torque", "friction torque"):
             if chosen:
                 most = max(r[what] for r in chosen)
-                claims.append(Claim(f"{kind}: no {what}", "1e-9", f"{most:.1e}", most <= 1e-9))
+                claims.append(Claim(f"coupling by {kind}: no {what}", "1e-9", f"{most:.1e}", most <= 1e-9))
     for name, linear, angular in orders:
         expected = METHODS[name][2]
         good = min(linear, angular) >= expected - 0.3
-        what = f"{name}: momenta converge with joints (orders of p and L in h)"
+        what = f"joint coordinates, {name}: momenta converge (orders of p and L in h)"
         claims.append(Claim(what, f"{expected:.0f}", f"{linear:.1f}, {angular:.1f}", good))
     return claims
 
@@ -175,13 +173,7 @@ def impulses(system: Any, before: State, after: State, memory: Any) -> Forces:
     kept = (None, None) if memory is None else (memory.part, memory.solver)
     prepared = system.prepare(before, h, kept[0], Linearisation())
     assert isinstance(prepared, CoupledStep) and prepared.touches is not None
-    block = prepared.block
-    solution = solve_block(block, memory=kept[1])
-    n = block.J.shape[0]
-    points, still = sp.identity(n, format="csr"), np.zeros(n)
-    N = contact_rows(prepared.touches, points, still, h)[0]
-    T = contact_slip(prepared.touches, block.x, points, still, 0).T
-    found = {"contact": N.T @ solution.inequality[len(solution.inequality) - N.shape[0] :]}
-    if len(solution.friction):
-        found["friction"] = T.T @ solution.friction[len(solution.friction) - T.shape[0] :]
-    return block.x, {name: f.reshape(-1, 3) / h for name, f in found.items()}
+    found = prepared.impulses(solve_block(prepared.block, memory=kept[1]))
+    x = prepared.block.x
+    names = ("contact", "friction")[: len(found)]
+    return x, {k: f.spread(len(x)).reshape(-1, 3) / h for k, f in zip(names, found, strict=True)}

@@ -1,0 +1,93 @@
+"""What a run did, as linear algebra: every state a sum of earlier vectors and of what was solved for.
+
+A time stepping method adds and scales vectors, and in between it solves stages and evaluates accelerations. The tape
+keeps both: a `Vector` is a sum over slots, and an operation makes a new slot from vectors. Tangents go through the tape
+forwards, adjoints backwards; neither knows which method wrote it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from pliant.adjoint.parameters import Parameters
+from pliant.arrays import Array
+
+
+@dataclass(frozen=True)
+class Vector:
+    """sum_k weight_k slot_k."""
+
+    weights: dict[int, float]
+
+    def __add__(self, other: "Vector") -> "Vector":
+        keys = {**self.weights, **other.weights}
+        return Vector({k: self.weights.get(k, 0.0) + other.weights.get(k, 0.0) for k in keys})
+
+    def __sub__(self, other: "Vector") -> "Vector":
+        return self + (-1.0) * other
+
+    def __rmul__(self, factor: float) -> "Vector":
+        return Vector({k: factor * w for k, w in self.weights.items()})
+
+    def of(self, slots: Sequence[Array]) -> Array:
+        """The sum for slots that hold these arrays."""
+        return sum((w * slots[k] for k, w in self.weights.items()), np.zeros_like(slots[0]))
+
+    def spread(self, bar: Array, bars: list[Array]) -> None:
+        """The adjoint of the sum: each slot takes its part."""
+        for k, w in self.weights.items():
+            bars[k] += w * bar
+
+
+class Operation(Protocol):
+    """Makes the array of one slot; ``inputs`` are the vectors that it depends on."""
+
+    inputs: tuple[Vector, ...]
+
+    def tangent(self, changes: Sequence[Array], direction: Parameters, rates: Array) -> Array:
+        """Its change when the inputs change by ``changes`` and the parameters by ``rates``."""
+        ...
+
+    def adjoint(self, bar: Array, parameters: Parameters, into: Array) -> Sequence[Array]:
+        """The adjoints of its inputs; what belongs to the parameters is added to ``into``."""
+        ...
+
+
+@dataclass(eq=False)
+class Tape:
+    """Slots 0 .. inputs-1 are given, each later one is made by an operation; ``states`` are (q, v) after every step."""
+
+    values: list[Array]
+    operations: list[Operation] = field(default_factory=list)
+    states: list[tuple[Vector, Vector]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.inputs = len(self.values)
+
+    def given(self, k: int) -> Vector:
+        return Vector({k: 1.0})
+
+    def add(self, operation: Operation, value: Array) -> Vector:
+        """The vector that an operation makes."""
+        self.operations.append(operation)
+        self.values.append(value)
+        return Vector({len(self.values) - 1: 1.0})
+
+    def forwards(self, given: Sequence[Array], parameters: Parameters, rates: Array) -> list[Array]:
+        """The changes of all slots."""
+        changes = list(given)
+        for operation in self.operations:
+            changes.append(operation.tangent([x.of(changes) for x in operation.inputs], parameters, rates))
+        return changes
+
+    def backwards(self, bars: list[Array], parameters: Parameters, into: Array) -> list[Array]:
+        """The adjoints of the given slots, from those of all slots so far."""
+        for k in range(len(self.operations) - 1, -1, -1):
+            operation, bar = self.operations[k], bars[self.inputs + k]
+            if bar.any():
+                for x, share in zip(operation.inputs, operation.adjoint(bar, parameters, into), strict=True):
+                    x.spread(share, bars)
+            self.values[self.inputs + k] = bars[self.inputs + k] = np.zeros(0)  # done with it
+        return bars[: self.inputs]

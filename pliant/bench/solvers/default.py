@@ -1,0 +1,95 @@
+"""solvers/default: every built-in scene with the default Newton's method and with the projected one it replaced.
+
+Scenes whose integrator solves stages keep it, the others get BDF2; joints and multipliers have nothing to project and
+are left out. Both solvers walk their own way and take turns after each step, until one of them has spent ``SPEND``
+seconds. About 10 minutes on one core.
+"""
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.race import Runner, middle
+from pliant.bench.table import Claim, Table
+from pliant.errors import PliantError
+from pliant.integrators import BDF2
+from pliant.integrators.base import Staged, fits
+from pliant.scene import Scene
+from pliant.scenes import built_in
+from pliant.solvers import ND, Newton
+
+SPEND = 3.0  # CPU seconds per scene and solver
+BEFORE, AFTER = ND(), Newton()
+QUICK = ("bar-twist", "net", "contact/incline", "ledwon/hanging-cloth")
+
+
+def run(*, quick: bool = False, only: str | None = None) -> Table:
+    """All scenes, or those whose names contain ``only``."""
+    rows, left = [], []
+    for name, make in built_in().items():
+        if (quick and name not in QUICK) or (only and only not in name):
+            continue
+        pair = contestants(make())
+        if pair is None:
+            left.append(name)
+            continue
+        rows.append(compared(name, *pair, 0.5 if quick else SPEND))
+        sys.stderr.write(f"{rows[-1]}\n")
+    notes = [
+        f"Interleaved steps on one thread, CPU time; at most {SPEND:g} s for each scene and solver.",
+        f"Left out: {len(left)} scenes without a symmetric stage or with a step of their own ({', '.join(left)}).",
+    ]
+    return Table(
+        "solvers/default", "Newton: projected always (before) and on demand (after)", rows, claims(rows), notes
+    )
+
+
+def contestants(scene: Scene) -> tuple[Runner, Runner] | None:
+    """The scene with both solvers, or None where no integrator with a symmetric stage steps it."""
+    system = scene.system()
+    if not fits(BDF2(), type(system)) or not system.symmetric:
+        return None
+    chosen: Any = scene.integrator if isinstance(scene.integrator, Staged) else BDF2()
+    before, after = (
+        Runner(name, replace(scene, integrator=replace(chosen, solver=solver)))
+        for name, solver in (("before", BEFORE), ("after", AFTER))
+    )
+    try:
+        for runner in (before, after):  # compile and analyse
+            runner.scene.integrator.step(runner.system, runner.state, float(scene.h), None)
+    except PliantError:  # reduced bodies have no stage
+        return None
+    return before, after
+
+
+def compared(name: str, before: Runner, after: Runner, spend: float) -> dict[str, Any]:
+    """Both solvers over the same number of steps."""
+    steps = 0
+    while steps < before.scene.steps and max(before.seconds, after.seconds) < spend:
+        for runner in (before, after):
+            runner.step()
+        steps += 1
+    each: dict[str, Any] = {"scene": name, "unknowns": len(before.system.free), "steps": steps}
+    for title, runner in (("before", before), ("after", after)):
+        each[f"{title} ms/step"] = round(1e3 * runner.seconds / steps, 2)
+        each[f"{title} iterations"] = round(runner.iterations / steps, 2)
+        each[f"{title} factorizations"] = round(runner.counts.factorizations / steps, 2)
+        each[f"{title} failed"] = f"{runner.failures}/{runner.solves}"
+    low, high = middle(before, after)
+    spread = {"in half of the steps": f"{low:.1f}-{high:.1f}"}
+    return each | {"before / after": round(before.seconds / after.seconds, 2)} | spread
+
+
+def claims(rows: list[dict[str, Any]]) -> list[Claim]:
+    ratios = {row["scene"]: row["before / after"] for row in rows}
+    slowest = min(ratios, key=lambda name: ratios[name])
+    median = float(np.median(list(ratios.values())))
+    failed = {t: sum(int(row[f"{t} failed"].split("/")[0]) for row in rows) for t in ("before", "after")}
+    fewer = failed["after"] <= failed["before"]
+    return [
+        Claim("no scene slower by more than 5 %", "ours", f"{ratios[slowest]}x ({slowest})", ratios[slowest] >= 0.95),
+        Claim("median at least 1.5x faster", "ours", f"{median:.2f}x of {len(ratios)} scenes", median >= 1.5),
+        Claim("no more failed solves than before", "ours", f"{failed['after']}, before {failed['before']}", fewer),
+    ]

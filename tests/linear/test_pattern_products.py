@@ -1,0 +1,31 @@
+"""Products and pieces of sparse matrices in one pass, against SciPy's."""
+
+import numpy as np
+import scipy.sparse as sp
+from lattice import lattice
+
+from pliant.pattern import pulled_back, taken
+
+
+def sample(shape, seed, density=0.1):
+    A = sp.random(*shape, density=density, random_state=seed, format="csr")
+    A.sort_indices()
+    return A
+
+
+def test_pulled_back_is_the_triple_product():
+    """Many entries (the storage grows), few, and none."""
+    for density in (0.5, 0.02, 0.0):
+        J, A = sample((90, 60), 1), sample((90, 90), 2, density)
+        found = pulled_back(J, A)
+        assert found.has_sorted_indices and found.shape == (60, 60)
+        assert np.allclose(found.toarray(), (J.T @ A @ J).toarray(), atol=1e-14)
+
+
+def test_taken_is_a_piece():
+    A, rows, columns = sample((50, 40), 3), np.array([7, 3, 3, 20]), np.array([0, 5, 6, 39])
+    assert np.array_equal(taken(A, rows, columns).toarray(), A[rows][:, columns].toarray())
+    assert np.array_equal(taken(A, None, columns).toarray(), A[:, columns].toarray())
+    zeros = lattice((2, 2, 2))
+    zeros.data[:] = 0.0
+    assert taken(zeros, None, np.arange(zeros.shape[1])).nnz == zeros.nnz
