@@ -13,7 +13,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.articulated import _joint_kernels as kinds
 from pliant.articulated._measure_kernels import measure
-from pliant.articulated._stage_kernels import diagonal_at, newton
+from pliant.articulated._stage_kernels import diagonal_at, inverse_dynamics, newton
 from pliant.articulated._tree_kernels import advance
 from pliant.articulated.bodies import Body
 from pliant.articulated.constraints.joints import JointLimit
@@ -33,6 +33,7 @@ from pliant.articulated.joints import (
 )
 from pliant.articulated.se3 import adjoint, inverse
 from pliant.articulated.tree import Tree
+from pliant.solvers.base import PULLS
 
 FULL_STEPS = 12  # of Newton's method, before the general way with its line search is taken
 
@@ -141,11 +142,13 @@ class CompiledTree:
     ) -> tuple[Array, Array, float] | None:
         """(z, residuals, threshold) of a stage by full Newton steps; None where those do not suffice."""
         norms = np.empty(min(iterations, FULL_STEPS) + 1)
-        fixed = (self.I, self.C, self.gravity, self.springs, self.F, self.torque(stage.t))
+        fixed, start = (self.I, self.C, self.gravity, self.springs, self.F), stage.start
+        still = np.zeros_like(start.q)
+        pull = stage.c**2 * stage.norm(inverse_dynamics(*fixed, self.torque(start.t), start.q, start.v, still)[0])
+        relative, absolute = tolerances[0], tolerances[1] * min(1.0, PULLS * pull / stage.scale)
+        how = (stage.c, stage.target, stage.base, guess, stage.weights, stage.scale, relative, absolute, norms)
         try:
-            z, k, threshold, done = newton(
-                *fixed, stage.c, stage.target, stage.base, guess, stage.weights, stage.scale, *tolerances, norms
-            )
+            z, k, threshold, done = newton(*fixed, self.torque(stage.t), *how)
         except np.linalg.LinAlgError:
             return None
         return (z, norms[: k + 1], threshold) if done else None

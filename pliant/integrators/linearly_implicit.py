@@ -26,6 +26,7 @@ from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Direct, Stepping
 from pliant.velocity_step import (
+    SOLVED,
     Block,
     Linearisation,
     MatrixChoice,
@@ -37,7 +38,7 @@ from pliant.velocity_step import (
     solve_block,
 )
 
-_ONCE, _NAN = Counts(1, 1, 0, 1, 1), float("nan")
+_ONCE = Counts(1, 1, 0, 1, 1)
 _NO_WORK: Mapping[str, float] = {"friction": 0.0, "motors": 0.0}
 
 
@@ -93,9 +94,9 @@ class LinearlyImplicit:
         if able(system, Direct):
             begun = perf_counter()
             found = system.directly(state, h, how)
-            if found is not None:
+            if found is not None and found[2] <= SOLVED:
                 after, kept, residual = found
-                report = SolveReport(True, 1, residual, _NAN, _ONCE, {"solve": perf_counter() - begun})
+                report = SolveReport(True, 1, residual, SOLVED, _ONCE, {"solve": perf_counter() - begun})
                 return Step(after, StepMemory(kept), (report,), work=_NO_WORK)
         if not able(system, Stepping):
             remedy = "give it prepare(state, h, memory, how), or use BDF1"
