@@ -113,8 +113,11 @@ class AnchoredPenalty:
     sliding (alpha k), so friction is partly counted twice when it is used together with a friction law.
     """
 
-    def __init__(self, contacts: Contacts, targets: Array, k: Array, alpha: float, *, name: str = "contact") -> None:
-        self.name, self._contacts, self._targets, self._alpha, self._n = name, contacts, targets, alpha, len(k)
+    def __init__(
+        self, contacts: Contacts, targets: Array, k: Array, alpha: float | Array, *, name: str = "contact"
+    ) -> None:
+        self.name, self._contacts, self._targets, self._n = name, contacts, targets, len(k)
+        self._alpha = np.broadcast_to(alpha, len(contacts))
         self._stiff = k[contacts.nodes[:, 0]]
 
     def _split(self, x: Array) -> tuple[Array, Array]:
@@ -142,7 +145,7 @@ class AnchoredPenalty:
 
     def _pull(self, x: Array) -> Array:
         depth, slide = self._split(x)
-        return self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha * slide)
+        return self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha[:, None] * slide)
 
     def value(self, x: Array) -> float:
         depth, slide = self._split(x)
@@ -155,7 +158,7 @@ class AnchoredPenalty:
         depth, _ = self._split(x)
         n = self._contacts.normals
         N = n[:, :, None] * n[:, None, :]
-        B = (depth < 0.0)[:, None, None] * N + self._alpha * (np.eye(3) - N)
+        B = (depth < 0.0)[:, None, None] * N + self._alpha[:, None, None] * (np.eye(3) - N)
         return self._contacts.assemble(self._stiff[:, None, None] * B, self._n)
 
     def penetration(self, x: Array) -> tuple[int, float]:

@@ -7,7 +7,7 @@ implicit Euler, with none of them symplectic Euler. K_H is the sum of Hessians o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import UnionType
 from typing import Any, ClassVar
 from warnings import warn
@@ -22,6 +22,7 @@ from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.explicit import scripted_velocity
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Contacting, System
 from pliant.systems.elastodynamics import Elastodynamics
@@ -50,7 +51,9 @@ class Additive:
     split: Split = everything
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         return additive_step(system, state, h, memory, split=self.split, linear=self.linear)
 
@@ -86,7 +89,9 @@ def additive_step(
     finite = bool(np.isfinite(q).all())
     counts = solution.report.counts + Counts(1, 1)
     message = "" if finite else "not finite: the explicit part is beyond its stability limit; reduce h"
-    report = SolveReport(finite, 1, solution.report.residual, 0.0, counts, clock.totals(), message=message)
+    told = solution.report
+    message = message or told.message
+    report = replace(told, converged=finite, counts=counts, seconds=clock.totals(), message=message)
     return Step(State(q, v, t), solution.memory, (report,))
 
 

@@ -23,6 +23,7 @@ from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.conjac_friction import filtered
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.maps.condensation import follow
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.condensed_plan import Guess, Moment, Plan, capped, plan_of
@@ -63,6 +64,7 @@ class ConJac:
     project: Literal["always", "on_demand", "never"] = "always"
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
     def __post_init__(self) -> None:
         for name, least in (("count", 0), ("corrections", 0), ("iterations", 1), ("friction", 0.0), ("cap", 0.0)):
@@ -74,6 +76,7 @@ class ConJac:
         if not self.beta > 0.0:
             raise SceneError(f"beta is {self.beta}", where="ConJac", remedy="use 0.5, or more to damp")
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         plan, analysis = memory if memory is not None else (None, None)
         if plan is None or plan.vertices != len(system.X):
@@ -111,7 +114,18 @@ class ConJac:
             return state, report, analysis
         finite = bool(np.isfinite(q).all() and np.isfinite(v).all())
         message = "" if finite else "not finite"
-        report = SolveReport(finite, self.iterations, 0.0, 0.0, counts + extra, clock.totals(), message=message)
+        missed = given_up(now, q, v) if finite else float("nan")
+        report = SolveReport(
+            finite,
+            self.iterations,
+            missed,
+            None,
+            counts + extra + Counts(forces=1),
+            clock.totals(),
+            message=message,
+            error=missed / max(float(np.sqrt(system.free_mass)), 1e-300) if finite else None,
+            certified=False,
+        )
         return State(q, v, now.end), report, analysis
 
     def _solved(self, now: Moment, guess: Guess, analysis: Any, clock: Clock) -> tuple[Linearised, Array]:
@@ -205,3 +219,10 @@ def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Arr
             return s
         s *= 0.5
     return s
+
+
+def given_up(now: Moment, q: Array, v: Array) -> float:
+    """The norm of the implicit Euler residual of all vertices: what the reduction and one linearisation leave of it."""
+    system, free = now.system, now.system.free
+    r = now.h * (system.inertia(q, v - now.state.v) - now.h * system.force(q, v, now.end))[free]
+    return float(np.sqrt(r @ (r / system.weights(q)[free])))

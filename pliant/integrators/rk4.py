@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from pliant.arrays import Array
 from pliant.integrators.explicit import explicit_report, scripted_velocity
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 from pliant.systems.base import Smooth, System
 
@@ -16,6 +17,7 @@ class RK4:
     order: ClassVar[int] = 4
     made_for: ClassVar[type] = Smooth
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
 
@@ -28,4 +30,4 @@ class RK4:
         q4, v4 = slope(h * q3, h * v3, h)
         q = system.prescribe(q + h / 6.0 * (q1 + 2.0 * q2 + 2.0 * q3 + q4), t + h)
         v = v + h / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4)
-        return Step(State(q, v, t + h), None, (explicit_report(q, v, 4),))
+        return Step(State(q, v, t + h), None, (explicit_report(system, state, q, v, h, 4),))

@@ -27,7 +27,7 @@ def known_channels(system: Any, state: State) -> list[str]:
         found.append("elastic_force")
         found += ["contact_force", "friction_force"] if isinstance(system, Touching) and _touched(system, state) else []
         found += CELL_CHANNELS if any(isinstance(energy, Stressed) for energy in system.energy_terms) else ()
-    return [*found, *(["eulerian"] if isinstance(system, Eulerian) else ())]
+    return [*found, *(["eulerian", "material"] if isinstance(system, Eulerian) else ())]
 
 
 def frame_of(
@@ -124,6 +124,11 @@ def _eulerian(system: Any, state: State) -> Array:
     return mask
 
 
+def _material(system: Any, state: State) -> Array | None:
+    """Where vertices are in the material [m], as coordinates of a texture: cloth may slide through its mesh."""
+    return system.material_points(state.q) if isinstance(system, Eulerian) else None
+
+
 def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
     terms = system.energy_terms if isinstance(system, Composed) else ()
@@ -163,6 +168,7 @@ POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "contact_force": _contact,
     "friction_force": _friction,
     "eulerian": _eulerian,
+    "material": _material,
 }
 CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
     "stress": lambda energy, q: energy.stress(q).reshape(-1, 9),

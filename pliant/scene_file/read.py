@@ -204,6 +204,7 @@ def _protocols() -> dict[Any, str]:
     from pliant.articulated.joint_contacts import JointContact
     from pliant.articulated.joints import Joint
     from pliant.bodies import Damping
+    from pliant.constraints.kept import Kept
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
     from pliant.linear.box_qp import BoxSolver
@@ -215,7 +216,7 @@ def _protocols() -> dict[Any, str]:
     return {
         NonlinearSolver: "solver", LinearSolver: "linear", Integrator: "integrator", Motion: "motion",
         Damping: "damping", Joint: "joint", ArticulatedForce: "link force", Constraint: "link constraint",
-        JointContact: "joint contact", QPSolver: "qp", MatrixChoice: "matrix", BoxSolver: "box programme",
+        JointContact: "joint contact", Kept: "kept", QPSolver: "qp", MatrixChoice: "matrix", BoxSolver: "box programme",
     }  # fmt: skip
 
 

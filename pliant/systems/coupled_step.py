@@ -29,7 +29,17 @@ from pliant.systems.acted import Acted, Pairs, of_contacts
 from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
 from pliant.systems.shown import Shown, Watching
-from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Rows, VelocitySolution
+from pliant.velocity_step import (
+    Block,
+    Carrying,
+    Linearisation,
+    Live,
+    Moved,
+    Prepared,
+    Rows,
+    Tightening,
+    VelocitySolution,
+)
 
 NOBODY = Shown()
 
@@ -265,6 +275,18 @@ class CoupledStep:
 
     def reach(self, u: Array, h: float) -> float:
         return min(p.reach(y, h) for p, y in zip(self.parts, self._split(u), strict=True))
+
+    def tightened(self, u: Array, h: float) -> "CoupledStep | None":
+        """With the parts that need more rows; None where none does."""
+        found = [
+            p.tightened(y, h) if isinstance(p, Tightening) else None
+            for p, y in zip(self.parts, self._split(u), strict=True)
+        ]
+        if all(f is None for f in found):
+            return None
+        parts = [p if f is None else f for p, f in zip(self.parts, found, strict=True)]
+        between: Any = {"ties": self.ties, "touches": self.touches, "shown": self.shown}
+        return CoupledStep(parts, self.states, self.h, **between, rebuild=self.rebuild, place=self.place)
 
     def _split(self, u: Array) -> list[Array]:
         return np.split(u, self._starts[1:-1])

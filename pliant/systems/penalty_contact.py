@@ -1,5 +1,6 @@
 """Penalty contact: springs that push out what is inside, friction and damping where they press."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, Remembered, joined
 from pliant.contact.initial import admissible
 from pliant.contact.pairs import PairDetector
+from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.energies.base import Energy
 from pliant.energies.penalty import AnchoredPenalty, Penalty
@@ -90,11 +92,8 @@ class PenaltyModel:
         self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
         self._margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
-        self._detector = (
-            PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=choice.self_contact)
-            if pairs
-            else None
-        )
+        who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
+        self._detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
         self.force_names = ("friction",) * bool(self._mu.largest)
         self.force_names += ("contact damping",) * bool(choice.damping)
 
@@ -135,12 +134,24 @@ class PenaltyModel:
         energies: list[Energy] = [penalty]
         forces = self._forces(penalty, start, c)
         if self.choice.anisotropy is not None:
-            inside = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
-            targets = x0[inside.nodes[:, 0]] - inside.gaps[:, None] * inside.normals
-            anchors = AnchoredPenalty(inside, targets, self._k, self.choice.anisotropy)
+            anchors = self._anchors(start, t, passages)
             energies.append(anchors)
             forces += self._forces(anchors, start, c)
         return Terms(tuple(energies), tuple(forces))
+
+    def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
+        """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.
+
+        The latter meet the surface where the old velocities lead; they do not resist sliding in the step they land in.
+        """
+        x0, alpha = start.q.reshape(-1, 3), self.choice.anisotropy or 0.0
+        now = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
+        x1 = x0 + (t - start.t) * start.v.reshape(-1, 3)
+        soon = joined(obstacle_gaps(self.setting, passages, x1, self.choice.thickness))
+        soon = soon.some(~np.isin(soon.nodes[:, 0], now.nodes[:, 0]))
+        targets = [x[c.nodes[:, 0]] - c.gaps[:, None] * c.normals for x, c in ((x0, now), (x1, soon))]
+        held = np.repeat([alpha, 0.0], [len(now), len(soon)])
+        return AnchoredPenalty(joined([now, soon]), np.concatenate(targets), self._k, held)
 
     def _forces(self, penalty: Penalty | AnchoredPenalty, start: State, c: float) -> list[Force]:
         forces: list[Force] = []

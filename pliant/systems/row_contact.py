@@ -81,7 +81,7 @@ class RowModel:
         self.thickness = 1e-3 * shortest if choice.thickness is None else choice.thickness
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         sides = pairs and not choice.edges
-        who: Any = {"group": setting.group, "self_contact": choice.self_contact}
+        who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
         self._detector = PairDetector(setting.meshes, setting.offsets, **who) if sides else None
         self._surfaces = Surfaces(replace(setting, obstacles=())) if pairs and choice.edges else None
 

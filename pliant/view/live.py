@@ -16,11 +16,12 @@ from pliant.integrators import INTEGRATORS
 from pliant.materials.base import Isotropic
 from pliant.scene_file.choices import kebab
 from pliant.solvers import SOLVERS
+from pliant.units import energy_unit
 from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Surroundings, marks_of
 from pliant.view.player import Player
-from pliant.view.server import LOCAL, Room
+from pliant.view.server import LOCAL, Room, chosen
 
 GIVEN, PLAIN = "as given", "none"
 HAND = (210, 120, 20)
@@ -74,7 +75,7 @@ class LiveView:
             wish = self._wishes.get()
             try:
                 wish()
-            except PliantError as error:
+            except (PliantError, ArithmeticError, LookupError, TypeError, ValueError) as error:  # what the page sent
                 self._play.value = False
                 self._tell("**" + " ".join(str(error).split()) + "**")
                 return
@@ -129,7 +130,7 @@ class LiveView:
             self._plot()
 
     def _style(self) -> Style:
-        channel = self._channel.value
+        channel = chosen(self._channel)
         if channel == PLAIN:
             return Style(wireframe=bool(self._wireframe.value))
         seen = [magnitude(player.picture((channel,)).values[channel]) for player in self.players]
@@ -152,15 +153,15 @@ class LiveView:
         """Time, energy, iterations and certificate of every run, and what else there is to say."""
         lines = []
         for name, player in zip(self.names, self.players, strict=True):
-            line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} J"
+            line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} {energy_unit(player.scene)}"
             if player.last is not None:
-                verdict = "converged" if player.last.report.converged else "NOT converged"
+                verdict = player.last.report.verdict
                 pieces = player.last.report.substeps
                 line += f", {player.last.report.iterations} iterations, {verdict}"
                 line += f", contacts {told(player.last.report.contacts)}"
                 line += f" in {pieces} substeps" if pieces > 1 else ""
             if player.worked:
-                line += f"; the hand did {player.worked:.4g} J"
+                line += f"; the hand did {player.worked:.4g} {energy_unit(player.scene)}"
             lines.append(f"**{name or 'run'}**: {line}")
         self._text.content = "\n\n".join([*lines, *([more] if more else [])])
 
@@ -201,7 +202,7 @@ class LiveView:
             self._strength = gui.add_slider("pull, log10 [N/m]", middle - 2, middle + 3, 0.1, middle)
         self._text = gui.add_markdown("")
         names = [name or "run" for name in self.names]
-        self._energy = growing(gui, "energy [J]", names)
+        self._energy = growing(gui, f"energy [{energy_unit(self.players[0].scene)}]", names)
         self._iterations = growing(gui, "iterations per step", names)
 
     def _material(self, gui: Any) -> list[Any]:
@@ -232,7 +233,7 @@ class LiveView:
     def _settings(self, k: int) -> list[str]:
         """The settings that run k was started with, and those of the page."""
         made = list(self._given[k])
-        integrator, solver = (c.value for c in self._chosen[k]) if self._chosen else (GIVEN, GIVEN)
+        integrator, solver = (chosen(c) for c in self._chosen[k]) if self._chosen else (GIVEN, GIVEN)
         made += [f"integrator={integrator}"] if integrator != GIVEN else []
         made += [f"integrator.solver={solver}"] if solver != GIVEN else []
         if self._h.value != self._h_before:

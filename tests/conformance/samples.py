@@ -10,6 +10,7 @@ from pliant.articulated.constraints import (
     FloorContact,
     JointLimit,
     LoopClosure,
+    ObstacleContact,
     PrescribedBody,
     PrescribedJoint,
 )
@@ -181,4 +182,5 @@ TREE_CONSTRAINTS = [
     LoopClosure(3, A, 8, B, np.array([0.0, 1.0, 0.0])),
     FloorContact(5, np.stack([A, B]), 0.0, frame(None, (0.0, 0.0, 50.0))),
     BoxContact(5, np.full(3, 100.0), np.eye(4), A, 0.1),
+    ObstacleContact(5, Sphere(radius=200.0), np.stack([A, B]), 0.1),
 ]

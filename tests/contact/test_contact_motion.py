@@ -31,7 +31,7 @@ from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.scenes.contact import bouncing_ball, incline, rope_knot, stack
 from pliant.simulate import simulate
-from pliant.solvers import QLB, QLF, HybridL1, Newton
+from pliant.solvers import PD, QLB, QLF, HybridL1, Newton
 from pliant.solvers.base import Tolerance
 from pliant.stage import Stage
 from pliant.state import State
@@ -185,7 +185,9 @@ def test_a_moving_floor_carries_and_lifts():
 
 
 @pytest.mark.parametrize(
-    "integrator", [BDF1(), ERE(), SIERE(), RK4(), XPBD(), LinearlyImplicit(), MSSI()], ids=lambda i: type(i).__name__
+    "integrator",
+    [BDF1(), ERE(), SIERE(), RK4(), XPBD(), LinearlyImplicit(), MSSI(), BDF1(PD())],
+    ids=lambda i: type(i).__name__,
 )
 @pytest.mark.parametrize("mu", [0.0, 0.5])
 def test_projection_belongs_to_the_scene_whatever_the_integrator(integrator, mu):

@@ -18,6 +18,7 @@ from pliant.clock import Clock
 from pliant.errors import SceneError
 from pliant.integrators.xpbd.constraints import Batch, constraints, in_space
 from pliant.linear.pcg import PCG
+from pliant.linear.threads import one_thread
 from pliant.stage import Stage
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
@@ -49,6 +50,7 @@ class XPBD:
     iterations: int = 1
     damping: float = 0.0
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
     def __post_init__(self) -> None:
         for name in ("substeps", "iterations"):
@@ -57,6 +59,7 @@ class XPBD:
         if not self.damping >= 0.0:
             raise SceneError(f"damping is {self.damping} s", where="XPBD.damping", remedy="it cannot be negative")
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
         kept = memory is not None and memory.value.system is system
@@ -72,7 +75,7 @@ class XPBD:
             state = State(q, (q - before.q) / dt, t)
         with clock("force"):
             residual = stage_residual(system, before, state, dt)
-        return Step(state, Transient(model), (self._report(residual, clock),))
+        return Step(state, Transient(model), (self._report(residual, system.free_mass, clock),))
 
     def _predict(self, model: Model, state: State, h: float, t: float) -> Array:
         """Positions the particles would reach without constraints, prescribed ones where they belong."""
@@ -100,17 +103,22 @@ class XPBD:
                 batch.sweep(x, x0, model.W, lam, h, self.damping)
         return np.ascontiguousarray(x[:, :d]).ravel()
 
-    def _report(self, residual: float, clock: Clock) -> SolveReport:
-        """There is no tolerance to miss; what was given up is the residual of implicit Euler over the last substep."""
+    def _report(self, residual: float, mass: float, clock: Clock) -> SolveReport:
+        """There is no tolerance to miss; what was given up is the residual of implicit Euler over the last substep.
+
+        The error it stands for is told as if all substeps were alike.
+        """
         finite = bool(np.isfinite(residual))
         return SolveReport(
             converged=finite,
             iterations=self.substeps * self.iterations,
             residual=residual,
-            tolerance=float("inf"),
+            tolerance=None,
             counts=Counts(forces=1),
             seconds=clock.totals(),
             message="fixed iterations" if finite else "not finite: use more substeps or a softer material",
+            error=self.substeps * residual / max(float(np.sqrt(mass)), 1e-300) if finite else None,
+            certified=False,
         )
 
 
