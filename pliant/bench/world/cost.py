@@ -116,8 +116,8 @@ def run(*, quick: bool = False) -> Table:
         "their steps in turn, so that all of them see the same machine",
         "What is beyond the claim: penalty contact looks for contacts of the bed with itself, which the bed alone does "
         "not; BDF1 needs three iterations where parts press and rub and one where they do not, for the derivative of "
-        "friction by positions is left out; rows need the inverse of the matrix on each contact and direction of slip, "
-        "and friction a programme besides.",
+        "friction by positions is left out; rows need the inverse of the matrix on every contact and direction of "
+        "slip, and friction a programme besides.",
         f"a step of world/marionette takes {told(split(6 if quick else 60))}",
     ]
     return Table("world/cost", "A coupled step against its parts", rows, claims, notes)
