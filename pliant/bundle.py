@@ -14,11 +14,11 @@ import numpy as np
 from pliant import checkpoint, ledger
 from pliant.arrays import Array, IntArray
 from pliant.certificate import deforming, plain
-from pliant.errors import RunError
+from pliant.errors import PliantError, RunError
 from pliant.ledger import prescribed
 from pliant.origin import Origin
-from pliant.simulate import Failure, attempt, beginning, booked, gain_of
-from pliant.state import SolveReport, State
+from pliant.simulate import Failure, StepFailed, attempt, beginning, booked, gain_of, take
+from pliant.state import SolveReport, State, Step
 
 BUNDLE = "failure"  # its folder within a run
 SHOWN = 20  # vertices that are shown when none is plainly wrong
@@ -30,18 +30,21 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
     origin.write(folder)
     checkpoint.save(folder / "checkpoint.h5", failure.before)
     vertices, elements = offenders(failure)
+    energies: list[tuple[int, Any, slice]] = list(deforming(failure.system))
     document = {
         "step": failure.step,
         "t": failure.before.state.t,
         "h": failure.h,
         "reason": failure.reason,
+        "whole": failure.whole,
         "replay": f"pliant replay {folder}",
         "certificate": failure.report.as_json() if failure.report else None,
         "solves": [asdict(solve) for solve in failure.solves],
         "vertices": vertices.tolist(),
         "elements": [
-            {"energy": k, "name": failure.system.energy_terms[k].name, "elements": found.tolist()}
-            for k, found in elements.items()
+            {"energy": k, "name": energy.name, "elements": elements[k].tolist()}
+            for k, energy, _ in energies
+            if k in elements
         ],
     }
     try:
@@ -73,19 +76,30 @@ def replay(folder: str | Path, scene: Any = None) -> Repeated:
     try:
         told = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         h, step, then = float(told["h"]), int(told["step"]), str(told["reason"])
-    except (OSError, KeyError, ValueError) as error:
+        whole, before = bool(told["whole"]), [solve["history"] for solve in told["solves"]]
+    except (OSError, KeyError, TypeError, ValueError) as error:
         remedy = "give the folder that the error named, or the run it lies in"
         raise RunError(f"{folder} is no failure bundle", where="replay", remedy=remedy) from error
     scene = load_scene(folder / "scene.toml").scene if scene is None else scene
     system, point = beginning(scene, checkpoint.load(folder / "checkpoint.h5"))
-    made, reason = attempt(scene, system, point, h)
-    if made is not None and not reason:
-        row = ledger.opening(point.step, system, point.state, scene.integrator)
-        reason = gain_of(scene, booked(row, system, point.state, [made], scene.integrator.order))
+    try:
+        if whole:
+            taken, reason = take(scene, system, point, step)
+            row = ledger.opening(point.step, system, point.state, scene.integrator)
+            reason = reason or gain_of(scene, booked(row, system, point.state, taken, scene.integrator.order))
+            made: Step | None = taken[-1]
+        else:
+            made, reason = attempt(scene, system, point, h)
+    except StepFailed as failed:
+        made, reason = None, failed.failure.reason
+    except PliantError:
+        raise
+    except Exception as error:  # a defect, as when it happened
+        made, reason = None, f"{type(error).__name__}: {error}"
     solves = () if made is None else made.reports
     tables = [[dict(line) for line in solve.history] for solve in solves]
-    before = [solve["history"] for solve in told["solves"]]
-    return Repeated(step, reason or "the step converges", then, solves, bool(plain(tables) == before))
+    same = bool(plain(tables) == before) and bool(reason) and then.endswith(reason)
+    return Repeated(step, reason or "the step converges", then, solves, same)
 
 
 def offenders(failure: Failure) -> tuple[IntArray, dict[int, IntArray]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Deforming
 from pliant.state import Counts, SolveReport, State, Step
@@ -17,19 +18,21 @@ from pliant.systems.base import Composed, Measuring, Stretching, Touching, parts
 class Certificate:
     """What one time step can vouch for.
 
-    ``residual`` and ``tolerance`` are those of the solve that came closest to failing; ``counts`` and ``seconds`` are
-    summed over all solves of the step. ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the
-    number of contacts that press, ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between
-    surfaces (inf: nothing is near). What the system does not know is None. ``substeps`` counts the pieces the step was
-    cut into.
+    ``converged``: every solve met its tolerance (True), or one failed (False). It is None, "not certified", where the
+    method has nothing that could be missed, or missed it by its own choice; ``residual`` then says what was given up.
+    ``residual`` and ``tolerance`` are those of the solve that came closest to failing, ``error`` [m] bounds the root
+    mean square error of the positions in its worst solve; ``counts`` and ``seconds`` are summed over all solves.
+    ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the number of contacts that press,
+    ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between surfaces (inf: nothing is
+    near). What the system does not know is None. ``substeps`` counts the pieces the step was cut into.
     """
 
     step: int
     t: float
     h: float
-    converged: bool
+    converged: bool | None
     residual: float
-    tolerance: float
+    tolerance: float | None
     iterations: int
     counts: Counts = Counts()
     seconds: dict[str, float] = field(default_factory=dict)
@@ -39,9 +42,17 @@ class Certificate:
     distance: float | None = None
     substeps: int = 1
     message: str = ""
+    error: float | None = None
+    alarms: tuple[Any, ...] = ()  # see `pliant.alarms`
+
+    @property
+    def verdict(self) -> str:
+        """In words: converged, failed, not certified."""
+        return "not certified" if self.converged is None else "converged" if self.converged else "failed"
 
     def as_json(self) -> dict[str, Any]:
-        return {name: "unknown" if value is None else value for name, value in asdict(self).items()}
+        known = {name: "unknown" if value is None else value for name, value in asdict(self).items()}
+        return {"verdict": self.verdict, **known}
 
 
 def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: float) -> Certificate:
@@ -59,9 +70,9 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
         step,
         state.t,
         h,
-        finite and all(report.converged for report in reports),
+        _verdict(reports, finite),
         worst.residual if worst else 0.0,
-        worst.tolerance if worst else 0.0,
+        worst.tolerance if worst else None,
         sum(report.iterations for report in reports),
         sum((report.counts for report in reports), Counts()),
         {**phases, "step": seconds},
@@ -71,7 +82,13 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
         distance,
         len(taken),
         _message(reports, finite),
+        largest([report.error for report in reports]),
     )
+
+
+def largest(errors: Sequence[float | None]) -> float | None:
+    """The largest of some errors; None if one is unknown, or there is none."""
+    return max((e for e in errors if e is not None), default=None) if None not in errors else None
 
 
 def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
@@ -81,8 +98,8 @@ def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
     """
     found: list[tuple[int, Deforming, slice]] = []
     for part, own in parts_of(system):
-        terms = part.energy_terms if isinstance(part, Composed) else ()
-        found += [(i, energy, own) for i, energy in enumerate(terms) if isinstance(energy, Deforming)]
+        terms = part.energy_terms if able(part, Composed) else ()
+        found += [(i, energy, own) for i, energy in enumerate(terms) if able(energy, Deforming)]
     return found
 
 
@@ -90,7 +107,7 @@ def smallest_det(system: Any, q: Array) -> float | None:
     """The smallest det F over the elements of all energies and parts that have one; None when none has."""
     with np.errstate(all="ignore"):
         dets = [energy.det(q[own]) for _, energy, own in deforming(system)]
-        dets += [part.det(q[own]) for part, own in parts_of(system) if isinstance(part, Stretching)]
+        dets += [part.det(q[own]) for part, own in parts_of(system) if able(part, Stretching)]
     return min((float(d.min()) for d in dets if len(d)), default=None)
 
 
@@ -107,19 +124,26 @@ def forbidden_inversions(system: Any, q: Array) -> list[tuple[Any, IntArray]]:
 
 def touching(system: Any, state: State) -> tuple[int | None, float | None, float | None]:
     """Number of contacts, deepest penetration and least distance [m]; None where the system does not know them."""
-    touch = system.contacts(state.q, state.v, state.t) if isinstance(system, Touching) else None
+    touch = system.contacts(state.q, state.v, state.t) if able(system, Touching) else None
     if touch is None:
         return None, None, None
     if len(touch):  # what presses is closer than what does not
         least = float(np.min(touch.gaps))
         return len(touch), max(0.0, -least), least
-    return 0, 0.0, system.min_distance(state.q, state.t) if isinstance(system, Measuring) else None
+    return 0, 0.0, system.min_distance(state.q, state.t) if able(system, Measuring) else None
 
 
-def _severity(report: SolveReport) -> tuple[bool, float]:
+def _verdict(reports: Sequence[SolveReport], finite: bool) -> bool | None:
+    if not (finite and all(report.converged for report in reports)):
+        return False
+    return True if reports and all(report.certified for report in reports) else None
+
+
+def _severity(report: SolveReport) -> tuple[bool, bool, float]:
     if not np.isfinite(report.residual):
-        return True, float("inf")
-    return not report.converged, report.residual / report.tolerance if report.tolerance > 0 else 0.0
+        return True, True, float("inf")
+    part = report.residual / report.tolerance if report.tolerance else report.residual
+    return not report.converged, not report.certified, part
 
 
 def _message(reports: Sequence[SolveReport], finite: bool) -> str:

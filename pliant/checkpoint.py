@@ -8,6 +8,7 @@ buffers) are left out: who owns them makes them again, with the same bits.
 """
 
 import dataclasses
+import hashlib
 import importlib
 import json
 import os
@@ -23,7 +24,7 @@ import scipy.sparse as sp
 from pliant.errors import RunError
 from pliant.state import State
 
-FORMAT = 1
+FORMAT = 2
 
 
 @runtime_checkable
@@ -48,7 +49,8 @@ class Checkpoint:
     """Where a run stands after ``step`` steps.
 
     ``topology`` is what has changed in the scene (None: nothing has);
-    ``marks are the lengths of the recorded files, so that resuming can cut off what was written later, and totals.
+    ``marks`` are the lengths and sums of the recorded files, so that resuming can cut off what was written later and
+    refuse what does not fit, and totals.
     """
 
     step: int
@@ -65,19 +67,43 @@ def save(path: str | Path, checkpoint: Checkpoint) -> None:
     encoder = _Encoder()
     tree = json.dumps(encoder.node(checkpoint, "checkpoint")).encode("ascii")
     try:
-        with h5py.File(temporary, "w") as file:
-            file.attrs["format"] = FORMAT
-            file["tree"] = np.frombuffer(tree, dtype=np.uint8)
-            for number, array in enumerate(encoder.arrays):
-                file[f"arrays/{number}"] = array
-        with open(temporary, "rb+") as handle:
+        with open(temporary, "wb") as handle:
+            handle.write(_image(tree, encoder.arrays))
+            handle.flush()
             os.fsync(handle.fileno())
         os.replace(temporary, path)
+        _sync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise RunError(
             f"cannot write {path}: {error}", where="checkpoint", remedy="free space or change --out"
         ) from error
+
+
+def _image(tree: bytes, arrays: list[np.ndarray]) -> bytes:
+    """The file, made in memory: HDF5 itself does not survive a disk that is full."""
+    with h5py.File("checkpoint", "w", driver="core", backing_store=False) as file:
+        file.attrs["format"] = FORMAT
+        file.attrs["sums"] = json.dumps([_sum(tree), *map(_sum, arrays)])
+        file["tree"] = np.frombuffer(tree, dtype=np.uint8)
+        for number, array in enumerate(arrays):
+            file[f"arrays/{number}"] = array
+        file.flush()
+        return bytes(file.id.get_file_image())
+
+
+def _sum(part: bytes | np.ndarray) -> str:
+    content = part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes()
+    return hashlib.sha256(content).hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename is on the disk when the folder is."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def load(path: str | Path) -> Checkpoint:
@@ -86,9 +112,14 @@ def load(path: str | Path) -> Checkpoint:
         with h5py.File(path, "r") as file:
             if file.attrs.get("format") != FORMAT:
                 raise RunError(f"{path} has format {file.attrs.get('format')}, not {FORMAT}", where="checkpoint")
-            tree = json.loads(file["tree"][...].tobytes())
+            text = file["tree"][...].tobytes()
             arrays = [file[f"arrays/{number}"][()] for number in range(len(file.get("arrays", ())))]
-    except (OSError, KeyError, ValueError) as error:
+            sums = json.loads(file.attrs["sums"])
+        if [_sum(text), *map(_sum, arrays)] != sums:
+            remedy = "take it from a backup, or run the scene again"
+            raise RunError(f"{path} has been changed: its sums do not fit", where="checkpoint", remedy=remedy)
+        tree = json.loads(text)
+    except (OSError, KeyError, ValueError, RuntimeError) as error:
         raise RunError(f"cannot read {path}: {error}", where="checkpoint", remedy="is it a run folder?") from error
     value = _decode(tree, arrays)
     if not isinstance(value, Checkpoint):

@@ -10,14 +10,16 @@ from warnings import warn
 import numpy as np
 
 from pliant import ledger
-from pliant.certificate import Certificate, certify, forbidden_inversions
+from pliant.abilities import able
+from pliant.alarms import alarms_of
+from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.coarsen.following import followed
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
 from pliant.integrators.base import advance
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
-from pliant.systems.base import Charted, topology_of
+from pliant.systems.base import Barring, Charted, topology_of
 
 MAX_HALVINGS = 10
 LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
@@ -94,6 +96,7 @@ class Failure:
     solves: tuple[Any, ...]
     reason: str
     system: Any
+    whole: bool = False  # the step as the policy takes it, substeps included, and not one attempt of length h
 
 
 class StepFailed(ConvergenceError):
@@ -117,14 +120,14 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         system, start = beginning(scene, start)
     point, now = start, scene.after(events_in(start))
     row = ledger.opening(point.step, system, point.state, scene.integrator)
-    warned = False
+    warned, peak = False, row.scale
     for index in range(point.step + 1, scene.steps + 1):
         begun = perf_counter()
         due = scene.due(point.state.t)
         if due > events_in(point):
             now, state = now.happen(events_in(point), due, point.state)
             system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
-        taken, trouble = _take(scene, system, point, index)
+        taken, trouble = take(scene, system, point, index)
         seconds = perf_counter() - begun
         last = taken[-1]
         row = booked(row, system, point.state, taken, scene.integrator.order)
@@ -134,9 +137,11 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         if trouble:
             report = replace(report, converged=False, message=trouble)
             warned = _warn_once(warned, index, trouble)
+        report = replace(report, alarms=tuple(alarms_of(report, row, peak, system)))
+        peak = max(peak, row.scale)
         gain = gain_of(scene, row)
         if gain:
-            failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system)
+            failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system, True)
             warned = _gained(scene, failure, warned)
         step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions, last.acted)
         yield step
@@ -178,7 +183,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
     """One integrator step and what is wrong with it ("" when nothing is)."""
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
-            state = system.rechart(point.state) if isinstance(system, Charted) else point.state
+            state = system.rechart(point.state) if able(system, Charted) else point.state
             step = advance(followed(scene.integrator, system), system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
@@ -196,7 +201,11 @@ def trouble_of(step: Step, system: Any) -> str:
         return overflow
     for report in step.reports:
         if not report.converged:
-            return f"not converged: {report.message} (residual {report.residual:.3g}, tolerance {report.tolerance:.3g})"
+            numbers = f"residual {told(report.residual)}, tolerance {told(report.tolerance)}"
+            return f"not converged: {report.message} ({numbers})"
+    crossed = system.crossings(step.state.q, step.state.t) if isinstance(system, Barring) else None
+    if crossed:
+        return f"{crossed} edges pass through triangles, although contact is a barrier"
     inverted = forbidden_inversions(system, step.state.q)
     if inverted:
         energy, elements = inverted[0]
@@ -216,7 +225,7 @@ def overflow_of(step: Step, system: Any) -> str:
     return "" if np.isfinite(energy) else "the energy is not finite"
 
 
-def _take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
+def take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
     """The step as the policy wants it: the pieces taken, and the trouble that a warning is about."""
     h = float(scene.h)
     try:
@@ -228,31 +237,37 @@ def _take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple
         raise StepFailed(failure_of(system, point, index, h, None, reason), "report the failure bundle") from error
     if not trouble and step is not None:
         return [step], ""
-    if scene.on_failure == "warn" and step is not None and not overflow_of(step, system):
+    moved = step is not None and step.state.t > point.state.t  # methods without an answer give the start back
+    if scene.on_failure == "warn" and step is not None and moved and not overflow_of(step, system):
         return [step], trouble
     if scene.on_failure == "substep":
-        pieces = _substeps(scene, system, point, h)
-        if pieces is not None:
+        pieces = _substeps(scene, system, point, index)
+        if not isinstance(pieces, Failure):
             return pieces, ""
-        trouble += f"; nor with h / {2**MAX_HALVINGS}"
+        remedy = "look at the failure bundle; the scene itself may be impossible"
+        raise StepFailed(pieces, remedy)
     raise StepFailed(failure_of(system, point, index, h, step, trouble), _remedy(scene, step))
 
 
-def _substeps(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> list[Step] | None:
-    """Cover h by halves: every failure halves the piece; pieces grow again where their grid allows it."""
+def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> list[Step] | Failure:
+    """Cover h by halves: every failure halves the piece; pieces grow again where their grid allows it.
+
+    The failure of the smallest piece where even that does not work.
+    """
     pieces: list[Step] = []
+    h = float(scene.h)
     done, size = 0, 2 ** (MAX_HALVINGS - 1)  # in units of h / 2^MAX_HALVINGS
     here = point
     while done < 2**MAX_HALVINGS:
         step, trouble = attempt(scene, system, here, h * size / 2**MAX_HALVINGS)
         if trouble or step is None:
             if size == 1:
-                return None
+                return failure_of(system, here, index, h / 2**MAX_HALVINGS, step, f"h / {2**MAX_HALVINGS}: {trouble}")
             size //= 2
             continue
         pieces.append(step)
         system = system if step.system is None else step.system
-        here = Checkpoint(point.step, step.state, step.memory, point.topology)
+        here = Checkpoint(point.step, step.state, step.memory, _changed(here, [step], system))
         done += size
         while size < 2 ** (MAX_HALVINGS - 1) and done % (2 * size) == 0:
             size *= 2
@@ -269,10 +284,8 @@ def failure_of(system: Any, point: Checkpoint, index: int, h: float, step: Step 
 
 def _remedy(scene: SceneLike, step: Step | None) -> str:
     missed = [r for r in step.reports if not r.converged] if step is not None else []
-    if missed and all(0.0 < r.residual < 10.0 * r.tolerance for r in missed):
+    if missed and all(0.0 < r.residual < 10.0 * (r.tolerance or 0.0) for r in missed):
         return "the residual is close: give the solver a larger tolerance, round-off may forbid this one"
-    if scene.on_failure == "substep":
-        return "look at the failure bundle; the scene itself may be impossible"
     return f'reduce h (now {float(scene.h):g} s), or set on_failure = "substep"'
 
 

@@ -12,11 +12,13 @@ Where the system has closures (loops, motors, ties) their rows are met exactly a
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.linear.lu import LU
@@ -30,7 +32,9 @@ from pliant.systems.base import (
     Dissipating,
     PartlySymmetric,
     Persistent,
+    Rooting,
     Steep,
+    Summing,
     System,
 )
 
@@ -58,7 +62,7 @@ class Stage:
     definite: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
+        if able(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
             touched = self.system.at(self.start, self.t, self.c)
             object.__setattr__(self, "system", touched)
             object.__setattr__(self, "frame", touched.begin(self.start.q, self.frame))
@@ -80,6 +84,22 @@ class Stage:
             return system.border
         return np.arange(0 if system.symmetric else len(system.free))
 
+    @property
+    def inertial(self) -> bool:
+        return self.inertia > 0.0
+
+    @property
+    def mass(self) -> float:
+        return float(self.weights.sum())
+
+    @cached_property
+    def pull(self) -> float:
+        """|c^2 sum_k |f_k|| where the stage sets out: forces that balance each other count all the same."""
+        system, (q, v, t) = self.system, (self.start.q, self.start.v, self.start.t)
+        v = v if self.inertia else np.zeros_like(v)
+        sizes = system.force_sizes(q, v, t) if isinstance(system, Summing) else system.force(q, v, t)
+        return self.c**2 * self.norm(sizes[system.free])
+
     def embed(self, z: Array) -> Array:
         """All coordinates, from the free ones."""
         q = self.frame.copy()
@@ -93,7 +113,7 @@ class Stage:
     def closures(self, q: Array) -> Closures | None:
         """The closures at q; None where the system has none."""
         system = self.system
-        return system.closures(q, self.velocity(q), self.t) if isinstance(system, Constrained) else None
+        return system.closures(q, self.velocity(q), self.t) if able(system, Constrained) else None
 
     def residual(self, z: Array) -> Array:
         q = self.embed(z)
@@ -116,7 +136,7 @@ class Stage:
     def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool, a: Array | None = None) -> sp.csr_matrix:
         c, system = self.c, self.system
         weights = (self.inertia, self.inertia * c, c * c)
-        if not coupled and isinstance(system, Persistent):
+        if not coupled and able(system, Persistent):
             return system.restrict(system.persistent_tangent(q, v, self.t, weights, psd=psd))
         return system.restrict(system.tangent(q, v, self.t, weights, psd=psd, a=a))
 
@@ -136,7 +156,7 @@ class Stage:
             return None
         d = q - self.target
         phi = 0.5 * self.inertia * float(d @ self.system.inertia(q, d)) + self.c**2 * W
-        if self.inertia and isinstance(self.system, Dissipating):
+        if self.inertia and able(self.system, Dissipating):
             phi += self.c**3 * self.system.dissipation(q, self.velocity(q))
         return phi
 
@@ -146,7 +166,7 @@ class Stage:
         None where `merit` exists, and where the system does not tell what is steep in it.
         """
         system, free, c = self.system, self.system.free, self.c
-        if self.symmetric or not isinstance(system, Steep):
+        if self.symmetric or not able(system, Steep):
             return None
 
         def phi(z: Array) -> tuple[float, Array] | None:
@@ -162,6 +182,11 @@ class Stage:
         if here is None:
             return None
         return lambda z1: phi(z1)[0] - here[0] + float((r - here[1]) @ (z1 - z))  # type: ignore[index]
+
+    def root(self, guess: Array, tolerances: tuple[float, float], iterations: int) -> tuple[Array, Array, float] | None:
+        """The root by the system's own compiled Newton's method (`Rooting`); None where it has none for this stage."""
+        found = able(self.system, Rooting) and self.inertia == 1.0
+        return self.system.root(self, guess, tolerances, iterations) if found else None  # type: ignore[attr-defined]
 
     def norm(self, r: Array) -> float:
         return float(np.sqrt(r @ (r / self.weights)))
@@ -203,6 +228,18 @@ class ClosedStage:
         return self.free.c
 
     @property
+    def inertial(self) -> bool:
+        return self.free.inertial
+
+    @property
+    def mass(self) -> float:
+        return self.free.mass
+
+    @property
+    def pull(self) -> float:
+        return self.free.pull
+
+    @property
     def dt(self) -> float:
         return self.free.dt
 
@@ -236,7 +273,7 @@ class ClosedStage:
         """dr/dz; with ``psd`` the system's own part is projected. Its diagonal is stored, zeros included."""
         free, multipliers = self.split(z)
         q, where = self.free.embed(free), self.free.system.free
-        assert isinstance(self.free.system, Constrained)
+        assert able(self.free.system, Constrained)
         rate = 1.0 / self.c if self.free.inertia else 0.0
         curved, gaps = self.free.system.closure_tangent(q, self.free.velocity(q), self.free.t, multipliers, rate)
         rows = self.at(q)
@@ -299,7 +336,7 @@ def consistent(system: System, state: State) -> State:
 
     A method that remembers velocities must not remember one from before a motor was switched on.
     """
-    rows = system.closures(state.q, state.v, state.t) if isinstance(system, Constrained) else None
+    rows = system.closures(state.q, state.v, state.t) if able(system, Constrained) else None
     if rows is None:
         return state
     G = rows.G[:, system.free].toarray()
@@ -315,7 +352,7 @@ def require_flat(system: System, state: State, method: str) -> None:
     Where rows curve or move, the first stage from exact velocities finds about half of the force that bends the path:
     forces are wrong in the first digit, velocities of order 1; those of the midpoint rule swing ever higher.
     """
-    if not isinstance(system, Constrained):
+    if not able(system, Constrained):
         return
     rows = system.closures(state.q, state.v, state.t)
     if rows is None:

@@ -86,18 +86,30 @@ class Reactions:
 
 @dataclass(frozen=True)
 class SolveReport:
-    """What a solve did: converged or not, why, at what cost. ``history`` has one row per iteration."""
+    """What a solve did: converged or not, why, at what cost. ``history`` has one row per iteration.
+
+    ``converged`` is False where a solve missed what it aimed at, so that its result may not be used. Where it aims at
+    nothing that could be missed (explicit steps, fixed numbers of iterations, reduced models), or misses it by the
+    method's own choice, ``certified`` is False: the ``residual`` then says what was given up, and ``tolerance`` is
+    None where there is none.
+    ``error`` [m] bounds the root mean square error of the positions where the energy is convex; None: unknown.
+    ``judged`` says what convergence rests on: the "residual" below its tolerance; an error in the positions where the
+    residual is nothing but "round-off"; the "bound" in metres of a residual that went no lower.
+    """
 
     converged: bool
     iterations: int
     residual: float
-    tolerance: float
+    tolerance: float | None
     counts: Counts = Counts()
     seconds: dict[str, float] = field(default_factory=dict)  # wall time per phase: fill, factor, solve, force, other
     history: tuple[dict[str, float], ...] = ()
     message: str = ""
     reactions: Reactions | None = None  # of constraints that were solved for
     acted: Any = field(default=None, repr=False, compare=False)  # contact forces at the root
+    error: float | None = None
+    judged: str = "residual"
+    certified: bool = True
 
 
 @dataclass(frozen=True, eq=False)

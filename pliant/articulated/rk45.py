@@ -57,7 +57,7 @@ class RK45:
         first = rate(t, y)
         largest = 0.1 * h
         dt = min(largest, memory.h if memory else self._first_step(y, first, h))
-        evaluations, accepted, failed, proposed = 1, 0, False, dt
+        evaluations, accepted, failed, proposed, worst = 1, 0, False, dt, 0.0
         while t < end and accepted < self.substeps:
             dt = min(max(dt, 16 * np.spacing(abs(t) + h)), largest)
             if 1.1 * dt >= end - t:
@@ -71,13 +71,13 @@ class RK45:
                     break
                 continue
             t = end if dt == end - t else t + dt
-            y, first, accepted = new, k, accepted + 1
+            y, first, accepted, worst = new, k, accepted + 1, max(worst, error)
             growth = 1.0 if failed else 1.0 / max(1.25 * (error / self.rtol) ** 0.2, 0.2)
             dt, failed = dt * growth, False
             proposed = dt
         done = t >= end and bool(np.isfinite(y).all())
         report = SolveReport(
-            done, accepted, 0.0, self.rtol, Counts(evaluations), message="" if done else "step size vanished"
+            done, accepted, worst, self.rtol, Counts(evaluations), message="" if done else "step size vanished"
         )
         n = len(q)
         return Step(State(y[:n], y[n:], end if done else t), RK45Memory(proposed), (report,))

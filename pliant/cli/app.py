@@ -27,6 +27,7 @@ StepOption = Annotated[str | None, typer.Option("--h", help='time step, e.g. 0.0
 DurationOption = Annotated[str | None, typer.Option(help="simulated time")]
 JsonOption = Annotated[bool, typer.Option("--json", help="print the result as JSON, nothing else")]
 HeadlessOption = Annotated[bool, typer.Option("--headless", help="no progress bar")]
+TrustOption = Annotated[bool, typer.Option("--trust", help="run the Python file that the folder's scene names")]
 ThreadsOption = Annotated[int | None, typer.Option(help="threads of the kernels (the result does not depend on it)")]
 
 
@@ -60,11 +61,14 @@ def run(
     headless: HeadlessOption = False,
     json: JsonOption = False,
     threads: ThreadsOption = None,
+    trust: TrustOption = False,
 ) -> None:
     """Simulate a scene and record it: frames, ledger, report, checkpoint. Ctrl-C saves and stops."""
-    from pliant.cli.run import run_scene, use_threads
+    from pliant.cli.run import run_scene, trust_folder, use_threads
 
     use_threads(threads)
+    if Path(scene).is_dir():
+        trust_folder(Path(scene), trust)
     settings = list(set_ or []) + [f"{k}={v}" for k, v in (("h", h), ("duration", duration)) if v is not None]
     run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
 
@@ -72,26 +76,40 @@ def run(
 @app.command()
 def resume(
     folder: Annotated[Path, typer.Argument(help="the folder of an interrupted run")],
+    set_: SetOption = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the changed run; default FOLDER-fork")] = None,
     headless: HeadlessOption = False,
     json: JsonOption = False,
     threads: ThreadsOption = None,
+    trust: TrustOption = False,
 ) -> None:
-    """Go on with an interrupted run; the result is the same, bit for bit, as if it had never stopped."""
-    from pliant.cli.run import resume_run, use_threads
+    """Go on with an interrupted run; the result is the same, bit for bit, as if it had never stopped.
+
+    With --set a new run begins at its last checkpoint, in a folder of its own.
+    """
+    from pliant.cli.run import fork_run, resume_run, trust_folder, use_threads
 
     use_threads(threads)
-    resume_run(folder, quiet=headless or json, json=json)
+    trust_folder(folder, trust)
+    if set_ or out:
+        fork_run(folder, set_ or [], out, quiet=headless or json, json=json)
+    else:
+        resume_run(folder, quiet=headless or json, json=json)
 
 
 @app.command()
 def replay(
     bundle: Annotated[Path, typer.Argument(help="the failure folder of a run")],
     json: JsonOption = False,
+    trust: TrustOption = False,
 ) -> None:
-    """Repeat exactly the step that failed and print its iterations."""
+    """Repeat exactly the step that failed and print its iterations; exit code 1 if it is not the same any more."""
     from pliant.cli.replay import show_replay
+    from pliant.cli.run import trust_folder
 
-    show_replay(bundle, json=json)
+    trust_folder(bundle, trust)
+    if not show_replay(bundle, json=json):
+        raise typer.Exit(1)
 
 
 @app.command("list")
@@ -174,10 +192,13 @@ def export(
     every: Annotated[int | None, typer.Option(help="every k-th frame of a series (geometry)")] = None,
     size: Annotated[str | None, typer.Option(help="pixels (pictures and films); default 960x540")] = None,
     fps: Annotated[float | None, typer.Option(help="frames per second (films); default 30")] = None,
+    trust: TrustOption = False,
 ) -> None:
     """Write a run as a picture, a film, or geometry for other programs."""
     from pliant.cli.export import check_format, draw_run, export_run
+    from pliant.cli.run import trust_folder
 
+    trust_folder(folder, trust)
     if check_format(to, every=every, size=size, fps=fps):
         draw_run(folder, to, out, channel, embed, frame, size or "960x540", 30.0 if fps is None else fps)
     else:
@@ -219,10 +240,14 @@ def view(
     port: Annotated[int, typer.Option(help="port of the page")] = 8080,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
     play: Annotated[bool, typer.Option(help="start playing at once")] = True,
+    trust: TrustOption = False,
 ) -> None:
     """Replay a run in the browser: scrub, play, colours, energies."""
+    from pliant.cli.run import trust_folder
     from pliant.cli.view import view_runs
 
+    for one in (folder, *(compare or [])):
+        trust_folder(one, trust)
     view_runs([folder, *(compare or [])], host, port, play=play)
 
 

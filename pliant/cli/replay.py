@@ -9,14 +9,15 @@ from rich.table import Table
 from pliant.cli.console import console
 
 
-def show_replay(folder: Path, *, json: bool) -> None:
+def show_replay(folder: Path, *, json: bool) -> bool:
+    """Print it; whether it is the same as then."""
     from pliant.bundle import replay
-    from pliant.certificate import plain
+    from pliant.certificate import plain, told
 
     made = replay(folder)
     if json:
         print(js.dumps(plain(asdict(made))))
-        return
+        return made.same
     out = console()
     for k, solve in enumerate(made.solves):
         table = Table(title=f"step {made.step}, solve {k + 1}", title_justify="left")
@@ -25,6 +26,7 @@ def show_replay(folder: Path, *, json: bool) -> None:
         for line in solve.history:
             table.add_row(*(f"{value:.6g}" for value in line.values()))
         out.print(table)
-        out.print(f"residual {solve.residual:.6g}, tolerance {solve.tolerance:.6g} {solve.message}")
+        out.print(f"residual {solve.residual:.6g}, tolerance {told(solve.tolerance)} {solve.message}")
     out.print(f"then: {made.then}\nnow:  {made.reason}")
     out.print("the same to the last bit" if made.same else "NOT the same as then")
+    return made.same

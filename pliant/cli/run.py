@@ -32,7 +32,8 @@ def run_scene(
     from pliant.scene_file import load_scene
 
     loaded = load_scene(source, settings)
-    usual = Path("runs") / (Path(source).stem if Path(source).is_file() else source)
+    path = Path(source)
+    usual = Path("runs") / (path.stem if path.is_file() else path.resolve().name if path.is_dir() else source)
     folder = out or (usual if overwrite else _free_folder(usual))
     try:
         with _watching(loaded.scene, quiet) as watch:
@@ -58,6 +59,34 @@ def resume_run(folder: Path, *, quiet: bool, json: bool) -> None:
         print(f"{stop}; go on with: pliant resume {folder}", file=sys.stderr)
         raise typer.Exit(1) from None
     _say(made, json)
+
+
+def fork_run(folder: Path, settings: Sequence[str], out: Path | None, *, quiet: bool, json: bool) -> None:
+    from pliant.record import Interrupted, fork, load
+    from pliant.scene_file import load_scene
+
+    load(folder)
+    loaded = load_scene(folder / "scene.toml", settings)
+    target = out or _free_folder(folder.with_name(f"{folder.resolve().name}-fork"))
+    try:
+        with _watching(loaded.scene, quiet) as watch:
+            made = fork(folder, settings, target, watch=watch)
+    except Interrupted as stop:
+        print(f"{stop}; go on with: pliant resume {target}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    _say(made, json)
+
+
+def trust_folder(folder: Path, trusted: bool) -> None:
+    """Refuse a folder whose scene is a Python file unless its code may run: a folder may come from somebody else."""
+    from pliant.errors import RunError
+    from pliant.scene_file.load import read_toml
+
+    for scene in (folder / "scene.toml", folder / "failure" / "scene.toml"):
+        named = read_toml(scene).get("python") if scene.is_file() and not trusted else None
+        if named is not None:
+            remedy = "look into it, then add --trust"
+            raise RunError(f"{scene} runs the Python file {named!r}", where="trust", remedy=remedy)
 
 
 @contextmanager
@@ -96,6 +125,8 @@ def _watching(scene: Any, quiet: bool) -> Iterator["Callable[[TimeStep], None] |
 
 
 def _say(made: "Run", json: bool) -> None:
+    from pliant.alarms import spoken
+
     report = made.report
     if json:
         print(js.dumps({"folder": str(made.folder), **report}))
@@ -103,9 +134,16 @@ def _say(made: "Run", json: bool) -> None:
     seconds = report["seconds"].get("step", 0.0)
     print(f"{made.folder}: {report['done']} steps in {seconds:.3g} s, {report['iterations']} iterations")
     print(f"energy {sum(report['energies'].values()):.6g} J; numerical dissipation {report['numerical']:.3g} J")
-    for count, what in ((report["unconverged"], "did not converge"), (report["substepped"], "were cut into substeps")):
-        if count:
-            print(f"{count} steps {what}")
+    told = {
+        "unconverged": "did not converge",
+        "uncertified": "are not certified",
+        "substepped": "were cut into substeps",
+    }
+    for name, what in told.items():
+        if report[name]:
+            print(f"{report[name]} steps {what}")
+    for kind, tally in report["alarms"].items():
+        print(spoken(kind, tally), file=sys.stderr)
 
 
 def _free_folder(folder: Path) -> Path:

@@ -120,4 +120,4 @@ class ConstrainedEuler:
         violation = float(np.abs(phi(self.function, q.reshape(shape))[hard]).max(initial=0.0))
         finite = bool(np.isfinite(q).all())
         message = "" if finite else "positions are not finite"
-        return SolveReport(finite, 1, violation, float("inf"), Counts(1, 1, 1, 1, 1), message=message)
+        return SolveReport(finite, 1, violation, None, Counts(1, 1, 1, 1, 1), message=message, certified=False)

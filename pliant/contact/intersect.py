@@ -34,6 +34,14 @@ def intersections(x: Array, edges: IntArray, faces: IntArray, *, touching: bool 
     return found[np.lexsort(found.T[::-1])]
 
 
+def crossing(x: Array, edges: IntArray, faces: IntArray, pairs: IntArray) -> IntArray:
+    """Those of some ``pairs (k, 2)`` of an edge and a face that cross; see `intersections`."""
+    answer = _judged(np.ascontiguousarray(x, dtype=np.float64), edges, faces, pairs)
+    doubtful = np.flatnonzero(answer < 0)
+    exact = [k for k in doubtful if _meet(x, (*edges[pairs[k, 0]], *faces[pairs[k, 1]]), False)]
+    return pairs[np.sort(np.concatenate([np.flatnonzero(answer > 0), np.array(exact, dtype=np.int64)]))]
+
+
 def _meet(x: Array, nodes: tuple[int, ...], touching: bool) -> bool:
     """Whether segment pq meets triangle abc, ``nodes`` = (p, q, a, b, c), in exact arithmetic."""
     p, q, a, b, c = _integers(x[list(nodes)])
@@ -103,6 +111,18 @@ def _crosses(p, q, a, b, c):
     if min(u, v, w) < 0 and max(u, v, w) > 0:
         return 0
     return 1 if s != 0 and t != 0 and u != 0 and v != 0 and w != 0 else -1
+
+
+@njit(cache=True, error_model="numpy")
+def _judged(x, edges, faces, pairs):
+    """What `_crosses` says about every pair; 0 where edge and face share a vertex."""
+    out = np.zeros(len(pairs), np.int64)
+    for k in range(len(pairs)):
+        i, j = edges[pairs[k, 0], 0], edges[pairs[k, 0], 1]
+        a, b, c = faces[pairs[k, 1], 0], faces[pairs[k, 1], 1], faces[pairs[k, 1], 2]
+        if i not in (a, b, c) and j not in (a, b, c):
+            out[k] = _crosses(x[i], x[j], x[a], x[b], x[c])
+    return out
 
 
 @njit(cache=True, error_model="numpy")

@@ -88,6 +88,11 @@ class Setting:
         """Mean edge length of every body (b,) [m]."""
         return np.array([_mean_edge(m) for m in self.meshes])
 
+    def grain(self) -> float | None:
+        """The mean edge [m] of the finest body; None where none has edges."""
+        known = self.edge_length[self.edge_length > 0.0]
+        return float(known.min()) if len(known) else None
+
     @cached_property
     def stiffness(self) -> Array:
         """10 E times mean edge length (thickness for sheets) for every vertex (n,) [N/m].

@@ -186,15 +186,12 @@ class SurfaceBarrier:
         return contacts.assemble(stiff[:, None, None] * n[:, :, None] * n[:, None, :], len(x) // 3, coupled=False)
 
     def limit(self, x: Array, dx: Array, apart: float = 0.0) -> float:
-        safe = self._surfaces.safe_step(self._vertices(x), self._vertices(x + dx), apart)
+        safe = self._surfaces.safe_step(self._vertices(x), self._vertices(x + dx), self._dhat, apart)
         return float("inf") if safe >= 1.0 else CAUTION * safe
 
     def nearest(self, x: Array) -> float:
         """The least distance [m], dhat if none is smaller."""
-        collisions, V = self._collisions(x)
-        if not len(collisions):
-            return self._dhat
-        return float(np.sqrt(collisions.compute_minimum_distance(self._surfaces.mesh, V)))
+        return min(self._dhat, self._surfaces.nearest(self._vertices(x), self._dhat))
 
     def begin(self, x: Array, guess: Array, free: IntArray) -> Array:
         """The guess if nothing is in its way and it gains no barrier energy; else the bodies stay.
@@ -204,8 +201,8 @@ class SurfaceBarrier:
         V0 = self._surfaces.vertices(x, self._passages, before=True)
         still = guess.copy()
         still[free] = x[free]
-        passable = self._surfaces.safe_step(V0, self._vertices(still)) >= 1.0
-        free_way = self._surfaces.safe_step(V0, self._vertices(guess)) >= 1.0
+        passable = self._safe(V0, still)
+        free_way = self._safe(V0, guess)
         if free_way and (not passable or self.value(guess) <= (1.0 + 1e-6) * self.value(still)):
             return guess
         if passable:
@@ -215,11 +212,14 @@ class SurfaceBarrier:
         moving = np.linalg.norm(pushed, axis=1) > 0.0
         mean = pushed[moving].mean(axis=0) if moving.any() else np.zeros(3)
         carried[free] = x[free] + np.tile(mean, len(x) // 3)[free]
-        if self._surfaces.safe_step(V0, self._vertices(carried)) >= 1.0:
+        if self._safe(V0, carried):
             return carried
         raise ConvergenceError(
             "an obstacle or a scripted vertex moves through a body in one step", where="contact", remedy="reduce h"
         )
+
+    def _safe(self, V0: Array, x: Array) -> bool:
+        return self._surfaces.safe_step(V0, self._vertices(x), self._dhat) >= 1.0
 
     def penetration(self, x: Array) -> tuple[int, float]:
         """Number of close pairs; a barrier has no penetration."""

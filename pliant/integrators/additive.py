@@ -7,7 +7,7 @@ implicit Euler, with none of them symplectic Euler. K_H is the sum of Hessians o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import UnionType
 from typing import Any, ClassVar
 from warnings import warn
@@ -86,7 +86,9 @@ def additive_step(
     finite = bool(np.isfinite(q).all())
     counts = solution.report.counts + Counts(1, 1)
     message = "" if finite else "not finite: the explicit part is beyond its stability limit; reduce h"
-    report = SolveReport(finite, 1, solution.report.residual, 0.0, counts, clock.totals(), message=message)
+    told = solution.report
+    message = message or told.message
+    report = replace(told, converged=finite, counts=counts, seconds=clock.totals(), message=message)
     return Step(State(q, v, t), solution.memory, (report,))
 
 

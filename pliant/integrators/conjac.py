@@ -111,7 +111,18 @@ class ConJac:
             return state, report, analysis
         finite = bool(np.isfinite(q).all() and np.isfinite(v).all())
         message = "" if finite else "not finite"
-        report = SolveReport(finite, self.iterations, 0.0, 0.0, counts + extra, clock.totals(), message=message)
+        missed = given_up(now, q, v) if finite else float("nan")
+        report = SolveReport(
+            finite,
+            self.iterations,
+            missed,
+            None,
+            counts + extra + Counts(forces=1),
+            clock.totals(),
+            message=message,
+            error=missed / max(float(np.sqrt(system.free_mass)), 1e-300) if finite else None,
+            certified=False,
+        )
         return State(q, v, now.end), report, analysis
 
     def _solved(self, now: Moment, guess: Guess, analysis: Any, clock: Clock) -> tuple[Linearised, Array]:
@@ -205,3 +216,10 @@ def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Arr
             return s
         s *= 0.5
     return s
+
+
+def given_up(now: Moment, q: Array, v: Array) -> float:
+    """The norm of the implicit Euler residual of all vertices: what the reduction and one linearisation leave of it."""
+    system, free = now.system, now.system.free
+    r = now.h * (system.inertia(q, v - now.state.v) - now.h * system.force(q, v, now.end))[free]
+    return float(np.sqrt(r @ (r / system.weights(q)[free])))

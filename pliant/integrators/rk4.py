@@ -28,4 +28,4 @@ class RK4:
         q4, v4 = slope(h * q3, h * v3, h)
         q = system.prescribe(q + h / 6.0 * (q1 + 2.0 * q2 + 2.0 * q3 + q4), t + h)
         v = v + h / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4)
-        return Step(State(q, v, t + h), None, (explicit_report(q, v, 4),))
+        return Step(State(q, v, t + h), None, (explicit_report(system, state, q, v, h, 4),))

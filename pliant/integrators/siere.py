@@ -99,7 +99,16 @@ class SIERE:
         finite = bool(np.isfinite(dq).all() and np.isfinite(dv).all())
         counts = Counts(1, fills, int(factor.analysed), fills, 1 + modes.solves)
         message = "" if finite else "not finite: reduce h, project K or capture more modes"
-        report = SolveReport(finite, modes.blocks, modes.error, self.tolerance, counts, clock.totals(), message=message)
+        report = SolveReport(
+            finite,
+            modes.blocks,
+            modes.error,
+            self.tolerance,
+            counts,
+            clock.totals(),
+            message=message,
+            certified=modes.error <= self.tolerance,
+        )
         kept = SIEREMemory(modes.U, captured, factor.memory, Transient(x.mass))
         return Step(advanced(system, state, h, dq, dv, x.scripted), kept, (report,))
 

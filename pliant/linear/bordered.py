@@ -43,7 +43,7 @@ class Bordered:
     linear: LinearSolver = field(default_factory=Cholesky)
     definite: bool = False
 
-    def factor(self, A: sp.csr_matrix, memory: Any = None) -> Factor:
+    def factor(self, A: Any, memory: Any = None) -> Any:
         if isinstance(A, Corrected) and self.definite:
             return A.factored(self, memory)
         n = A.shape[0]

@@ -27,7 +27,7 @@ class Exponential:
     substeps: int
     products: int
     rejections: int
-    error: float  # sum of the local error estimates, absolute
+    error: float  # sum of the local error estimates, as a part of the largest |w|
     converged: bool
     reached: float
 
@@ -56,15 +56,16 @@ def expv(
     substeps = products = rejections = 0
     error = 0.0
     largest = float(np.linalg.norm(w))
+    told = lambda: error / max(largest, 1e-300)
     while now < t and substeps < max_substeps:
         with np.errstate(over="ignore"):
             beta = float(np.linalg.norm(w))
         if beta == 0.0 or not np.isfinite(beta):
-            return Exponential(w, substeps, products, rejections, error, bool(np.isfinite(beta)), now)
+            return Exponential(w, substeps, products, rejections, told(), bool(np.isfinite(beta)), now)
         V, H, exact, after = basis(w / beta, m)
         products += len(V)
         if not np.isfinite(H).all():
-            return Exponential(w * np.nan, substeps, products, rejections, error, False, now)
+            return Exponential(w * np.nan, substeps, products, rejections, told(), False, now)
         step = t - now if exact else min(t - now, step or first_step(H, m, tolerance))
         for _ in range(REJECTIONS):
             with np.errstate(over="ignore", invalid="ignore"):  # growth beyond the range shows as not finite
@@ -77,13 +78,13 @@ def expv(
             rejections += 1
             step *= SAFETY * (allowed / local) ** (1.0 / m) if np.isfinite(local) else 0.1
         else:
-            return Exponential(w, substeps, products, rejections, error, False, now)
+            return Exponential(w, substeps, products, rejections, told(), False, now)
         with np.errstate(over="ignore", invalid="ignore"):
             w = beta * (small[: len(V)] @ V)
         now = t if step >= t - now else now + step
         substeps, error = substeps + 1, error + local
         step *= min(5.0, SAFETY * (allowed / max(local, 1e-30 * allowed)) ** (1.0 / m))
-    return Exponential(w, substeps, products, rejections, error, now >= t, now)
+    return Exponential(w, substeps, products, rejections, told(), now >= t, now)
 
 
 def arnoldi(apply: Callable[[Array], Array], v: Array, m: int) -> tuple[Array, Array, bool, float]:

@@ -99,6 +99,12 @@ class FrameWriter:
             self._set_count(count)
             self._topology, self._next = None, self._used()
 
+    def sync(self) -> None:
+        """All frames are on the disk when this returns."""
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._bytes)
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()

@@ -5,6 +5,8 @@ and ``checkpoint.h5``. Ctrl-C and SIGTERM finish the step, save and raise `Inter
 """
 
 import csv
+import hashlib
+import io
 import json
 import os
 import shutil
@@ -13,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from time import monotonic, time
 from typing import Any
@@ -26,8 +29,9 @@ from pliant.errors import PliantError, RunError
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frames import FrameWriter
+from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve, synced
 from pliant.record.output import Output
-from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, Run, load
+from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
 from pliant.record.summary import Summary, versions
 from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
 from pliant.state import Step
@@ -64,39 +68,17 @@ def record(
         _prepare(folder, overwrite)
         with _writing(folder / OVERLAPS):
             raise overlap.shown_in(folder / OVERLAPS) from None
-    _prepare(folder, overwrite)
-    recorder = _Recorder(scene, folder, output, origin)
-    recorder.open(begin, system)
-    return _drive(recorder, begin, system, watch)
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        _prepare(folder, overwrite)
+        recorder = Recorder(scene, folder, output, origin)
+        with closing(recorder):
+            recorder.open(begin, system)
+            return drive(recorder, begin, system, watch)
 
 
-def resume(
-    folder: str | Path,
-    scene: SceneLike | None = None,
-    *,
-    output: Output | None = None,
-    watch: Callable[[TimeStep], None] | None = None,
-) -> Run:
-    """Go on with the run in ``folder`` from its last checkpoint; the result is that of a run never interrupted.
-
-    ``scene`` is needed only when the folder's ``scene.toml`` says that it was made in Python.
-    """
-    from pliant.scene_file import load_scene
-
-    run = load(folder)
-    origin = None
-    if scene is None:
-        loaded = load_scene(run.folder / "scene.toml")
-        scene, origin, output = loaded.scene, loaded.origin, output or loaded.output
-    start = run.checkpoint
-    if start.step >= scene.steps and run.report["status"] == "finished":
-        return run
-    recorder = _Recorder(scene, run.folder, output or Output(), origin or origin_of(scene))
-    recorder.reopen(start)
-    return _drive(recorder, start, None, watch)
-
-
-class _Recorder:
+class Recorder:
     """The files of one run while it is being written."""
 
     def __init__(self, scene: SceneLike, folder: Path, output: Output, origin: Origin) -> None:
@@ -106,27 +88,50 @@ class _Recorder:
         self._ledger = folder / LEDGER
         self._shape: tuple[Any, Any, Any] = (None, None, None)  # system, topology, blocks
         self._saved = monotonic()
+        self._sums: dict[str, Any] = {"files": {}, "physics": {}, "frames_sum": ""}
+        self._written = hashlib.sha256()  # of the ledger
 
-    def open(self, start: Checkpoint, system: Any) -> None:
+    def clear(self) -> None:
+        """Forget what was written before the first checkpoint."""
+        self._frames.close()
+        for name in (FRAMES, LEDGER):
+            (self.folder / name).unlink(missing_ok=True)
+        self._frames = FrameWriter(self.folder / FRAMES, frames=self.scene.steps // self.output.every + 2)
+
+    def open(self, start: Checkpoint, system: Any, *, describe: bool = True) -> None:
         """First files: the report, so that no folder is without one; the scene; the initial state."""
         self.report("running")
-        self.origin.write(self.folder)
+        with _writing(self.folder):
+            reserve(self.folder)
+        if describe:
+            self.origin.write(self.folder)
+        self._sums["files"] = file_sums(self.folder, [SCENE, *self.origin.files])
+        self._sums["physics"] = physics(self.scene, system, start.state)
         row = ledger.opening(start.step, system, start.state, self.scene.integrator)
         self._columns = [*row.flat(), *ledger.CERTIFIED]
-        with _writing(self._ledger), open(self._ledger, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow(self._columns)
+        header = io.StringIO()
+        csv.writer(header, lineterminator="\n").writerow(self._columns)
+        self._append(header.getvalue(), "wb")
         self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
         self._frame(system, start.state)
         self._checkpoint(start)
 
     def reopen(self, start: Checkpoint) -> None:
-        """Cut off everything that is later than the checkpoint."""
-        self._frames.truncate(start.marks["frames"])
+        """Cut off everything that is later than the checkpoint; refuse what is not what it says."""
+        marks = start.marks
+        self._sums = {name: marks[name] for name in self._sums}
         with _writing(self._ledger):
-            os.truncate(self._ledger, start.marks["ledger"])
-            with open(self._ledger, encoding="utf-8", newline="") as file:
-                self._columns = next(csv.reader(file))
-        self.summary = start.marks["summary"]
+            written = self._ledger.read_bytes()[: marks["ledger"]]
+            self._written = hashlib.sha256(written)
+            if len(written) != marks["ledger"] or self._written.hexdigest() != marks["ledger_sum"]:
+                raise _unfit(self._ledger)
+            if self._frames.count < marks["frames"] or self._frame_sum(marks["frames"]) != marks["frames_sum"]:
+                raise _unfit(self.folder / FRAMES)
+            os.truncate(self._ledger, marks["ledger"])
+            self._columns = next(csv.reader(written.decode("utf-8").splitlines()))
+            reserve(self.folder)
+        self._frames.truncate(marks["frames"])
+        self.summary = marks["summary"]
         self.report("running")
 
     def step(self, step: TimeStep) -> None:
@@ -159,17 +164,37 @@ class _Recorder:
         values: dict[str, float | None] = {**row.flat(), **certified(certificate)}
         found = (values.get(name, 0.0) for name in self._columns)
         text = ",".join("" if value is None else repr(value) for value in found) + "\n"
-        with _writing(self._ledger), open(self._ledger, "a", encoding="utf-8") as file:
-            file.write(text)
+        self._append(text, "ab")
+
+    def _append(self, text: str, mode: str) -> None:
+        content = text.encode("utf-8")
+        with _writing(self._ledger), open(self._ledger, mode) as file:
+            file.write(content)
+        self._written.update(content)
+
+    def _frame_sum(self, count: int) -> str:
+        """The sum of the first frames as they lie in the file."""
+        total = ""
+        for frame in islice(Run(self.folder).frames, count):
+            total = frame_sum(total, frame)
+        return total
 
     def _frame(self, system: Any, state: Any, acted: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
-        self._frames.append(channels.frame_of(system, state, blocks, self.output.channels, acted), topology)
+        frame = channels.frame_of(system, state, blocks, self.output.channels, acted)
+        self._frames.append(frame, topology)
+        self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)
 
     def _checkpoint(self, point: Checkpoint) -> None:
-        marks = {"frames": self._frames.count, "ledger": self._ledger.stat().st_size, "summary": self.summary}
+        """What the checkpoint refers to is on the disk before it."""
+        with _writing(self.folder):
+            self._frames.sync()
+            synced(self._ledger)
+            synced(self.folder)
+            marks = {"frames": self._frames.count, "ledger": self._ledger.stat().st_size, "summary": self.summary}
+        marks |= {**self._sums, "ledger_sum": self._written.hexdigest()}
         checkpoint.save(self.folder / CHECKPOINT, replace(point, marks=marks))
         self._saved = monotonic()
 
@@ -177,10 +202,11 @@ class _Recorder:
 def certified(c: Certificate) -> dict[str, float | None]:
     """The columns of the ledger that come from the certificate; what is unknown stays empty."""
     values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
-    return dict(zip(ledger.CERTIFIED, (int(c.converged), *values, c.substeps, c.seconds["step"]), strict=True))
+    converged = None if c.converged is None else int(c.converged)
+    return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, c.seconds["step"]), strict=True))
 
 
-def _drive(recorder: _Recorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:
+def drive(recorder: Recorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:
     step: TimeStep | None = None
     try:
         with _stop_signals() as stopped:
@@ -195,18 +221,34 @@ def _drive(recorder: _Recorder, start: Checkpoint, system: Any, watch: Callable[
     except StepFailed as failed:
         if step is not None:
             recorder.save(step)
-        failed.bundle = write_bundle(recorder.folder / BUNDLE, failed.failure, recorder.origin)
         recorder.report("failed", str(failed))
+        failed.bundle = write_bundle(recorder.folder / BUNDLE, failed.failure, recorder.origin)
         raise
     except Interrupted as error:
         recorder.report("interrupted", str(error))
         raise
-    except PliantError as error:
-        recorder.report("failed", str(error))
+    return Run(recorder.folder)
+
+
+@contextmanager
+def closing(recorder: Recorder) -> Iterator[None]:
+    """Whatever happens, the report says so and the files are closed; a full disk gives back what was reserved."""
+    try:
+        yield
+    except (StepFailed, Interrupted):
+        raise
+    except Exception as error:
+        release(recorder.folder)
+        recorder.report("failed", " ".join(str(error).split()) if isinstance(error, PliantError) else repr(error))
         raise
     finally:
+        release(recorder.folder)
         recorder.close()
-    return Run(recorder.folder)
+
+
+def _unfit(path: Path) -> RunError:
+    what = f"{path} is not the one that the checkpoint belongs to"
+    return RunError(what, where="resume", remedy="take the whole folder from one moment, or run the scene again")
 
 
 @contextmanager

@@ -89,18 +89,33 @@ class Run:
 
     @cached_property
     def ledger(self) -> dict[str, Array]:
-        """The columns of ``ledger.csv``; NaN is what the system did not know."""
+        """The columns of ``ledger.csv``; NaN is what the system did not know.
+
+        A last line that a kill has torn is left out: the checkpoint is from before it.
+        """
         path = self.folder / LEDGER
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = list(csv.reader(file))
-        columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [()] * len(rows[0])
-        return {
-            name: np.array([_number(text) for text in column]) for name, column in zip(rows[0], columns, strict=True)
-        }
+        try:
+            text = path.read_bytes().decode("utf-8")
+            if "\0" in text:
+                raise ValueError("it holds zero bytes")
+            lines = list(csv.reader(text[: text.rfind("\n") + 1].splitlines()))
+            names, rows = lines[0], [[_number(value) for value in line] for line in lines[1:]]
+        except (OSError, UnicodeDecodeError, ValueError, IndexError, csv.Error) as error:
+            raise RunError(f"cannot read {path}: {error}", where="ledger", remedy="run the scene again") from error
+        torn = next((k for k, row in enumerate(rows) if len(row) != len(names)), None)
+        if torn is not None:
+            what = f"{path}: line {torn + 2} has {len(rows[torn])} values, not {len(names)}"
+            raise RunError(what, where="ledger", remedy="run the scene again")
+        table = np.array(rows).reshape(-1, len(names))
+        return {name: table[:, k].copy() for k, name in enumerate(names)}
 
     @property
     def report(self) -> dict[str, Any]:
-        return json.loads((self.folder / REPORT).read_text(encoding="utf-8"))
+        path = self.folder / REPORT
+        try:
+            return dict(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise RunError(f"cannot read {path}: {error}", where="report", remedy="run the scene again") from error
 
     @property
     def checkpoint(self) -> Checkpoint:

@@ -10,6 +10,7 @@ import numba
 import numpy
 import scipy
 
+from pliant.alarms import Tally, tallied
 from pliant.certificate import Certificate
 from pliant.ledger import Row
 from pliant.state import Counts
@@ -36,6 +37,7 @@ class Summary:
     h: float
     done: int = 0
     unconverged: int = 0
+    uncertified: int = 0
     substepped: int = 0
     iterations: int = 0
     counts: Counts = Counts()
@@ -46,6 +48,7 @@ class Summary:
     work: dict[str, float] = field(default_factory=dict)
     numerical: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
+    alarms: dict[str, Tally] = field(default_factory=dict)
 
     def plus(self, certificate: Certificate, row: Row) -> "Summary":
         """With one more step."""
@@ -54,7 +57,8 @@ class Summary:
             self.steps,
             self.h,
             certificate.step,
-            self.unconverged + (not certificate.converged),
+            self.unconverged + (certificate.converged is False),
+            self.uncertified + (certificate.converged is None),
             self.substepped + (certificate.substeps > 1),
             self.iterations + certificate.iterations,
             self.counts + certificate.counts,
@@ -65,11 +69,13 @@ class Summary:
             _sum(self.work, row.work),
             self.numerical + row.numerical,
             row.energies,
+            tallied(self.alarms, certificate.step, certificate.alarms),
         )
 
     def as_json(self) -> dict[str, Any]:
         known = {name: "unknown" if value is None else value for name, value in vars(self).items()}
-        return {**known, "counts": vars(self.counts)}
+        alarms = {kind: vars(tally) for kind, tally in self.alarms.items()}
+        return {**known, "counts": vars(self.counts), "alarms": alarms}
 
 
 def _worst(choose: Callable[..., float], a: float | None, b: float | None) -> float | None:

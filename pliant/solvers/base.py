@@ -14,6 +14,10 @@ from pliant.state import SolveReport
 Project = Literal["always", "on_demand"]  # when element blocks are made positive semidefinite
 
 
+class NoMatrix(ValueError):
+    """A stage was asked for a Jacobian that it does not have."""
+
+
 @runtime_checkable
 class OfSystem(Protocol):
     """A stage of a system, whose energies a solver may want to see."""
@@ -26,7 +30,9 @@ class StageLike(Protocol):
 
     ``weights (n_free,)`` are the nodal masses that scale norms and shifts, ``scale`` turns a dimensionless tolerance
     into the unit of the norm (the size of the system; in quasistatics its weight), ``c`` tells matrices of different
-    stages apart, ``dt`` [s] is the time from the start to the sought state.
+    stages apart, ``dt`` [s] is the time from the start to the sought state. ``pull`` is the norm of what the forces do
+    to the positions by themselves, c^2 times the sum of their sizes, ``mass`` [kg] the sum of the weights of positions.
+    ``inertial``: r holds M (q - target), so that M^-1 r bounds the error of the positions; not so in quasistatics.
     """
 
     @property
@@ -40,6 +46,15 @@ class StageLike(Protocol):
 
     @property
     def dt(self) -> float: ...
+
+    @property
+    def pull(self) -> float: ...
+
+    @property
+    def mass(self) -> float: ...
+
+    @property
+    def inertial(self) -> bool: ...
 
     @property
     def symmetric(self) -> bool:
@@ -101,13 +116,32 @@ class Guided(Protocol):
         ...
 
 
+@runtime_checkable
+class Rooted(Protocol):
+    """A stage that may know its root by a compiled Newton's method of its own."""
+
+    def root(self, guess: Array, tolerances: tuple[float, float], iterations: int) -> tuple[Array, Array, float] | None:
+        """(z, residuals after every iteration, threshold); None where it does not."""
+        ...
+
+
+PULLS = 1e3  # the default 1e-9 is then a millionth of what the forces do
+
+
 @dataclass(frozen=True)
 class Tolerance:
-    """Stop when |r| <= relative min(|r(guess)|, stage.scale) or |r| <= absolute stage.scale, in the stage's norm.
+    """Stop when |r| <= max(relative min(|r(guess)|, L), absolute min(L, 1000 pull)), in the stage's norm.
 
-    In dynamics A >= M wherever the energy is convex, so the error of the positions is at most M^-1 r: ``relative`` then
-    bounds it (root mean square) in sizes of the system. Without the smaller of the two, a guess far off, as where a
-    boundary jumps by a cell, would loosen the test by as much.
+    L is `stage.scale`, pull is c^2 times the accelerations that the forces of the stage would cause one by one. In
+    dynamics A >= M wherever the energy is convex, so the error of the positions is at most M^-1 r: ``relative`` bounds
+    it (root mean square) in sizes of the system. Without the smaller of |r(guess)| and L, a guess far off, as where a
+    boundary jumps by a cell, would loosen the test by as much. ``absolute`` spares iterations where a body rests;
+    without the pull beside it, forces that move less than ``absolute`` in a step would never be felt.
+
+    Where |r| is nothing but round-off (`pliant.solvers.rounding`), no residual can tell more. The result is then
+    accepted if its error in the positions, A^-1 r, is below ``relative`` L (``absolute`` L, if that is larger).
+    Where |r| cannot be made to fall, as between barriers whose stiffness jumps, the bound M^-1 r decides: it must be
+    below ``relative`` L, and the forces in balance to a thousand times ``relative`` of the pull.
     """
 
     relative: float = 1e-6
@@ -116,11 +150,35 @@ class Tolerance:
     def __post_init__(self) -> None:
         for name in ("relative", "absolute"):
             value = getattr(self, name)
-            if not (isinstance(value, int | float | np.floating) and value >= 0.0):
-                raise SceneError(f"{name} is {value!r}", where=f"Tolerance.{name}", remedy="give a number >= 0")
+            if not (isinstance(value, int | float | np.floating) and 0.0 <= value < np.inf):
+                remedy = "give a finite number >= 0, such as 1e-6"
+                raise SceneError(f"{name} is {value!r}", where=f"Tolerance.{name}", remedy=remedy)
 
-    def threshold(self, stage: StageLike, initial: float) -> float:
-        return max(self.relative * min(initial, stage.scale), self.absolute * stage.scale)
+    def goal(self, stage: StageLike, initial: float) -> "Goal":
+        """What a solve that sets out from a residual of norm ``initial`` must reach."""
+        threshold = self.relative * min(initial, stage.scale)
+        if self.absolute * stage.scale > threshold:  # the pull costs an evaluation of all forces
+            threshold = max(threshold, self.absolute * min(stage.scale, PULLS * stage.pull))
+        return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
+
+    def parts(self, stage: StageLike) -> tuple[float, float]:
+        """The relative and the absolute part of `goal`, both as parts of the stage's scale."""
+        return self.relative, self.absolute * min(1.0, PULLS * stage.pull / stage.scale)
+
+    def _stalled(self, stage: StageLike) -> Callable[[], float]:
+        """The norm at which a solve that goes no further is good enough, if asked for; 0 where r bounds no error."""
+        return lambda: self.relative * min(stage.scale, PULLS * stage.pull) if stage.inertial else 0.0
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A residual of at most ``threshold``; or one that is round-off, with an error of at most ``limit``; or, where the
+    iteration stalls, one of at most ``stalled()``. All are norms.
+    """
+
+    threshold: float
+    limit: float
+    stalled: Callable[[], float] = lambda: 0.0
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Constrained:
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         tangential = Tangential(stage, self.C)
-        feasible = guess + tangential.pull(self.d - self.C @ guess)
+        feasible = guess + tangential.closing(self.d - self.C @ guess)
         solver = replace(self.solver, linear=NullSpace(self.solver.linear, self.C))
         return solver.solve(tangential, feasible, memory)
 
@@ -67,6 +67,18 @@ class Tangential:
     @property
     def dt(self) -> float:
         return self.stage.dt
+
+    @property
+    def pull(self) -> float:
+        return self.stage.pull
+
+    @property
+    def mass(self) -> float:
+        return self.stage.mass
+
+    @property
+    def inertial(self) -> bool:
+        return self.stage.inertial
 
     @property
     def symmetric(self) -> bool:
@@ -100,7 +112,7 @@ class Tangential:
         """The lambda for which r - C^T lambda is least in the norm of the stage."""
         return scipy.linalg.cho_solve(self._gram, self.C @ (r / self.stage.weights))
 
-    def pull(self, gap: Array) -> Array:
+    def closing(self, gap: Array) -> Array:
         """The least mass-weighted change of z that changes C z by ``gap``."""
         return (self.C.T @ scipy.linalg.cho_solve(self._gram, gap)) / self.stage.weights
 

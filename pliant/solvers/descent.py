@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
+from pliant.solvers.base import NoMatrix, Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.newton import finish, row, start_trial
 from pliant.solvers.qlb import Pairs
 from pliant.solvers.wolfe import StrongWolfe
@@ -27,6 +27,9 @@ class Function:
     c = 1.0
     dt = 0.0
     scale = 1.0
+    pull = 1.0
+    mass = 1.0
+    inertial = False
     symmetric = True
     definite = True
 
@@ -49,7 +52,7 @@ class Function:
     def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
         """The Hessian; with ``psd`` its negative eigenvalues are replaced by zero."""
         if self._hessian is None:
-            raise ValueError("this Function was given no Hessian")
+            raise NoMatrix("this Function was given no Hessian")
         H = np.asarray(self._hessian(z))
         if psd:
             w, Q = np.linalg.eigh(H)
@@ -131,11 +134,11 @@ def descend(
     """z <- z - a H r with a by strong Wolfe; falls back to -M^-1 r where H r does not descend."""
     clock = Clock()
     now = start_trial(stage, guess, clock)
-    threshold = tolerance.threshold(stage, now.norm)
+    goal = tolerance.goal(stage, now.norm)
     counts, history = Counts(forces=1), [row(0, now, 0.0)]
     message = ""
     k = 0
-    while now.norm > threshold and k < max_iterations:
+    while now.norm > goal.threshold and k < max_iterations:
         k += 1
         dz = -inverse.apply(now.r)
         if not float(dz @ now.r) < 0.0:
@@ -150,7 +153,7 @@ def descend(
         inverse.learn(found.z - now.z, found.r - now.r)
         now = found
         history.append(row(k, now, now.t))
-    return finish(now, threshold, k, counts, clock, history, message, None)
+    return finish(stage, now, goal, k, counts, clock, history, message, None)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
@@ -20,11 +21,13 @@ from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Bordering, Project, Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Bordering, Goal, Project, Rooted, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
+from pliant.solvers.rounding import SAMPLES, Settled, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
 
 STRICT = 0.5  # of the projected residual
+ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,21 @@ class Newton:
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
+        if not stage.symmetric and able(stage, Rooted):
+            root = stage.root(guess, self.tolerance.parts(stage), self.max_iterations)
+            if root is not None:
+                return _rooted(stage, *root, clock, memory)
         now = start_trial(stage, guess, clock)
-        threshold = self.tolerance.threshold(stage, now.norm)
+        goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         message, search, project = "", self.line_search, self.project
         k = escape = 0
-        while now.norm > threshold and k < self.max_iterations:
+        while now.norm > goal.threshold and k < self.max_iterations:
             k += 1
             found, memory, work = self._iterate(stage, now, memory, clock, search, project)
             counts += work
+            if isinstance(found, Settled):
+                return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
             if found is None:
                 message = f"no acceptable step in iteration {k}"
                 break
@@ -71,12 +80,12 @@ class Newton:
                     continue
                 message = "the residual has stopped falling"
                 break
-        return finish(now, threshold, k, counts, clock, history, message, memory)
+        return finish(stage, now, goal, k, counts, clock, history, message, memory)
 
     def _iterate(
         self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch, project: Project
-    ) -> tuple[Trial | None, Any, Counts]:
-        """One accepted step, or None after all shifts failed."""
+    ) -> tuple[Trial | Settled | None, Any, Counts]:
+        """One accepted step, or None after all shifts failed; `Settled` where the residual is nothing but round-off."""
         counts = Counts()
         psd = project == "always" and stage.symmetric
         linear = self.linear if stage.symmetric else _general(stage)
@@ -96,6 +105,11 @@ class Newton:
             with clock("solve"):
                 dz = -factor.solve(now.r)
             counts += factor_counts(factor)
+            floor = floor_of(stage, A, now.z) if shift == 0.0 else 0.0
+            if now.norm <= floor:
+                with clock("force"):
+                    error = error_of(stage, A, factor.solve, now.z, now.r)
+                return Settled(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
             with clock("force"):
                 found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
@@ -117,6 +131,16 @@ def _general(stage: StageLike) -> LinearSolver:
     return Bordered(stage.border) if isinstance(stage, Bordering) else LU()
 
 
+def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:
+    """The solution that a stage found by itself, with full steps only."""
+    k = len(norms) - 1
+    counts = Counts(forces=k + 1, fills=k, factorizations=k, solves=k)
+    history = [{"iteration": i, "residual": float(r), "step": float(i > 0)} for i, r in enumerate(norms)]
+    error = float(norms[-1]) / max(float(np.sqrt(stage.mass)), 1e-300)
+    report = SolveReport(True, k, float(norms[-1]), threshold, counts, clock.totals(), tuple(history), error=error)
+    return Solution(z, report, memory)
+
+
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
     """NEWTON-I: Newton with block-Jacobi PCG instead of a factorization [Weidner2022, sec. 5.4]."""
     return Newton(linear=PCG(tolerance=inner_tolerance, max_iterations=max_inner), **options)
@@ -136,23 +160,52 @@ def row(iteration: int, now: Trial, t: float) -> dict[str, float]:
 
 
 def finish(
+    stage: StageLike,
     now: Trial,
-    threshold: float,
+    goal: Goal,
     iterations: int,
     counts: Counts,
     clock: Clock,
     history: list[dict[str, float]],
     message: str,
     memory: Any,
+    rounded: Settled | None = None,
 ) -> Solution:
-    """The solution with its honest report: converged means that the residual of this very z passed the test."""
-    converged = bool(now.norm <= threshold)
-    if not converged and not message:
+    """The solution with its honest report: converged means that this very z passed the test.
+
+    Where the residual did not, but is nothing but round-off, the error in the positions decides; where the iteration
+    got stuck (there is a message), the bound that the residual is for them.
+    """
+    converged = bool(now.norm <= goal.threshold)
+    tolerance, error, judged = goal.threshold, now.norm if stage.inertial else None, "residual"
+    if not converged and np.isfinite(now.norm):
+        if rounded is None:
+            with clock("factor"):
+                rounded = settled(stage, now.z, now.r)
+        if rounded is not None:
+            error = rounded.error
+            converged, judged = error <= goal.limit, "round-off"
+            tolerance = rounded.floor if converged else tolerance
+        elif message and now.norm <= goal.stalled():
+            converged, tolerance, judged = True, goal.stalled(), "bound"
+    if not (converged or message):
         message = "residual is not finite" if not np.isfinite(now.norm) else "iteration limit reached"
-    report = SolveReport(
-        converged, iterations, now.norm, threshold, counts, clock.totals(), tuple(history), "" if converged else message
+    return Solution(
+        now.z,
+        SolveReport(
+            converged,
+            iterations,
+            now.norm,
+            tolerance,
+            counts,
+            clock.totals(),
+            tuple(history),
+            "" if converged else message,
+            error=None if error is None else error / max(float(np.sqrt(stage.mass)), 1e-300),
+            judged=judged,
+        ),
+        memory,
     )
-    return Solution(now.z, report, memory)
 
 
 def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:

@@ -9,7 +9,7 @@ quasi-Newton method of [Liu2017; Ledwon2024, sec. 3.5], which also serves neo-Ho
 no squared distances. S majorises the Hessian of projective energies, so their steps are always accepted whole.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from pliant.energies.base import Energy
 from pliant.errors import SceneError
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
-from pliant.solvers.base import OfSystem, Solution, StageLike, Tolerance, check_options, require_definite
+from pliant.solvers.base import Goal, OfSystem, Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.laplacian import is_constant, laplacian
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, start_trial
@@ -92,14 +92,14 @@ class PD:
         require_definite(stage, self)
         clock = Clock()
         now = start_trial(stage, guess, clock)
-        threshold = self.tolerance.threshold(stage, now.norm) if self.fixed is None else 0.0
+        goal = self.tolerance.goal(stage, now.norm) if self.fixed is None else Goal(0.0, 0.0)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         matrix, work = self._matrix(stage, guess, memory, clock)
         counts += work
         pairs = Pairs(self.m)
         message = ""
         k, limit = 0, self.max_iterations if self.fixed is None else self.fixed
-        while now.norm > threshold and k < limit:
+        while now.norm > goal.threshold and k < limit:
             k += 1
             found, work = self._iterate(stage, now, matrix, pairs, clock)
             counts += work
@@ -109,7 +109,7 @@ class PD:
             pairs.update(found.z - now.z, found.r - now.r)
             now = found
             history.append(row(k, now, now.t))
-        solution = finish(now, threshold, k, counts, clock, history, message, Transient(matrix))
+        solution = finish(stage, now, goal, k, counts, clock, history, message, Transient(matrix))
         return solution if self.fixed is None else Solution(now.z, _fixed(solution.report), solution.memory)
 
     def _iterate(
@@ -200,17 +200,9 @@ def free_axes(free: IntArray, d: int) -> list[tuple[IntArray, IntArray]]:
 
 
 def _fixed(report: SolveReport) -> SolveReport:
-    """A fixed number of iterations has no tolerance to miss; what was given up is the residual."""
+    """A fixed number of iterations has no tolerance to miss: not certified; what was given up is the residual."""
     finite = bool(np.isfinite(report.residual))
     start = report.history[0]["residual"]
     left = f"fixed iterations: residual {report.residual:.2e} of {start:.2e}"
-    return SolveReport(
-        finite,
-        report.iterations,
-        report.residual,
-        float("inf"),
-        report.counts,
-        report.seconds,
-        report.history,
-        left if finite else "residual is not finite",
-    )
+    message = left if finite else "residual is not finite"
+    return replace(report, converged=finite, tolerance=None, message=message, judged="residual", certified=False)

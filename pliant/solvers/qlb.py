@@ -17,8 +17,9 @@ from pliant.clock import Clock
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
-from pliant.solvers.line_search import LineSearch
-from pliant.solvers.newton import finish, row, start_trial
+from pliant.solvers.line_search import LineSearch, Trial
+from pliant.solvers.newton import finish, row, stagnates, start_trial
+from pliant.solvers.rounding import at_floor
 from pliant.state import Counts, Transient
 
 AS_PUBLISHED: dict[str, Any] = {"at": "start", "refresh": None, "linear": Cholesky()}  # the paper's choices for QLB
@@ -103,18 +104,20 @@ class QLB:
         require_definite(stage, self)
         clock = Clock()
         now = start_trial(stage, guess, clock)
-        threshold = self.tolerance.threshold(stage, now.norm)
+        goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
-        if now.norm <= threshold:  # factor lazily: nothing to do
-            return finish(now, threshold, 0, counts, clock, history, "", memory)
+        if now.norm <= goal.threshold or rests(stage, now):  # factor lazily: nothing to do
+            return finish(stage, now, goal, 0, counts, clock, history, "", memory)
         pairs = Pairs(self.m, self.scaled)
         frozen, fresh, work = self._frozen(stage, guess, memory, clock)
         counts += work
         recovered = not self.recover
         message = ""
         k = age = 0
-        while now.norm > threshold and k < self.max_iterations:
+        while now.norm > goal.threshold and k < self.max_iterations:
             k, age = k + 1, age + 1
+            if stagnates(history) and at_floor(stage, now.z, now.norm):
+                break
             if (not fresh and self._stalls(history)) or (self.refresh and age > self.refresh):
                 frozen, work = self._refactor(stage, now.z, frozen, clock)
                 counts, fresh, age = counts + work, True, 1
@@ -126,6 +129,8 @@ class QLB:
                 found = self.line_search.search(stage, now, dz)
             if found is None:
                 counts += Counts(forces=self.line_search.halvings + 1)
+                if at_floor(stage, now.z, now.norm):
+                    break
                 if len(pairs):
                     pairs.clear()
                 elif not recovered:
@@ -139,7 +144,7 @@ class QLB:
             pairs.update(found.z - now.z, found.r - now.r)
             now = found
             history.append(row(k, now, now.t))
-        return finish(now, threshold, k, counts, clock, history, message, frozen)
+        return finish(stage, now, goal, k, counts, clock, history, message, frozen)
 
     def _frozen(
         self, stage: StageLike, guess: Array, memory: Frozen | None, clock: Clock
@@ -172,6 +177,11 @@ class QLB:
     def _stalls(self, history: list[dict[str, float]]) -> bool:
         """Whether the last four iterations together contract less than CONTRACTION^4."""
         return len(history) > 4 and history[-1]["residual"] > CONTRACTION**4 * history[-5]["residual"]
+
+
+def rests(stage: StageLike, now: Trial) -> bool:
+    """Whether a guess is as good as round-off lets it be; looked at only where it is good."""
+    return now.norm <= 1e-9 * stage.scale and at_floor(stage, now.z, now.norm)
 
 
 def QLF(**options: Any) -> QLB:

@@ -156,8 +156,7 @@ class BarrierModel:
 
     def _nearest(self, q: Array, passages: list[Passage]) -> float:
         V = self._surfaces.vertices(q, passages)
-        found = self._surfaces.collisions(V, self.dhat)
-        nearest = float(np.sqrt(found.compute_minimum_distance(self._surfaces.mesh, V))) if len(found) else np.inf
+        nearest = self._surfaces.nearest(V, self.dhat)
         if self._containers:
             nearest = min(nearest, float(self._all_gaps(q, passages).min()))
         return nearest
@@ -168,6 +167,13 @@ class BarrierModel:
             rub = Friction(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n)
             parts.append(touch_of(self.setting, q, *rub.contact_forces(q, v)))
         return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
+
+    def crossings(self, q: Array, t: float) -> int:
+        """How many edges pass through triangles, and vertices through the walls of containers."""
+        passages = self.setting.passages(t, t)
+        found = len(self._surfaces.crossings(self._surfaces.vertices(q, passages)))
+        outside = int((self._all_gaps(q, passages) <= 0.0).sum()) if self._containers else 0
+        return found + outside
 
     def distance(self, q: Array, t: float) -> float:
         return self._nearest(q, self.setting.passages(t, t))

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
@@ -149,6 +150,15 @@ class Dissipating(Protocol):
 
 
 @runtime_checkable
+class Summing(Protocol):
+    """A system that knows how large the terms of its force are, one by one."""
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        """sum_k |f_k| (N,) [N], coordinate by coordinate: what is added up in `force`."""
+        ...
+
+
+@runtime_checkable
 class Steep(Protocol):
     """A system on joints some of whose forces change fast with q by potentials: contact, what is elastic."""
 
@@ -187,6 +197,24 @@ class Correcting(Protocol):
     """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
 
     def corrected(self, before: State, after: State) -> State: ...
+
+
+@runtime_checkable
+class Grained(Protocol):
+    """A system that can say how fine the surfaces are that touch in it."""
+
+    def grain(self) -> float | None:
+        """The mean edge [m] of the finest body that can touch; None without contact."""
+        ...
+
+
+@runtime_checkable
+class Barring(Protocol):
+    """Something that lets nothing cross, and can be made to prove it."""
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        """How many crossings there are, in exact arithmetic; None without a barrier."""
+        ...
 
 
 @runtime_checkable
@@ -319,7 +347,7 @@ class Parted(Protocol):
 
 def parts_of(system: Any) -> list[tuple[Any, slice]]:
     """The parts of a system with their coordinates; a system without parts is its own."""
-    if not isinstance(system, Parted):
+    if not able(system, Parted):
         return [(system, slice(None))]
     return list(zip(system.parts, system.slices, strict=True))
 
@@ -440,6 +468,29 @@ class Stepping(Protocol):
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """Its block for the step of h [s] that sets out from ``state``."""
+        ...
+
+
+@runtime_checkable
+class Rooting(Protocol):
+    """A system that solves an ordinary stage by Newton's method in one compiled call."""
+
+    def root(
+        self, stage: Any, guess: Array, tolerances: tuple[float, float], iterations: int
+    ) -> tuple[Array, Array, float] | None:
+        """(z, residuals after every iteration, threshold); None where it is not ordinary, or Newton needs more care.
+
+        ``tolerances`` are the parts of `pliant.solvers.base.Tolerance`, of the scale of the stage.
+        """
+        ...
+
+
+@runtime_checkable
+class Direct(Protocol):
+    """A system that takes an ordinary velocity step in one compiled call."""
+
+    def directly(self, state: State, h: float, how: Linearisation) -> tuple[State, Any, float] | None:
+        """(state, memory, relative residual) as `prepare`, solve and `finish` give; None where it is not ordinary."""
         ...
 
 

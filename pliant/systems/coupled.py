@@ -23,6 +23,7 @@ from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms, placed
 from pliant.systems.base import (
+    Barring,
     Charted,
     Closures,
     Constrained,
@@ -35,6 +36,7 @@ from pliant.systems.base import (
     Quadrature,
     Reducible,
     Restorable,
+    Summing,
     Weights,
     Working,
     distinct,
@@ -185,6 +187,20 @@ class Coupled:
         for force in self.force_terms:
             f = f + force.force(q, v, t)
         return f
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).force_sizes(q, v, t)
+
+        def own(part: Any, x: Array, u: Array) -> Array:
+            return part.force_sizes(x, u, t) if isinstance(part, Summing) else abs(part.force(x, u, t))
+
+        sizes = self._joined(self.each(own, q, v))
+        for energy in self.energy_terms:
+            sizes = sizes + abs(energy.gradient(q))
+        for force in self.force_terms:
+            sizes = sizes + abs(force.force(q, v, t))
+        return sizes
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M^-1 f on the free coordinates, part by part."""
@@ -411,6 +427,12 @@ class Coupled:
     def min_distance(self, q: Array, t: float) -> float | None:
         """The smallest gap [m], negative where things overlap, inf when nothing is near; None without contact."""
         return None if self.contact is None else self.contact.distance(self.touchable.lift(q), t)
+
+    def grain(self) -> float | None:
+        return None if self.contact is None else self.contact.setting.grain()
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        return self.contact.crossings(self.touchable.lift(q), t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         """What moving obstacles did [J]."""

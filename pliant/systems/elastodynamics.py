@@ -26,7 +26,7 @@ from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
-from pliant.systems.base import Quadrature, Reduction, Weights, distinct
+from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
 from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
@@ -158,6 +158,16 @@ class Elastodynamics:
         for force in self.force_terms:
             f += force.force(q, v, t)
         return f
+
+    def force_sizes(self, q: Array, v: Array, t: float) -> Array:
+        if self.contact is not None:
+            return self.at(State(q, v, t), t).force_sizes(q, v, t)
+        sizes = np.zeros_like(q)
+        for energy in self.energy_terms:
+            sizes += abs(energy.gradient(q))
+        for force in self.force_terms:
+            sizes += abs(force.force(q, v, t))
+        return sizes
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         return self.accelerated(q, self.force(q, v, t))
@@ -311,6 +321,12 @@ class Elastodynamics:
         if not isinstance(self.contact, Projecting):
             return after
         return self.contact.projected(before, after, self.free)
+
+    def grain(self) -> float | None:
+        return None if self.contact is None else self.contact.setting.grain()
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)

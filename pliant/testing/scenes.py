@@ -43,7 +43,7 @@ def check_certificates(scene: Any, steps: list[TimeStep]) -> None:
     """
     for step in steps:
         report = step.report
-        assert report.converged, f"step {step.index}: {report.message}"
+        assert report.verdict != "failed", f"step {step.index}: {report.message}"
         known = isinstance(step.system, Touching) and step.system.contacts(step.state.q, step.state.v, step.state.t)
         if known is None or known is False:
             said = (report.contacts, report.penetration, report.distance)
@@ -173,7 +173,7 @@ def check_play(scene: Any, *, steps: int = 3) -> None:
         if player.holdable and k == 1:
             _pull(player)
         player.take()
-        assert player.last is not None and player.last.report.converged, "a step of the player does not converge"
+        assert player.last is not None and player.last.report.verdict != "failed", "a step of the player fails"
         assert np.isfinite(player.points).all(), "the player shows points that are not finite"
     for channel, values in _channels(player):
         assert len(values) == len(player.picture().points), f"channel {channel} has {len(values)} values"

@@ -20,7 +20,7 @@ from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Surroundings, marks_of
 from pliant.view.player import Player
-from pliant.view.server import LOCAL, Room
+from pliant.view.server import LOCAL, Room, chosen
 
 GIVEN, PLAIN = "as given", "none"
 HAND = (210, 120, 20)
@@ -74,7 +74,7 @@ class LiveView:
             wish = self._wishes.get()
             try:
                 wish()
-            except PliantError as error:
+            except (PliantError, ArithmeticError, LookupError, TypeError, ValueError) as error:  # what the page sent
                 self._play.value = False
                 self._tell("**" + " ".join(str(error).split()) + "**")
                 return
@@ -129,7 +129,7 @@ class LiveView:
             self._plot()
 
     def _style(self) -> Style:
-        channel = self._channel.value
+        channel = chosen(self._channel)
         if channel == PLAIN:
             return Style(wireframe=bool(self._wireframe.value))
         seen = [magnitude(player.picture((channel,)).values[channel]) for player in self.players]
@@ -154,7 +154,7 @@ class LiveView:
         for name, player in zip(self.names, self.players, strict=True):
             line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} J"
             if player.last is not None:
-                verdict = "converged" if player.last.report.converged else "NOT converged"
+                verdict = player.last.report.verdict
                 pieces = player.last.report.substeps
                 line += f", {player.last.report.iterations} iterations, {verdict}"
                 line += f", contacts {told(player.last.report.contacts)}"
@@ -232,7 +232,7 @@ class LiveView:
     def _settings(self, k: int) -> list[str]:
         """The settings that run k was started with, and those of the page."""
         made = list(self._given[k])
-        integrator, solver = (c.value for c in self._chosen[k]) if self._chosen else (GIVEN, GIVEN)
+        integrator, solver = (chosen(c) for c in self._chosen[k]) if self._chosen else (GIVEN, GIVEN)
         made += [f"integrator={integrator}"] if integrator != GIVEN else []
         made += [f"integrator.solver={solver}"] if solver != GIVEN else []
         if self._h.value != self._h_before:

@@ -18,7 +18,7 @@ from pliant.systems.base import Composed, Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Marks, Surroundings, marks_of
-from pliant.view.server import LOCAL, Room
+from pliant.view.server import LOCAL, Room, chosen
 
 PLAIN = "none"
 RATE = 30.0  # pictures per second that are sent while playing
@@ -142,7 +142,8 @@ class Replay:
             row = max(int(np.searchsorted(ledger["t"], t + 1e-9, side="right")) - 1, 0)
             line = f"t = {ledger['t'][row]:.4g} s, energy {ledger['total'][row]:.6g} J"
             if row:
-                verdict = "converged" if ledger["converged"][row] else "NOT converged"
+                words = {1.0: "converged", 0.0: "failed"}  # NaN: nothing that could be missed
+                verdict = words.get(float(ledger["converged"][row]), "not certified")
                 line += f", {int(ledger['iterations'][row])} iterations, {verdict}"
                 line += f", contacts {told(ledger['contacts'][row])}"
             lines.append(f"**{name}**: {line}")
@@ -155,7 +156,7 @@ class Replay:
                 chart.show(now)
 
     def _style(self) -> Style:
-        channel = self._channel.value
+        channel = chosen(self._channel)
         if channel == PLAIN:
             self._clips = [Clip(one.run) for one in self._clips] if self._clips[0].channels else self._clips
             return Style(wireframe=bool(self._wireframe.value))

@@ -1,9 +1,11 @@
 """The browser's side: a viser server on a local port, where its cameras look from, light and dark."""
 
+import re
 import socket
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from errno import EADDRINUSE
+from functools import partial
 from io import StringIO
 from threading import Lock
 from time import sleep
@@ -41,11 +43,37 @@ def open_server(host: str, port: int) -> Any:
             else:
                 what, remedy = f"cannot listen at {host}:{port}", f"use --host {LOCAL} and a --port from 1024 to 65535"
             raise RunError(what, where="view", remedy=remedy) from error
-    with redirect_stdout(StringIO()):  # the command line says where the page is
+    with redirect_stdout(StringIO()), _own_pages_only(host, port):  # the command line says where the page is
         server = viser.ViserServer(host=host, port=port, verbose=False)
     server.scene.set_up_direction("+z")
     server.scene.configure_default_lights(cast_shadow=False)  # shadows cost more than all the rest
     return server
+
+
+@contextmanager
+def _own_pages_only(host: str, port: int) -> Iterator[None]:
+    """Servers that are started meanwhile talk to their own page only: any page in the browser can open a socket here.
+
+    Programs that are no browsers send no origin, and are let in. Who lets other machines in is reached under names that
+    are not known here; then it is the port that must agree.
+    """
+    import websockets.asyncio.server as sockets
+
+    local = host in (LOCAL, "localhost", "::1")
+    names = {host, "localhost", LOCAL, "[::1]"}
+    own: list[Any] = [None, *(f"http://{name}:{port}" for name in sorted(names))]
+    allowed = own if local else [*own, re.compile(rf"https?://[^/]+:{port}")]
+    plain = sockets.serve
+    sockets.serve = partial(plain, origins=allowed)  # type: ignore[misc,assignment]
+    try:
+        yield
+    finally:
+        sockets.serve = plain  # type: ignore[misc]
+
+
+def chosen(control: Any) -> Any:
+    """The value of a drop-down or a group of buttons; the first one where the page sent what is not among them."""
+    return control.value if control.value in control.options else control.options[0]
 
 
 def aim_at(client: Any, low: Array, high: Array, preset: str = "fit") -> None:
@@ -87,7 +115,7 @@ class Room:
         """Add the camera buttons and the dark switch."""
         gui = self.server.gui
         cameras = gui.add_button_group("camera", tuple(CAMERAS))
-        cameras.on_click(lambda event: aim_at(event.client, *self._box, cameras.value))
+        cameras.on_click(lambda event: aim_at(event.client, *self._box, chosen(cameras)))
         dark = gui.add_checkbox("dark", False)
         theme = lambda _: gui.configure_theme(dark_mode=dark.value, show_logo=False, show_share_button=False)
         dark.on_update(theme)

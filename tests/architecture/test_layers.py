@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2] / "pliant"
 
 # from the bottom up; a module may import from its own row and from rows below
 LAYERS = [
-    {"arrays", "errors", "clock", "units", "policy"},
+    {"abilities", "arrays", "errors", "clock", "units", "policy"},
     {"state", "pattern"},
     {"mesh", "kernels"},
     {"materials", "linear"},
@@ -19,7 +19,7 @@ LAYERS = [
     {"integrators", "coarsen"},
     {"bodies", "articulated", "cloth", "xpbd"},
     {"scene", "events", "loads", "attachments", "fitting", "choices"},
-    {"certificate", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
+    {"certificate", "alarms", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"adjoint"},
     {"scenes"},
     {"plots", "export", "view", "bench", "sweep", "testing"},

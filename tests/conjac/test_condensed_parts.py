@@ -129,7 +129,7 @@ def test_condensed_flesh_rests_on_rows():
         [body], integrator=LinearlyImplicit(beta=0.5), contact=RowContact(), obstacles=[Plane()], h=5e-3, duration=0.3
     )
     steps = list(simulate(scene))
-    assert all(s.report.converged for s in steps)
+    assert all(s.report.verdict != "failed" for s in steps)
     z = steps[-1].state.q.reshape(-1, 3)[:, 2]
     assert -2e-3 < z.min() < 2e-3 and abs(steps[-1].state.v).max() < 0.1
 
@@ -159,7 +159,7 @@ def arm_with_cable(activation):
 
 def test_a_muscle_along_a_path_lifts_links_with_flesh_on_them():
     idle, driven = (list(simulate(arm_with_cable(a))) for a in (lambda t: 0.0, lambda t: min(t / 0.1, 1.0)))
-    assert all(s.report.converged for s in (*idle, *driven))
+    assert all(s.report.verdict != "failed" for s in (*idle, *driven))
     lift = idle[-1].state.q[-1] - driven[-1].state.q[-1]
     assert abs(lift) > np.radians(10)
     assert sum(s.ledger.work["drives"] for s in driven) > sum(s.ledger.work["drives"] for s in idle)

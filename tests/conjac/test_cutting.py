@@ -84,7 +84,7 @@ def test_any_integrator_goes_on(integrator):
     """Three pieces at the end; total mass stays; the middle piece, held by nothing, falls."""
     scene = stretched(integrator)
     steps = list(simulate(scene))
-    assert len(steps) == 8 and all(s.report.converged for s in steps)
+    assert len(steps) == 8 and all(s.report.verdict != "failed" for s in steps)
     assert [len(s.system.X) for s in steps] == [63] * 3 + [72] * 2 + [81] * 3
     assert [s.topology is not None and s.topology.events for s in steps] == [False] * 3 + [1] * 2 + [2] * 3
     assert all(s.system.nodal_mass.sum() == pytest.approx(3 * 0.375, rel=1e-12) for s in steps)

@@ -98,5 +98,5 @@ def test_planar_flesh_is_tied_in_the_plane_for_stages_too():
     G = system.closures(start.q, start.v, 0.0).G
     assert G.shape[0] == 2 * 14 and np.linalg.matrix_rank(G.toarray()) == 2 * 14
     steps = list(simulate(full))
-    assert all(s.report.converged and apart(system, s.state) < 1e-9 for s in steps)
+    assert all(s.report.verdict != "failed" and apart(system, s.state) < 1e-9 for s in steps)
     assert steps[-1].state.q[-1] > np.radians(1)

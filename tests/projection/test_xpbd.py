@@ -343,7 +343,7 @@ def test_report_says_what_was_given_up():
     system = scene.system()
     start = disturbed(system, 0.001)
     report = XPBD(1, 3).step(system, start, 0.01).reports[0]
-    assert report.converged and report.tolerance == np.inf and report.message == "fixed iterations"
+    assert report.converged and not report.certified and report.message == "fixed iterations"
     after = XPBD(1, 3).step(system, start, 0.01).state
     target = start.q + 0.01 * start.v
     stage = Stage(system, 0.01, target, start.q, 0.01, system.prescribe(target, 0.01), start)

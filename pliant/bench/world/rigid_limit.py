@@ -50,7 +50,7 @@ def trajectory(E: float | None, tilt: float, *, h: float, duration: float) -> tu
     for step in simulate(falling(cube, h=h, duration=duration)):
         x.append(step.system.positions(step.state.q)[-len(mesh.X) :])
         deepest = max(deepest, step.report.penetration or 0.0)
-        converged, contacts = converged and step.report.converged, max(contacts, step.report.contacts or 0)
+        converged, contacts = converged and step.report.verdict == "converged", max(contacts, step.report.contacts or 0)
     return np.array(x), {"contacts": contacts, "deepest [mm]": 1e3 * deepest, "converged": converged}
 
 

@@ -1,0 +1,72 @@
+"""Alarms: what a step may do and still converge, but nobody wants to miss.
+
+They change nothing in a run: the certificate, the report and the summary name them, one line for each kind.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.certificate import Certificate
+from pliant.ledger import Row
+from pliant.systems.base import Grained
+
+GAINED = 0.05  # part of the largest scale of the books so far that a step creates
+NOTHING = 1e-15  # J
+SUNK = 0.1  # part of the edges of a mesh by which something is inside it
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One thing that happened in a step: its ``kind``, how bad it was, and in words."""
+
+    kind: str
+    value: float
+    text: str
+
+
+def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any) -> tuple[Alarm, ...]:
+    """The alarms of a step; ``peak`` [J] is the largest scale of the books before it."""
+    found, gain = [], -row.numerical
+    scale = max(peak, row.scale)
+    if gain > GAINED * scale and gain > NOTHING:
+        found.append(Alarm("energy", gain / scale, f"{gain:.3g} J created from nothing, of {scale:.3g} J"))
+    if certificate.min_det is not None and certificate.min_det <= 0.0:
+        text = f"elements turned inside out, det F = {certificate.min_det:.3g}"
+        found.append(Alarm("inversion", -certificate.min_det, text))
+    grain = system.grain() if isinstance(system, Grained) else None
+    depth = certificate.penetration
+    if depth is not None and grain is not None and depth > SUNK * grain:
+        text = f"surfaces {depth:.3g} m inside each other, {depth / grain:.0%} of the mesh's edges"
+        found.append(Alarm("penetration", depth, text))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The alarms of a run of one kind: in how many steps, the first of them, and the worst in words."""
+
+    steps: int
+    first: int
+    worst: float
+    text: str
+
+
+def tallied(before: dict[str, Tally], step: int, alarms: Sequence[Alarm]) -> dict[str, Tally]:
+    """With those of one more step."""
+    after = dict(before)
+    for alarm in alarms:
+        known = before.get(alarm.kind)
+        if known is None:
+            after[alarm.kind] = Tally(1, step, alarm.value, alarm.text)
+        elif alarm.value > known.worst:
+            after[alarm.kind] = Tally(known.steps + 1, known.first, alarm.value, alarm.text)
+        else:
+            after[alarm.kind] = Tally(known.steps + 1, known.first, known.worst, known.text)
+    return after
+
+
+def spoken(kind: str, tally: Any) -> str:
+    """One line for people; ``tally`` as the report holds it."""
+    steps = "1 step" if tally["steps"] == 1 else f"{tally['steps']} steps"
+    return f"alarm ({kind}): {tally['text']} at worst; in {steps}, first step {tally['first']}"

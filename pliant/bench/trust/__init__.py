@@ -1,0 +1,1 @@
+"""What we promise, tried by programs that want to break it."""

@@ -1,0 +1,104 @@
+"""Folders and pages from somebody else: no code runs unasked, no foreign page talks to the viewer."""
+
+import asyncio
+import socket
+
+import pytest
+from typer.testing import CliRunner
+
+from pliant.cli.app import app
+from pliant.record import record
+from pliant.scene_file import load_scene
+
+TRAP = """
+from pathlib import Path
+import pliant as pl
+(Path(__file__).parent / "sprung").touch()
+
+def scene():
+    mesh = pl.mesh.bar(size=(0.3, 0.1, 0.1), cells=(2, 1, 1))
+    body = pl.Solid(mesh, pl.StableNeoHookean(E=1e5, nu=0.4), density=1000)
+    return pl.Scene(bodies=[body], h=0.01, duration=0.03)
+"""
+
+
+@pytest.fixture
+def stranger(tmp_path):
+    (tmp_path / "trap.py").write_text(TRAP)
+    loaded = load_scene(tmp_path / "trap.py")
+    record(loaded.scene, tmp_path / "run", output=loaded.output, origin=loaded.origin)
+    (tmp_path / "sprung").unlink()
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["resume"], ["export", "--to", "npz"], ["view", "--port", "1"], ["replay"], ["run"]],
+    ids=lambda c: c[0],
+)
+def test_a_folder_runs_no_code_without_trust(stranger, command):
+    ended = CliRunner().invoke(app, [command[0], str(stranger), *command[1:]])
+    assert ended.exit_code != 0 and "--trust" in str(ended.exception)
+    assert not (stranger / "sprung").exists()
+
+
+def test_with_trust_it_does(stranger):
+    assert CliRunner().invoke(app, ["resume", str(stranger), "--trust"]).exit_code == 0
+    assert (stranger / "sprung").exists()
+
+
+def test_a_run_of_an_absolute_folder_is_written_here_and_not_beside_it(tmp_path, monkeypatch, stranger):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    before = sorted(p.name for p in tmp_path.iterdir())
+    assert CliRunner().invoke(app, ["run", str(stranger), "--trust", "--headless"]).exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+    assert (tmp_path / "elsewhere" / "runs" / "run" / "report.json").is_file()
+
+
+def test_foreign_pages_cannot_open_the_socket(tmp_path):
+    viser = pytest.importorskip("viser")
+    websockets = pytest.importorskip("websockets")
+    from websockets.asyncio.client import connect
+
+    from pliant.view.server import LOCAL, open_server
+
+    with socket.socket() as free:
+        free.bind((LOCAL, 0))
+        port = free.getsockname()[1]
+    server = open_server(LOCAL, port)
+
+    async def knock(origin):
+        protocol = f"viser-v{viser.__version__}"
+        try:
+            async with connect(f"ws://{LOCAL}:{port}", origin=origin, subprotocols=[protocol]):
+                return True
+        except websockets.exceptions.InvalidStatus as refused:
+            return refused.response.status_code
+
+    try:
+        assert asyncio.run(knock("https://evil.example")) == 403
+        assert asyncio.run(knock(f"http://localhost:{port + 1}")) == 403
+        assert asyncio.run(knock(f"http://{LOCAL}:{port}")) is True
+    finally:
+        server.stop()
+
+
+def test_an_unknown_choice_does_not_end_the_page():
+    pytest.importorskip("viser")
+    from pliant.view import LiveView
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    view = LiveView("cantilever", ["duration=0.1"], port=port)
+    try:
+        view._channel._impl.value = "no such channel"
+        view._wishes.put(lambda: None)
+        view.advance()
+        view._wishes.put(lambda: {}["missing"])
+        view.advance()
+        view.step()
+        assert view.players[0].state.t > 0.0
+    finally:
+        view.stop()
