@@ -12,6 +12,7 @@ WORDS = {
     "on_energy_gain": ("ignore", "warn", "raise"),
     "units": tuple(ENERGY),
 }
+MOST_STEPS = 1e12  # what no machine takes, and what a counter holds
 
 
 def read_policy(scene: Any) -> None:
@@ -24,6 +25,9 @@ def read_policy(scene: Any) -> None:
     if scene.duration < 0.5 * scene.h:
         what = f"duration {scene.duration:g} s is less than half a step"
         raise SceneError(what, where="scene.duration", remedy=f"lengthen it, or reduce h (now {scene.h:g} s)")
+    if not scene.duration / scene.h < MOST_STEPS:
+        what = f"duration {scene.duration:g} s is {scene.duration / scene.h:.3g} steps of {scene.h:g} s"
+        raise SceneError(what, where="scene.duration", remedy="give a shorter duration or a longer step")
     for name, words in WORDS.items():
         given = getattr(scene, name)
         if given not in words:

@@ -75,13 +75,13 @@ def record(
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         _prepare(folder, overwrite)
-        recorder = Recorder(scene, folder, output, origin)
+        recorder = RunRecorder(scene, folder, output, origin)
         with closing(recorder):
             recorder.open(begin, system)
             return drive(recorder, begin, system, watch)
 
 
-class Recorder:
+class RunRecorder:
     """The files of one run while it is being written."""
 
     def __init__(self, scene: SceneLike, folder: Path, output: Output, origin: Origin) -> None:
@@ -211,7 +211,7 @@ def certified(c: Certificate) -> dict[str, float | None]:
     return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, c.seconds["step"]), strict=True))
 
 
-def drive(recorder: Recorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:
+def drive(recorder: RunRecorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:
     step: TimeStep | None = None
     try:
         with _stop_signals() as stopped:
@@ -236,7 +236,7 @@ def drive(recorder: Recorder, start: Checkpoint, system: Any, watch: Callable[[T
 
 
 @contextmanager
-def closing(recorder: Recorder) -> Iterator[None]:
+def closing(recorder: RunRecorder) -> Iterator[None]:
     """Whatever happens, the report says so and the files are closed; a full disk gives back what was reserved."""
     try:
         yield

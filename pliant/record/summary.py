@@ -10,7 +10,7 @@ import numba
 import numpy
 import scipy
 
-from pliant.alarms import Tally, tallied
+from pliant.alarms import AlarmTally, tallied
 from pliant.certificate import Certificate
 from pliant.ledger import Row
 from pliant.state import Counts
@@ -48,7 +48,7 @@ class Summary:
     work: dict[str, float] = field(default_factory=dict)
     numerical: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
-    alarms: dict[str, Tally] = field(default_factory=dict)
+    alarms: dict[str, AlarmTally] = field(default_factory=dict)
     units: str = "SI"  # of all these numbers
 
     def plus(self, certificate: Certificate, row: Row) -> "Summary":

@@ -23,7 +23,7 @@ from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
 from pliant.solvers.base import Bordering, Goal, Project, Rooted, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
-from pliant.solvers.rounding import SAMPLES, Settled, error_of, floor_of, settled
+from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
 
 STRICT = 0.5  # of the projected residual
@@ -67,7 +67,7 @@ class Newton:
             k += 1
             found, memory, work = self._iterate(stage, now, memory, clock, search, project)
             counts += work
-            if isinstance(found, Settled):
+            if isinstance(found, RoundedOff):
                 return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
             if found is None:
                 message = f"no acceptable step in iteration {k}"
@@ -85,8 +85,8 @@ class Newton:
 
     def _iterate(
         self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch, project: Project
-    ) -> tuple[Trial | Settled | None, Any, Counts]:
-        """One accepted step, or None after all shifts failed; `Settled` where the residual is nothing but round-off."""
+    ) -> tuple[Trial | RoundedOff | None, Any, Counts]:
+        """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone."""
         counts = Counts()
         psd = project == "always" and stage.symmetric
         linear = self.linear if stage.symmetric else _general(stage)
@@ -110,7 +110,7 @@ class Newton:
             if now.norm <= floor:
                 with clock("force"):
                     error = error_of(stage, A, factor.solve, now.z, now.r)
-                return Settled(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
+                return RoundedOff(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
             with clock("force"):
                 found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
@@ -170,7 +170,7 @@ def finish(
     history: list[dict[str, float]],
     message: str,
     memory: Any,
-    rounded: Settled | None = None,
+    rounded: RoundedOff | None = None,
 ) -> Solution:
     """The solution with its honest report: converged means that this very z passed the test.
 
