@@ -89,6 +89,8 @@ def demote_rivals(m, tau, edges, corner_edges):
 def foot(X, p, a, b):
     """Parameter of the point of a-b closest to p and its distance."""
     u, w = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1]
+    if u == 0.0 and w == 0.0:
+        return 0.0, np.inf
     s = ((X[p, 0] - X[a, 0]) * u + (X[p, 1] - X[a, 1]) * w) / (u * u + w * w)
     d0, d1 = X[p, 0] - X[a, 0] - s * u, X[p, 1] - X[a, 1] - s * w
     return s, np.sqrt(d0 * d0 + d1 * d1)

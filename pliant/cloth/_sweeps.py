@@ -268,6 +268,8 @@ def strains(m, a, b, faces, n):
 def aspect(X, a, b, c):
     """12 sqrt(3) area / perimeter^2: 1 for an equilateral face, 0 for a needle."""
     P = distance(X, a, b) + distance(X, b, c) + distance(X, c, a)
+    if P == 0.0:
+        return 0.0
     return 20.784609690826528 * area(X, a, b, c) / (P * P)
 
 
