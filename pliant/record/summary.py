@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import Any
 
@@ -30,7 +30,10 @@ def versions() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Summary:
-    """The totals of the certificates and ledger rows so far."""
+    """The totals of the certificates and ledger rows so far.
+
+    Symbolic analyses are not counted: they are made again when a run is resumed, and the totals are those of the run.
+    """
 
     name: str
     steps: int
@@ -62,7 +65,7 @@ class Summary:
             self.uncertified + (certificate.converged is None),
             self.substepped + (certificate.substeps > 1),
             self.iterations + certificate.iterations,
-            self.counts + certificate.counts,
+            self.counts + replace(certificate.counts, analyses=0),
             _sum(self.seconds, certificate.seconds),
             _worst(min, self.min_det, certificate.min_det),
             _worst(max, self.penetration, certificate.penetration),
@@ -77,7 +80,8 @@ class Summary:
     def as_json(self) -> dict[str, Any]:
         known = {name: "unknown" if value is None else value for name, value in vars(self).items()}
         alarms = {kind: vars(tally) for kind, tally in self.alarms.items()}
-        return {**known, "counts": vars(self.counts), "alarms": alarms}
+        counts = {name: n for name, n in vars(self.counts).items() if name != "analyses"}
+        return {**known, "counts": counts, "alarms": alarms}
 
 
 def _worst(choose: Callable[..., float], a: float | None, b: float | None) -> float | None:
