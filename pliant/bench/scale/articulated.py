@@ -166,7 +166,7 @@ def run(*, quick: bool = False) -> Table:
             name = f"step of a {row['case']} of {row['bodies']} against MuJoCo's"
             claims.append(Claim(name, f"<= {most:g} x", f"{row['ratio']:.2f} x", row["ratio"] <= most))
         far = max(row["apart"] for row in free[:2])
-        claims.append(Claim("the same motion as MuJoCo's (chains)", "1e-9", f"{far:.1e}", far < 1e-9))
+        claims.append(Claim("the same motion as MuJoCo's, chains of 10 and 100", "1e-9", f"{far:.1e}", far < 1e-9))
     notes = [
         "CPU time per step of 1 ms (walker 5 ms) on one thread, the fastest of five batches that take turns. Trees: "
         "damped hinges, linearly implicit Euler here and Euler with implicit damping in MuJoCo"
