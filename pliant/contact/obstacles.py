@@ -65,6 +65,9 @@ class Plane:
 
     def __post_init__(self) -> None:
         read_fields(self)
+        if np.shape(self.normal) != (3,) or np.shape(self.point) != (3,):
+            what = f"normal is {self.normal}, point {self.point}"
+            raise SceneError(what, where=f"{self.name}.point", remedy="give three numbers each")
         size = float(np.linalg.norm(self.normal))
         if not (np.isfinite(size) and size > 0.0 and np.isfinite(self.point).all()):
             raise SceneError(f"normal is {self.normal}, point {self.point}", where=f"{self.name}.normal")

@@ -157,6 +157,9 @@ def _quads(size: Sequence[float], cells: Sequence[int]) -> tuple[Array, tuple[In
     return np.stack((x.ravel(), y.ravel()), axis=1), tuple(c.ravel() for c in corners)
 
 
+MOST_CELLS = 1e9  # whose elements fill hundreds of gigabytes
+
+
 def _check(where: str, size: Sequence[float], cells: Sequence[int], d: int) -> None:
     lengths = np.asarray(size, dtype=np.float64)
     if lengths.shape != (d,) or not (np.isfinite(lengths).all() and (lengths > 0).all()):
@@ -164,3 +167,5 @@ def _check(where: str, size: Sequence[float], cells: Sequence[int], d: int) -> N
     counts = np.asarray(cells)
     if counts.shape != (d,) or counts.dtype.kind not in "iu" or (counts < 1).any():
         raise MeshError(f"cells is {cells}", where=where, remedy=f"give {d} positive whole numbers")
+    if float(np.prod(counts.astype(np.float64))) > MOST_CELLS:
+        raise MeshError(f"cells is {cells}", where=where, remedy=f"use less than {MOST_CELLS:g} cells in all")

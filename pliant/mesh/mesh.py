@@ -32,7 +32,11 @@ class Mesh:
     region: IntArray | None = None
 
     def __post_init__(self) -> None:
-        X, T = np.asarray(self.X), np.asarray(self.T)
+        try:
+            X, T = np.asarray(self.X), np.asarray(self.T)
+        except ValueError as error:
+            remedy = "give as many numbers in every row"
+            raise MeshError(f"rows of different lengths ({error})", where="Mesh", remedy=remedy) from None
         found = faults(X, T)
         if found:
             raise refusal(found[0])

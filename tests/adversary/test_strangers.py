@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import pliant as pl
 from pliant.cli.app import app
-from pliant.errors import SceneError
+from pliant.errors import PliantError, SceneError
 from pliant.record import record
 from pliant.scene_file import load_scene
 
@@ -119,3 +119,20 @@ def test_a_scene_script_that_exits_is_an_error(tmp_path, text):
     (tmp_path / "leaves.py").write_text(text)
     with pytest.raises(SceneError, match="SystemExit"):
         load_scene(tmp_path / "leaves.py")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pl.mesh.Mesh([[0, 0, 0], [1, 0]], [[0, 1, 2, 3]]),
+        lambda: pl.mesh.bar(size=(1, 1, 1), cells=(10**18, 1, 1)),
+        lambda: pl.mesh.bar(size=(1, 1), cells=(1, 1)),
+        lambda: pl.Plane(point=(0, 0)),
+        lambda: pl.Pin([2**70]),
+    ],
+    ids=["ragged", "too many cells", "a box of two numbers", "a point of two numbers", "a vertex beyond counting"],
+)
+def test_nonsense_is_refused_by_name(make):
+    mesh = pl.mesh.bar(size=(0.3, 0.1, 0.1), cells=(2, 1, 1))
+    with pytest.raises(PliantError):
+        pl.Solid(mesh, pl.StableNeoHookean(E=1e5, nu=0.4), density=1000.0, pins=make())

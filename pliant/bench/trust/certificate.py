@@ -52,7 +52,7 @@ def run(*, quick: bool = False) -> Table:
     missed = max(row["missed force / pull"] for row in rows)
     claims = [
         Claim("errors of certified steps stay below the stated bound", "<= 1", f"{worst:.2g}", worst <= 1.0),
-        Claim("stated bounds are worth something (part of the size)", "<= 1e-6", f"{loose:.2g}", loose <= 1.1e-6),
+        Claim("stated bounds are worth something (part of the size)", "<= 1e-6", f"{loose:.2g}", loose <= 1e-6),
         Claim("no force is ignored: error / what the forces do in the step", "< 1e-2", f"{missed:.1e}", missed < 1e-2),
         Claim("stages that are not certified", "0", str(failed), failed == 0),
     ]
@@ -60,7 +60,7 @@ def run(*, quick: bool = False) -> Table:
 
 
 def compare(solver: NonlinearSolver, size: float, E: float, h: float) -> dict[str, Any]:
-    """One backward Euler stage: what is said of it, and what is true; lengths as parts of the size."""
+    """One backward Euler stage: what is said of it, and what is true; lengths as parts of its diagonal."""
     mesh = bar(size=(size, size / 3, size / 3), cells=(4, 2, 2))
     pins = pl.Pin(mesh.where(lambda X: X[:, 0] < 1e-9 * size))
     body = pl.Solid(mesh, pl.StableNeoHookean(E=E, nu=0.4), density=1000.0, pins=pins)
@@ -79,7 +79,7 @@ def compare(solver: NonlinearSolver, size: float, E: float, h: float) -> dict[st
     return {
         "converged": report.converged,
         "judged": report.judged,
-        "bound": float("nan") if report.error is None else report.error / size,
-        "error": error / size,
+        "bound": float("nan") if report.error is None else report.error / system.scale,
+        "error": error / system.scale,
         "missed": 0.0 if error < 10.0 * SPACING * size else error / felt,
     }
