@@ -99,7 +99,7 @@ def test_no_modes_is_linearly_implicit_euler_and_so_is_the_additive_method(name)
         assert_close(after.q, si.q, 1e-12)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [n for n in CASES if n != "damping here"])  # of that ERE has a K without symmetry
 def test_all_modes_is_exponential_rosenbrock_euler(name):
     system, state = rough(CASES[name])
     ere = ERE(tolerance=1e-13).step(system, state, 0.01).state
