@@ -43,7 +43,7 @@ def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any) -> t
 
 
 @dataclass(frozen=True)
-class Tally:
+class AlarmTally:
     """The alarms of a run of one kind: in how many steps, the first of them, and the worst in words."""
 
     steps: int
@@ -52,17 +52,17 @@ class Tally:
     text: str
 
 
-def tallied(before: dict[str, Tally], step: int, alarms: Sequence[Alarm]) -> dict[str, Tally]:
+def tallied(before: dict[str, AlarmTally], step: int, alarms: Sequence[Alarm]) -> dict[str, AlarmTally]:
     """With those of one more step."""
     after = dict(before)
     for alarm in alarms:
         known = before.get(alarm.kind)
         if known is None:
-            after[alarm.kind] = Tally(1, step, alarm.value, alarm.text)
+            after[alarm.kind] = AlarmTally(1, step, alarm.value, alarm.text)
         elif alarm.value > known.worst:
-            after[alarm.kind] = Tally(known.steps + 1, known.first, alarm.value, alarm.text)
+            after[alarm.kind] = AlarmTally(known.steps + 1, known.first, alarm.value, alarm.text)
         else:
-            after[alarm.kind] = Tally(known.steps + 1, known.first, known.worst, known.text)
+            after[alarm.kind] = AlarmTally(known.steps + 1, known.first, known.worst, known.text)
     return after
 
 

@@ -5,9 +5,14 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.units import quantity
+from pliant.units import ENERGY, quantity
 
-WORDS = {"on_failure": ("raise", "warn", "substep"), "on_energy_gain": ("ignore", "warn", "raise")}
+WORDS = {
+    "on_failure": ("raise", "warn", "substep"),
+    "on_energy_gain": ("ignore", "warn", "raise"),
+    "units": tuple(ENERGY),
+}
+MOST_STEPS = 1e12  # what no machine takes, and what a counter holds
 
 
 def read_policy(scene: Any) -> None:
@@ -20,6 +25,9 @@ def read_policy(scene: Any) -> None:
     if scene.duration < 0.5 * scene.h:
         what = f"duration {scene.duration:g} s is less than half a step"
         raise SceneError(what, where="scene.duration", remedy=f"lengthen it, or reduce h (now {scene.h:g} s)")
+    if not scene.duration / scene.h < MOST_STEPS:
+        what = f"duration {scene.duration:g} s is {scene.duration / scene.h:.3g} steps of {scene.h:g} s"
+        raise SceneError(what, where="scene.duration", remedy="give a shorter duration or a longer step")
     for name, words in WORDS.items():
         given = getattr(scene, name)
         if given not in words:

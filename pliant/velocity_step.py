@@ -193,6 +193,15 @@ class Trading(Protocol):
 
 
 @runtime_checkable
+class Telling(Protocol):
+    """A prepared whole that knows its contact forces."""
+
+    def acted(self, found: VelocitySolution) -> Any:
+        """They in the step with these velocities, as `pliant.systems.acted.Acted`; None without contact."""
+        ...
+
+
+@runtime_checkable
 class Carrying(Protocol):
     """A prepared part with bodies that others push at: links."""
 

@@ -15,6 +15,7 @@ from pliant.cloth.material import ClothMaterial
 from pliant.cloth.sheet import Sheet, sheet
 from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
+from pliant.contact.coefficients import single
 from pliant.contact.sharp import Sharp
 from pliant.energies.base import Energy
 from pliant.energies.bending import QuadraticBending
@@ -111,6 +112,11 @@ class Cloth:
         return EolCloth
 
     @property
+    def together(self) -> bool:
+        """Each Eulerian cloth is a part."""
+        return False
+
+    @property
     def separate(self) -> bool:
         """Whether it is a part of the scene by itself."""
         return self.eulerian is not None
@@ -158,7 +164,7 @@ class Cloth:
             raise SceneError("Lagrangian cloth is no part by itself", where=self.name, remedy="set eulerian=True")
         start = self.sheet()
         length = float(np.ptp(start.X, axis=0).max())
-        mu, thickness = (0.0, 0.0) if contact is None else (contact.mu, contact.thickness)
+        mu, thickness = (0.0, 0.0) if contact is None else (single(contact.mu, "RowContact.mu"), contact.thickness)
         thickness = thickness or float(self.thickness)
         if length < 10 * thickness and (obstacles or live):
             raise SceneError(

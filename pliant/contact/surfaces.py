@@ -70,6 +70,11 @@ class Surfaces:
 
     def _filter(self, count: int) -> Any:
         """Which vertices may meet: obstacles not each other, nor the shapes of one group."""
+        if len(self.setting.apart):
+            a, b = (self.setting.names[k] for k in self.setting.apart[0])
+            what = f"edges and barriers do not know that {a!r} and {b!r}, which a joint connects, never touch"
+            remedy = "use PenaltyContact, or RowContact without edges, or no self_contact of articulated bodies"
+            raise SceneError(what, where="scene.contact", remedy=remedy)
         group = self.setting.group[self.setting.body[self.skin]]
         if not (group >= 0).any():
             return self._ipc.make_static_obstacle_filter(len(self.skin))

@@ -10,6 +10,7 @@ from pliant.integrators.dgsi import DGSI
 from pliant.integrators.energy_momentum import EnergyMomentum
 from pliant.integrators.ere import ERE
 from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet
+from pliant.integrators.exprb32 import EXPRB32
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.integrators.midpoint import ImplicitMidpoint
 from pliant.integrators.mssi import MSSI
@@ -29,6 +30,7 @@ INTEGRATORS = (
     Verlet,
     ExplicitEuler,
     ERE,
+    EXPRB32,
     SIERE,
     Corotated,
     EnergyMomentum,

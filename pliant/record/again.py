@@ -9,16 +9,18 @@ from pathlib import Path
 from pliant.certificate import plain
 from pliant.checkpoint import Checkpoint
 from pliant.errors import RunError
+from pliant.linear.threads import one_thread
 from pliant.origin import origin_of
 from pliant.record.guard import different, file_sums, locked, physics
 from pliant.record.output import Output
-from pliant.record.recorder import Recorder, closing, drive, record
+from pliant.record.recorder import RunRecorder, closing, drive, record
 from pliant.record.run import CHECKPOINT, SCENE, Run, load
 from pliant.simulate import SceneLike, TimeStep, beginning
 
 ANCESTRY = "ancestry.json"  # the runs that a fork goes on from
 
 
+@one_thread()
 def resume(
     folder: str | Path,
     scene: SceneLike | None = None,
@@ -44,7 +46,7 @@ def resume(
             scene, origin, output = loaded.scene, loaded.origin, output or loaded.output
         elif start is not None:
             _same_physics(scene, start)
-        recorder = Recorder(scene, run.folder, output or Output(), origin or origin_of(scene))
+        recorder = RunRecorder(scene, run.folder, output or Output(), origin or origin_of(scene))
         with closing(recorder):
             if start is None:  # killed before the first checkpoint: from the beginning
                 system, start = beginning(scene)

@@ -30,12 +30,20 @@ def known_channels(system: Any, state: State) -> list[str]:
     return [*found, *(["eulerian", "material"] if isinstance(system, Eulerian) else ())]
 
 
-def frame_of(system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = ()) -> Frame:
-    """Positions and the asked channels of a state."""
+def frame_of(
+    system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = (), acted: Any = None
+) -> Frame:
+    """Positions and the asked channels of a state; forces at contacts are those that ``acted`` in the step to it.
+
+    Where no step is known (the first frame, methods that do not tell), they are those of contacts detected there.
+    """
     points = np.asarray(system.positions(state.q), dtype=np.float64)
     point_values, cell_values = {}, {}
+    told = {"contact_force": lambda: acted.contact, "friction_force": lambda: acted.friction}
     for name in channels:
-        if name in POINT_CHANNELS:
+        if acted is not None and name in told:
+            point_values[name] = told[name]()
+        elif name in POINT_CHANNELS:
             point_values[name] = _spatial(POINT_CHANNELS[name](system, state), len(points))
         else:
             cell_values[name] = _cells(system, state, blocks, CELL_CHANNELS[name])

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import Any
 
@@ -10,7 +10,7 @@ import numba
 import numpy
 import scipy
 
-from pliant.alarms import Tally, tallied
+from pliant.alarms import AlarmTally, tallied
 from pliant.certificate import Certificate
 from pliant.ledger import Row
 from pliant.state import Counts
@@ -30,7 +30,10 @@ def versions() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Summary:
-    """The totals of the certificates and ledger rows so far."""
+    """The totals of the certificates and ledger rows so far.
+
+    Symbolic analyses are not counted: they are made again when a run is resumed, and the totals are those of the run.
+    """
 
     name: str
     steps: int
@@ -48,7 +51,8 @@ class Summary:
     work: dict[str, float] = field(default_factory=dict)
     numerical: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
-    alarms: dict[str, Tally] = field(default_factory=dict)
+    alarms: dict[str, AlarmTally] = field(default_factory=dict)
+    units: str = "SI"  # of all these numbers
 
     def plus(self, certificate: Certificate, row: Row) -> "Summary":
         """With one more step."""
@@ -61,7 +65,7 @@ class Summary:
             self.uncertified + (certificate.converged is None),
             self.substepped + (certificate.substeps > 1),
             self.iterations + certificate.iterations,
-            self.counts + certificate.counts,
+            self.counts + replace(certificate.counts, analyses=0),
             _sum(self.seconds, certificate.seconds),
             _worst(min, self.min_det, certificate.min_det),
             _worst(max, self.penetration, certificate.penetration),
@@ -70,12 +74,14 @@ class Summary:
             self.numerical + row.numerical,
             row.energies,
             tallied(self.alarms, certificate.step, certificate.alarms),
+            self.units,
         )
 
     def as_json(self) -> dict[str, Any]:
         known = {name: "unknown" if value is None else value for name, value in vars(self).items()}
         alarms = {kind: vars(tally) for kind, tally in self.alarms.items()}
-        return {**known, "counts": vars(self.counts), "alarms": alarms}
+        counts = {name: n for name, n in vars(self.counts).items() if name != "analyses"}
+        return {**known, "counts": counts, "alarms": alarms}
 
 
 def _worst(choose: Callable[..., float], a: float | None, b: float | None) -> float | None:

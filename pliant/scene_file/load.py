@@ -119,7 +119,7 @@ def _call(function: Callable[..., Any], parameters: dict[str, Any], where: str) 
         made = located(where, function, **parameters)
     except PliantError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"{function.__name__}() failed: {type(error).__name__}: {error}"
         raise SceneError(what, where=where, remedy="-v shows where") from error
     require_scene(made, f"{where}: {function.__name__}()")
@@ -137,7 +137,7 @@ def _python_function(path: Path, name: str) -> Callable[..., Any]:
         spec.loader.exec_module(module)
     except PliantError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise SceneError(f"{path}: {type(error).__name__}: {error}", where="scene") from error
     found = getattr(module, name, None)

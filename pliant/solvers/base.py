@@ -116,6 +116,15 @@ class Guided(Protocol):
         ...
 
 
+@runtime_checkable
+class Rooted(Protocol):
+    """A stage that may know its root by a compiled Newton's method of its own."""
+
+    def root(self, guess: Array, tolerances: tuple[float, float], iterations: int) -> tuple[Array, Array, float] | None:
+        """(z, residuals after every iteration, threshold); None where it does not."""
+        ...
+
+
 PULLS = 1e3  # the default 1e-9 is then a millionth of what the forces do
 
 
@@ -127,7 +136,8 @@ class Tolerance:
     dynamics A >= M wherever the energy is convex, so the error of the positions is at most M^-1 r: ``relative`` bounds
     it (root mean square) in sizes of the system. Without the smaller of |r(guess)| and L, a guess far off, as where a
     boundary jumps by a cell, would loosen the test by as much. ``absolute`` spares iterations where a body rests;
-    without the pull beside it, forces that move less than ``absolute`` in a step would never be felt.
+    without the pull beside it, forces that move less than ``absolute`` in a step would never be felt. (In quasistatics
+    L is the weight, and there is no step.)
 
     Where |r| is nothing but round-off (`pliant.solvers.rounding`), no residual can tell more. The result is then
     accepted if its error in the positions, A^-1 r, is below ``relative`` L (``absolute`` L, if that is larger).
@@ -149,8 +159,13 @@ class Tolerance:
         """What a solve that sets out from a residual of norm ``initial`` must reach."""
         threshold = self.relative * min(initial, stage.scale)
         if self.absolute * stage.scale > threshold:  # the pull costs an evaluation of all forces
-            threshold = max(threshold, self.absolute * min(stage.scale, PULLS * stage.pull))
+            most = min(stage.scale, PULLS * stage.pull) if stage.inertial else stage.scale
+            threshold = max(threshold, self.absolute * most)
         return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
+
+    def parts(self, stage: StageLike) -> tuple[float, float]:
+        """The relative and the absolute part of `goal`, both as parts of the stage's scale."""
+        return self.relative, self.absolute * min(1.0, PULLS * stage.pull / stage.scale)
 
     def _stalled(self, stage: StageLike) -> Callable[[], float]:
         """The norm at which a solve that goes no further is good enough, if asked for; 0 where r bounds no error."""

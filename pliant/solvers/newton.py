@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
@@ -20,9 +21,9 @@ from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Bordering, Goal, Project, Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Bordering, Goal, Project, Rooted, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
-from pliant.solvers.rounding import SAMPLES, Settled, error_of, floor_of, settled
+from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
 
 STRICT = 0.5  # of the projected residual
@@ -52,6 +53,11 @@ class Newton:
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
+        rooted: Any = stage
+        if not stage.symmetric and able(rooted, Rooted):
+            root = rooted.root(guess, self.tolerance.parts(stage), self.max_iterations)
+            if root is not None:
+                return _rooted(stage, *root, clock, memory)
         now = start_trial(stage, guess, clock)
         goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
@@ -61,7 +67,7 @@ class Newton:
             k += 1
             found, memory, work = self._iterate(stage, now, memory, clock, search, project)
             counts += work
-            if isinstance(found, Settled):
+            if isinstance(found, RoundedOff):
                 return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
             if found is None:
                 message = f"no acceptable step in iteration {k}"
@@ -79,8 +85,8 @@ class Newton:
 
     def _iterate(
         self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch, project: Project
-    ) -> tuple[Trial | Settled | None, Any, Counts]:
-        """One accepted step, or None after all shifts failed; `Settled` where the residual is nothing but round-off."""
+    ) -> tuple[Trial | RoundedOff | None, Any, Counts]:
+        """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone."""
         counts = Counts()
         psd = project == "always" and stage.symmetric
         linear = self.linear if stage.symmetric else _general(stage)
@@ -104,7 +110,7 @@ class Newton:
             if now.norm <= floor:
                 with clock("force"):
                     error = error_of(stage, A, factor.solve, now.z, now.r)
-                return Settled(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
+                return RoundedOff(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
             with clock("force"):
                 found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
@@ -124,6 +130,16 @@ def ND(**options: Any) -> Newton:
 def _general(stage: StageLike) -> LinearSolver:
     """A solver for the exact Jacobian of a stage that is not symmetric."""
     return Bordered(stage.border) if isinstance(stage, Bordering) else LU()
+
+
+def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:
+    """The solution that a stage found by itself, with full steps only."""
+    k = len(norms) - 1
+    counts = Counts(forces=k + 1, fills=k, factorizations=k, solves=k)
+    history = [{"iteration": i, "residual": float(r), "step": float(i > 0)} for i, r in enumerate(norms)]
+    error = float(norms[-1]) / max(float(np.sqrt(stage.mass)), 1e-300)
+    report = SolveReport(True, k, float(norms[-1]), threshold, counts, clock.totals(), tuple(history), error=error)
+    return Solution(z, report, memory)
 
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
@@ -154,7 +170,7 @@ def finish(
     history: list[dict[str, float]],
     message: str,
     memory: Any,
-    rounded: Settled | None = None,
+    rounded: RoundedOff | None = None,
 ) -> Solution:
     """The solution with its honest report: converged means that this very z passed the test.
 

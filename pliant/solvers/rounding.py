@@ -32,7 +32,7 @@ SAFETY = 6.0  # on the error found from them: Student's t of three samples is ab
 
 
 @dataclass(frozen=True)
-class Settled:
+class RoundedOff:
     """An iterate whose residual is round-off: the ``floor`` of the norm there, and the ``error`` left in z."""
 
     floor: float
@@ -60,7 +60,7 @@ def at_floor(stage: StageLike, z: Array, norm: float) -> bool:
     return bool(np.isfinite(norm)) and norm <= floor_of(stage, stage.jacobian(z), z)
 
 
-def settled(stage: StageLike, z: Array, r: Array) -> Settled | None:
+def settled(stage: StageLike, z: Array, r: Array) -> RoundedOff | None:
     """What round-off allows to say about z with the residual r; None where r is more than that."""
     norm = stage.norm(r)
     if not np.isfinite(norm):
@@ -73,4 +73,4 @@ def settled(stage: StageLike, z: Array, r: Array) -> Settled | None:
         factor = (Cholesky() if stage.symmetric and stage.definite else LU()).factor(A)
     except (NotPositiveDefinite, NoMatrix):
         return None
-    return Settled(floor, error_of(stage, A, factor.solve, z, r))
+    return RoundedOff(floor, error_of(stage, A, factor.solve, z, r))

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
@@ -171,6 +172,15 @@ class Touching(Protocol):
     """A system that knows its contacts: ``contacts`` is None where it has no contact at all."""
 
     def contacts(self, q: Array, v: Array, t: float) -> Any: ...
+
+
+@runtime_checkable
+class Acting(Protocol):
+    """A system that knows its contact forces in a stage it was made for by `Contacting.at`."""
+
+    def acting(self, q: Array, v: Array, t: float) -> Any:
+        """They at q and v, as `pliant.systems.acted.Acted`; None without contact."""
+        ...
 
 
 @runtime_checkable
@@ -341,7 +351,7 @@ class Parted(Protocol):
 
 def parts_of(system: Any) -> list[tuple[Any, slice]]:
     """The parts of a system with their coordinates; a system without parts is its own."""
-    if not isinstance(system, Parted):
+    if not able(system, Parted):
         return [(system, slice(None))]
     return list(zip(system.parts, system.slices, strict=True))
 
@@ -462,6 +472,29 @@ class Stepping(Protocol):
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """Its block for the step of h [s] that sets out from ``state``."""
+        ...
+
+
+@runtime_checkable
+class Rooting(Protocol):
+    """A system that solves an ordinary stage by Newton's method in one compiled call."""
+
+    def root(
+        self, stage: Any, guess: Array, tolerances: tuple[float, float], iterations: int
+    ) -> tuple[Array, Array, float] | None:
+        """(z, residuals after every iteration, threshold); None where it is not ordinary, or Newton needs more care.
+
+        ``tolerances`` are the parts of `pliant.solvers.base.Tolerance`, of the scale of the stage.
+        """
+        ...
+
+
+@runtime_checkable
+class Direct(Protocol):
+    """A system that takes an ordinary velocity step in one compiled call."""
+
+    def directly(self, state: State, h: float, how: Linearisation) -> tuple[State, Any, float] | None:
+        """(state, memory, relative residual) as `prepare`, solve and `finish` give; None where it is not ordinary."""
         ...
 
 

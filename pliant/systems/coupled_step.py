@@ -25,6 +25,7 @@ from pliant.linear.staggered import Slip
 from pliant.pattern import side_by_side as diagonal
 from pliant.state import State
 from pliant.systems import exchange
+from pliant.systems.acted import Acted, Pairs, of_contacts
 from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
 from pliant.systems.shown import Shown, Watching
@@ -234,6 +235,19 @@ class CoupledStep:
         for pushes in self.impulses(found):
             total += exchange.works(touches.setting, touches.owner, pushes, v, pushes.contacts.drift)
         return exchange.told(touches.setting, total)
+
+    def acted(self, found: VelocitySolution) -> Acted | None:
+        """Impulses of contacts as forces over the length of the step."""
+        touches = self.touches
+        if touches is None or touches.setting is None:
+            return None
+        setting, owner, n = touches.setting, touches.owner, len(self.block.x)
+
+        def find() -> tuple[Array, Array, Pairs]:
+            over = [replace(pushes, forces=pushes.forces / self.h) for pushes in self.impulses(found)]
+            return of_contacts(setting, over[:1], over[1:], n, owner)
+
+        return Acted(find, self.block.x)
 
     def impulses(self, found: VelocitySolution) -> list[ContactForces]:
         """What contacts do to the points [N s]: they press, and they rub."""

@@ -6,7 +6,9 @@ import socket
 import pytest
 from typer.testing import CliRunner
 
+import pliant as pl
 from pliant.cli.app import app
+from pliant.errors import SceneError
 from pliant.record import record
 from pliant.scene_file import load_scene
 
@@ -102,3 +104,18 @@ def test_an_unknown_choice_does_not_end_the_page():
         assert view.players[0].state.t > 0.0
     finally:
         view.stop()
+
+
+@pytest.mark.parametrize("duration, h", [(1e300, 1e-300), (1e15, 1e-3)])
+def test_more_steps_than_can_be_counted_are_refused(duration, h):
+    mesh = pl.mesh.bar(size=(0.3, 0.1, 0.1), cells=(2, 1, 1))
+    body = pl.Solid(mesh, pl.StableNeoHookean(E=1e5, nu=0.4), density=1000.0)
+    with pytest.raises(SceneError, match="steps"):
+        pl.Scene(bodies=[body], h=h, duration=duration)
+
+
+@pytest.mark.parametrize("text", ["import sys\nsys.exit(0)\n", "import sys\ndef scene():\n    sys.exit(0)\n"])
+def test_a_scene_script_that_exits_is_an_error(tmp_path, text):
+    (tmp_path / "leaves.py").write_text(text)
+    with pytest.raises(SceneError, match="SystemExit"):
+        load_scene(tmp_path / "leaves.py")

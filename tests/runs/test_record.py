@@ -69,16 +69,20 @@ def test_every_k_steps(tmp_path):
 
 
 def test_killed_in_step_11_and_resumed_is_byte_equal(tmp_path):
-    pairs = [("BDF2", "QLB"), ("SDIRK2", "Newton"), ("Verlet", "")]
-    folders = {pair: tmp_path / "_".join(pair) for pair in pairs}
+    """Elastic bodies, and a mixture in contact."""
+    names = ("BDF2 QLB", "SDIRK2 Newton", "Verlet", "ball, chain and cloth, rows")
+    folders = {name: tmp_path / str(k) for k, name in enumerate(names)}
     restart.child("kill", folders)
     for folder in folders.values():
         assert load(folder).report["status"] == "running"
         assert len(load(folder).frames) == 12  # recorded further than it was saved
     restart.child("resume", folders)
-    for pair, folder in folders.items():
-        whole = record(restart.scene(*pair), tmp_path / ("whole_" + folder.name), output=Output(checkpoint_every=10))
+    for name, folder in folders.items():
+        scene = restart.cases()[name].scene()
+        whole = record(scene, tmp_path / ("whole" + folder.name), output=Output(checkpoint_every=10))
         assert restart.equal(whole.folder, folder)
+        if name == names[-1]:
+            assert max(whole.ledger["contacts"]) > 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -96,8 +100,7 @@ def test_a_signal_finishes_the_step_saves_and_can_be_resumed(tmp_path, number):
     run = resume(tmp_path / "a")
     whole = record(scene, tmp_path / "b")
     assert run.checkpoint.state.q.tobytes() == whole.checkpoint.state.q.tobytes()
-    # a symbolic analysis is made again after a restart, nothing else
-    assert {**run.report["counts"], "analyses": 0} == {**whole.report["counts"], "analyses": 0}
+    assert run.report["counts"] == whole.report["counts"]
     assert run.report["numerical"] == whole.report["numerical"]
     assert resume(tmp_path / "a").report["done"] == 10  # nothing left to do
 

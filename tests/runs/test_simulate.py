@@ -78,7 +78,7 @@ def test_substeps_are_as_large_as_they_may_be_and_end_on_the_grid():
 
 
 def test_substeps_give_up_in_the_end():
-    with pytest.raises(StepFailed, match="nor with h / 1024"):
+    with pytest.raises(StepFailed, match="h / 1024"):
         list(simulate(hanging(integrator=Fussy(1e-9), on_failure="substep")))
 
 

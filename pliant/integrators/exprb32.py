@@ -1,0 +1,115 @@
+"""Exponential Rosenbrock method of order 3 with an embedded step of order 2, and steps that obey its error.
+
+    U = u + h phi1(h J) b(u),    u_1 = U + 2 h phi3(h J) (b(U) - b(u) - J (U - u))
+
+U is the step of ERE, so the correction is its error estimated: exact for linear forces, and where they are not it says
+by how much. [Hochbruck2009, exprb32]
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.clock import Clock
+from pliant.errors import SceneError
+from pliant.integrators.ere import ERE, EREMemory, Mass, increment, trouble
+from pliant.integrators.linearised import Linearised, advanced, linearise
+from pliant.linear.krylov import Exponential, expv
+from pliant.state import Counts, SolveReport, State, Step, Transient
+from pliant.systems.base import System
+
+HALVINGS = 10
+
+
+@dataclass(frozen=True)
+class EXPRB32:
+    """Krylov dimension ``m`` and relative ``tolerance`` of the exponentials, as in `ERE`; K is never projected.
+
+    ``accuracy`` is the largest estimated error of positions in a step, as a part of the system's size: a step that
+    misses it is taken in two halves, and so on. None takes every step whole. Scripts that accelerate are of order 2.
+    The report's residual is the estimated error, its iterations are the substeps of the exponentials.
+    """
+
+    m: int = 30
+    tolerance: float = 1e-9
+    accuracy: float | None = None
+    order: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        if self.accuracy is not None and not self.accuracy > 0.0:
+            remedy = "give a part of the size, such as 1e-4, or None"
+            raise SceneError(f"accuracy is {self.accuracy}", where="EXPRB32.accuracy", remedy=remedy)
+
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        return self._covered(system, state, h, memory, HALVINGS)
+
+    def _covered(self, system: System, state: State, h: float, memory: Any, left: int) -> Step:
+        step = self._whole(system, state, h, memory)
+        report = step.reports[0]
+        if self.accuracy is None or left == 0 or (report.converged and report.residual <= self.accuracy):
+            return step
+        first = self._covered(system, state, 0.5 * h, step.memory, left - 1)
+        second = self._covered(system, first.state, 0.5 * h, first.memory, left - 1)
+        wasted = replace(report, converged=True, message="")  # redone, but its cost counts
+        return replace(second, reports=(wasted, *first.reports, *second.reports))
+
+    def _whole(self, system: System, state: State, h: float, memory: Any) -> Step:
+        clock, kept = Clock(), memory or EREMemory()
+        with clock("fill"):
+            linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=False)
+            mass = kept.mass
+            if mass is None or not mass.value.fits(linear.M):
+                mass = Transient(Mass(linear.M))
+        choice = ERE(self.m, self.tolerance, "never")
+        with clock("exponential"):
+            dq, dv, first = increment(linear, mass.value, h, choice)
+        middle = advanced(system, state, h, dq, dv, linear.scripted)
+        with clock("fill"):
+            f = system.force(middle.q, middle.v, state.t + 0.5 * h)[system.free]
+        excess = f - linear.f + linear.K @ dq + linear.D @ dv - h * linear.ramp
+        with clock("exponential"):
+            eq, ev, second = correction(linear, mass.value, excess, h, choice)
+        message = trouble(linear, h, first if not first.converged else second, dq + eq, dv + ev)
+        error = float(np.abs(eq).max(initial=0.0)) / system.scale
+        counts = Counts(forces=2, fills=1, inner=first.products + second.products)
+        bound = float("inf") if self.accuracy is None else self.accuracy
+        if not message and not error <= bound:
+            message = f"an estimated error of {error:.2g} of the size after {HALVINGS} halvings"
+        report = SolveReport(
+            not message, first.substeps + second.substeps, error, bound, counts, clock.totals(), message=message
+        )
+        end = advanced(system, state, h, dq + eq, dv + ev, linear.scripted)
+        return Step(end, EREMemory(mass), (report,))
+
+
+def correction(
+    linear: Linearised, mass: Mass, excess: Array, h: float, choice: ERE
+) -> tuple[Array, Array, Exponential]:
+    """2 h phi3(h J) [0; M^-1 excess] over the free coordinates: what a force excess t^2/h^2 does in the step.
+
+    J is bordered by a chain of three whose last entry grows like t^2 / (2 h^2).
+    """
+    n, S = len(linear.f), mass.root
+    pull = mass.acceleration(excess)
+    size = float(np.linalg.norm(pull))
+    if size == 0.0:
+        return np.zeros(n), np.zeros(n), Exponential(np.zeros(0), 0, 0, 0, 0.0, True, h)
+    eta, w0 = 1.0 / (h * size), 1.0 / h
+
+    def apply(x: Array) -> Array:
+        y = np.empty_like(x)
+        y[:n] = w0 * x[n : 2 * n]
+        force = linear.K @ (x[:n] / (w0 * S))
+        if linear.damped:
+            force = force + linear.D @ (x[n : 2 * n] / S)
+        y[n : 2 * n] = -mass.acceleration(force) + (2.0 * eta * x[2 * n]) * pull
+        y[2 * n :] = x[2 * n + 1] / h, x[2 * n + 2] / h, 0.0
+        return y
+
+    start = np.zeros(2 * n + 3)
+    start[2 * n + 2] = 1.0
+    result = expv(apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps)
+    u = result.w / eta
+    return u[:n] / (w0 * S), u[n : 2 * n] / S, result
