@@ -24,6 +24,7 @@ from pliant.solvers.line_search import LineSearch, Trial
 from pliant.state import Counts, SolveReport
 
 STRICT = 0.5  # of the projected residual
+SHORT = 0.25  # of a step
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class Newton:
     giving up is `LineSearch.pulled`. If the residual stops falling where there is no merit, the iteration goes round in
     circles that the projected residual allows: it goes on once with the ``STRICT`` one.
     Where the stage is not symmetric the matrix is the exact one, and `Bordered` or `LU` takes the place of ``linear``.
+    If barriers cut a step short, the next matrix is projected (the exact one leads far along negative curvature), and
+    the next steps go less far, by A + tau diag(M): points of bodies that turn move on curves, on which a step is no
+    longer than the square root of the distance allows.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
@@ -53,15 +57,16 @@ class Newton:
         threshold = self.tolerance.threshold(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         message, search = "", self.line_search
-        k = escape = 0
+        k, escape, inert = 0, 0, 0.0
         while now.norm > threshold and k < self.max_iterations:
             k += 1
-            found, memory, work = self._iterate(stage, now, memory, clock, search)
+            found, memory, work = self._iterate(stage, now, memory, clock, search, inert)
             counts += work
             if found is None:
                 message = f"no acceptable step in iteration {k}"
                 break
             now = found
+            inert = damped(inert, now)
             history.append(row(k, now, now.t))
             escape = k if now.escaped else escape
             if stagnates(history[escape:]):
@@ -73,13 +78,13 @@ class Newton:
         return finish(now, threshold, k, counts, clock, history, message, memory)
 
     def _iterate(
-        self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch
+        self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch, inert: float
     ) -> tuple[Trial | None, Any, Counts]:
-        """One accepted step, or None after all shifts failed."""
+        """One accepted step, or None after all shifts failed; the first is ``inert``."""
         counts = Counts()
-        psd = self.project == "always" and stage.symmetric
+        psd = (self.project == "always" and stage.symmetric) or now.cut or inert > 0.0
         linear = self.linear if stage.symmetric else _general(stage)
-        shift, first = 0.0, None
+        shift, first = inert, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
                 A = shifted(stage.jacobian(now.z, psd=psd, coupled=self.coupled), shift, stage.weights)
@@ -104,6 +109,13 @@ class Newton:
             psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
         found = None if first is None else search.pulled(stage, now, first)
         return found, memory, counts + Counts(forces=1)
+
+
+def damped(shift: float, now: Trial) -> float:
+    """tau of the next iteration among barriers, after one with tau = ``shift``."""
+    if now.cut and now.t < SHORT:
+        return max(10.0 * shift, 1.0)
+    return (0.1 * shift if shift > 1.0 else 0.0) if now.t >= 1.0 else shift
 
 
 def _general(stage: StageLike) -> LinearSolver:

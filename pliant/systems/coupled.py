@@ -381,7 +381,8 @@ class Coupled:
         for energy in self.energy_terms:
             g += energy.gradient(q)
         for force in self.force_terms:
-            W, g = W + c * force.dissipation(q, v), g - force.force(q, v, t)
+            lost, slope = force.sloping(q, v, t, c)
+            W, g = W + lost, g + slope
         for part, s in zip(self.parts, self.slices, strict=True):
             own = part.potential(q[s], t)
             if own is not None:
