@@ -122,6 +122,13 @@ class ForceOnPoints:
         assert isinstance(self.inner, Lagged)
         return self.inner.dissipation(x, u)
 
+    def sloping(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array]:
+        """c P(J(q) v) of a lagged force where v changes by dq/c, and its slope -J^T f - c d(J^T f)/dq v."""
+        x, u, J = self._at(q, v)
+        assert isinstance(self.inner, Lagged)
+        f = self.inner.force(x, u, t)
+        return c * self.inner.dissipation(x, u), -(J.T @ f) - c * (self.points.curvature(q, f) @ v)
+
     def stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         x, u, J = self._at(q, v)
         return pulled_back(J, self.inner.stiffness(x, u, t))

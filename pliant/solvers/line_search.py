@@ -25,7 +25,8 @@ STRAY = 1e-2  # part of a step's slope by which the guide may rise where the res
 class Trial:
     """An accepted point: step length t, z, residual and its norm, merit (None in mode b), evaluations used.
 
-    ``escaped`` marks a step of the last resort, after which residuals start anew.
+    ``escaped`` marks a step of the last resort, after which residuals start anew, ``cut`` one of a `Guided` stage that
+    was as long as its limit allowed.
     """
 
     t: float
@@ -35,6 +36,7 @@ class Trial:
     merit: float | None
     evaluations: int
     escaped: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ class LineSearch:
         guide = stage.guide(current.z, current.r) if current.merit is None and isinstance(stage, Guided) else None
         if guide is not None and not slope < 0.0:
             return None
-        t = min(1.0, stage.limit(current.z, dz))
-        evaluations = 0
+        limit = stage.limit(current.z, dz)
+        t, evaluations = min(1.0, limit), 0
         for _ in range(self.halvings + 1):
             z = current.z + t * dz
             phi = stage.merit(z) if current.merit is not None else None
@@ -63,7 +65,7 @@ class LineSearch:
                 evaluations += 1
                 trial = Trial(t, z, r, stage.norm(r), phi, evaluations)
                 if guide is not None:
-                    trial = replace(trial, escaped=trial.norm > current.norm)
+                    trial = replace(trial, escaped=trial.norm > current.norm, cut=t == limit < 1.0)
                     if self._guided(current, trial, slope, guide):
                         return trial
                 elif self._acceptable(current, trial, slope, dz):

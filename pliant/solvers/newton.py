@@ -28,6 +28,7 @@ from pliant.state import Counts, SolveReport
 
 STRICT = 0.5  # of the projected residual
 ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"
+SHORT = 0.25  # of a step
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class Newton:
     giving up is `LineSearch.pulled`. If the residual stops falling, the iteration goes round in circles, which the
     projected residual allows where there is no merit: it goes on once with the ``STRICT`` one and projected blocks.
     Where the stage is not symmetric the matrix is the exact one, and `Bordered` or `LU` takes the place of ``linear``.
+    If barriers cut a step short, the next matrix is projected (the exact one leads far along negative curvature), and
+    the next steps go less far, by A + tau diag(M): points of bodies that turn move on curves, on which a step is no
+    longer than the square root of the distance allows.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     """
 
@@ -62,10 +66,10 @@ class Newton:
         goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         message, search, project = "", self.line_search, self.project
-        k = escape = 0
+        k, escape, inert = 0, 0, 0.0
         while now.norm > goal.threshold and k < self.max_iterations:
             k += 1
-            found, memory, work = self._iterate(stage, now, memory, clock, search, project)
+            found, memory, work = self._iterate(stage, now, memory, clock, search, project, inert)
             counts += work
             if isinstance(found, RoundedOff):
                 return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
@@ -73,6 +77,7 @@ class Newton:
                 message = f"no acceptable step in iteration {k}"
                 break
             now = found
+            inert = damped(inert, now)
             history.append(row(k, now, now.t))
             escape = k if now.escaped else escape
             if stagnates(history[escape:]):
@@ -84,13 +89,23 @@ class Newton:
         return finish(stage, now, goal, k, counts, clock, history, message, memory)
 
     def _iterate(
-        self, stage: StageLike, now: Trial, memory: Any, clock: Clock, search: LineSearch, project: Project
+        self,
+        stage: StageLike,
+        now: Trial,
+        memory: Any,
+        clock: Clock,
+        search: LineSearch,
+        project: Project,
+        inert: float,
     ) -> tuple[Trial | RoundedOff | None, Any, Counts]:
-        """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone."""
+        """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone.
+
+        The first step is ``inert``: its matrix has that much of the mass besides.
+        """
         counts = Counts()
-        psd = project == "always" and stage.symmetric
+        psd = (project == "always" and stage.symmetric) or now.cut or inert > 0.0
         linear = self.linear if stage.symmetric else _general(stage)
-        shift, first = 0.0, None
+        shift, first = inert, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
                 A = shifted(stage.jacobian(now.z, psd=psd, coupled=self.coupled), shift, stage.weights)
@@ -125,6 +140,13 @@ class Newton:
 def ND(**options: Any) -> Newton:
     """Newton-direct as published: every element block projected in every iteration. [QLB2021, sec. 4]"""
     return Newton(**{"project": "always", **options})
+
+
+def damped(shift: float, now: Trial) -> float:
+    """tau of the next iteration among barriers, after one with tau = ``shift``."""
+    if now.cut and now.t < SHORT:
+        return max(10.0 * shift, 1.0)
+    return (0.1 * shift if shift > 1.0 else 0.0) if now.t >= 1.0 else shift
 
 
 def _general(stage: StageLike) -> LinearSolver:

@@ -36,7 +36,8 @@ def steep(system: "Coupled", q: Array, v: Array, t: float, c: float) -> tuple[fl
     for energy in system.energy_terms:
         g += energy.gradient(q)
     for force in system.force_terms:
-        W, g = W + c * force.dissipation(q, v), g - force.force(q, v, t)
+        lost, slope = force.sloping(q, v, t, c)
+        W, g = W + lost, g + slope
     for part, s in zip(system.parts, system.slices, strict=True):
         own = part.potential(q[s], t)
         if own is not None:

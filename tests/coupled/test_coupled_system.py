@@ -215,3 +215,21 @@ def test_fitted_frequencies_stay_in_a_mixture():
     plain = -soft.inner.restrict(soft.inner.stiffness(*rest, psd=True))
     assert np.abs(A - sparse).max() > 0
     assert np.allclose((A - sparse)[:n, :n], 25e-6 * (K - plain.toarray()), atol=1e-9 * np.abs(K).max() * 25e-6)
+
+
+def test_the_guide_of_a_stage_slopes_as_its_residual():
+    """A turning die on a bed: its points move on curves, on which P(J v) is no potential of lagged friction."""
+    contact = pl.PenaltyContact(mu=0.4, mu_bodies=0.4, lagged=True)
+    scene = resting(contact)
+    system, start = scene.system(), started(scene)
+    rng, h = np.random.default_rng(3), 1e-2
+    spun = State(start.q, start.v + 3.0 * rng.normal(size=len(start.v)))
+    target = spun.q + h * spun.v
+    stage = Stage(system, h, target, base=spun.q, t=h, frame=system.prescribe(target, h), start=spun)
+    z = stage.frame[system.free] + 1e-3 * rng.normal(size=len(system.free))
+    r = stage.residual(z)
+    guide = stage.guide(z, r)
+    assert guide is not None and guide(z) == 0.0
+    for direction in rng.normal(size=(4, len(z))):
+        slope = (guide(z + 1e-6 * direction) - guide(z - 1e-6 * direction)) / 2e-6
+        assert slope == pytest.approx(r @ direction, rel=1e-5, abs=1e-6 * np.linalg.norm(r))
