@@ -29,10 +29,11 @@ class PenaltyContact:
     """Soft contact with obstacles, between bodies, and of bodies with themselves: vertices against triangles.
 
     ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
-    coefficient, or a table of pairs (`pliant.contact.coefficients`); contacts that stick creep more slowly than
-    ``creep`` [m/s]; ``lagged`` takes the normal forces of friction from the start of a stage, which gives solvers a
-    potential to descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps vertices at a
-    distance from obstacles and triangles; sheets need one, or nothing is ever inside them;
+    coefficient, or a table of pairs (`pliant.contact.coefficients`); contacts that stick creep at about
+    ``creep`` [m/s], lagged ones more slowly than that; ``lagged`` takes the normal forces of friction from the start
+    of a stage, which gives solvers a potential to descend on. ``damping`` r gives normal damping r sqrt(k m);
+    ``thickness`` [m] keeps vertices at a distance from obstacles and triangles; sheets need one, or nothing is ever
+    inside them;
     ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
     ``anisotropy`` alpha replaces the springs against obstacles by those of [ConJac2020] to the closest point at the
     start of a step, K ((1 - alpha) n n^T + alpha I): alpha > 0 holds tangentially, too, whatever mu is. They are meant
@@ -85,7 +86,8 @@ class PenaltyModel:
         self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
         _require_thin(setting, choice.thickness, "PenaltyContact.thickness")
         self._mu = Coefficients(choice.mu, PenaltyContact.mu, setting, "PenaltyContact.mu")
-        self._law = StickSlip(self._mu.largest * setting.share / choice.creep, choice.creep)
+        bound = choice.creep if choice.lagged else float("inf")  # so steep that Newton needs a potential to descend on
+        self._law = StickSlip(self._mu.largest * setting.share / choice.creep, bound)
         given = choice.smoothing
         self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
         self._k_d = choice.damping * np.sqrt(self._k * setting.mass)

@@ -78,8 +78,11 @@ def pads(contact: Any, force: float, *, duration: float) -> Scene:
 
 def _row(kind: str, mu: float, force: float, duration: float) -> dict[str, Any]:
     coefficients = {"left, block": mu, "right, block": mu}
-    make = PenaltyContact if kind == "penalty" else BarrierContact
-    scene = pads(make(mu=coefficients, creep=CREEP), force, duration=duration)
+    penalty, barrier = (
+        PenaltyContact(mu=coefficients, creep=CREEP, lagged=True),
+        BarrierContact(mu=coefficients, creep=CREEP),
+    )
+    scene = pads(penalty if kind == "penalty" else barrier, force, duration=duration)
     n = len(_mesh(scene).X)
     pressed, rubbed, speed, zero = [], [], 0.0, np.zeros(3)
     for step in simulate(scene):
