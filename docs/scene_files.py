@@ -8,7 +8,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "events": ("list of [event](#event)", "", "[]"),
     "on_failure": ('"raise", "warn" or "substep"', "", '"raise"'),
     "on_energy_gain": ('"ignore", "warn" or "raise"', "", '"ignore"'),
+    "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {
@@ -238,6 +239,8 @@ def _word(option: Any) -> str:
     origin, inner = typing.get_origin(option), typing.get_args(option)
     if origin is np.ndarray:
         return "list"
+    if origin is Mapping:
+        return "table of numbers by names"
     if origin is typing.Literal:
         return " or ".join(f'"{value}"' for value in inner)
     if origin is Callable:

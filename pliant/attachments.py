@@ -65,11 +65,12 @@ def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings],
     taken: set[int] = set()
     for attachment in scene.attachments:
         nodes, weights = attachment.tie(scene, places)
-        for vertex in nodes[:, 0]:
-            if int(vertex) in taken:
-                what = f"vertex {vertex} of the scene is in two attachments"
+        for vertex, point in zip(attachment.vertices, nodes[:, 0].tolist(), strict=True):
+            if point in taken:
+                body = scene.bodies[scene.number(attachment.body, "Attachment.body")].name
+                what = f"vertex {vertex} of body {body!r} is in two attachments"
                 raise SceneError(what, where="scene.attachments", remedy="attach every vertex once")
-            taken.add(int(vertex))
+            taken.add(point)
         if attachment.stiffness is None:
             rows.append((nodes, weights))
         else:

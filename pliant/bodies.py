@@ -169,11 +169,20 @@ class Deformable(Protocol):
         ...
 
 
+@runtime_checkable
+class Copying(Protocol):
+    """A body whose mesh has several vertices in the place of one that its pins refer to."""
+
+    def copies(self) -> list[Pin]:
+        """The pins over the vertices of ``mesh``."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Solid:
     """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` "strain" or "stress").
 
-    ``density`` [kg/m^3] (per area for planar solids), scalar or per element; ``lumped=False`` takes the consistent
+    ``density`` [kg/m^3] (planar solids: [kg/m^2]), scalar or per element; ``lumped=False`` takes the consistent
     mass matrix. ``velocity`` is the initial velocity of all vertices [m/s], ``positions (n, d)`` [m] are where they
     start (None: at rest). ``fit`` gives it the frequencies of a finer mesh (`Fitting`), ``reduction`` lets most of its
     vertices follow a few (`Condensation`).
@@ -193,7 +202,7 @@ class Solid:
     name: str = "solid"
 
     def __post_init__(self) -> None:
-        read_body(self, density="kg/m^3")
+        read_body(self, density="kg/m^2" if isinstance(self.mesh, Mesh) and self.mesh.dim == 2 else "kg/m^3")
         if self.plane is not None and (self.mesh.dim != 2 or self.plane not in ("strain", "stress")):
             what, remedy = f"plane is {self.plane!r} in {self.mesh.dim}-d", 'use "strain" or "stress" for planar meshes'
             raise SceneError(what, where=f"{self.name}.plane", remedy=remedy)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Deforming
 from pliant.state import Counts, SolveReport, State, Step
@@ -97,8 +98,8 @@ def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
     """
     found: list[tuple[int, Deforming, slice]] = []
     for part, own in parts_of(system):
-        terms = part.energy_terms if isinstance(part, Composed) else ()
-        found += [(i, energy, own) for i, energy in enumerate(terms) if isinstance(energy, Deforming)]
+        terms = part.energy_terms if able(part, Composed) else ()
+        found += [(i, energy, own) for i, energy in enumerate(terms) if able(energy, Deforming)]
     return found
 
 
@@ -106,7 +107,7 @@ def smallest_det(system: Any, q: Array) -> float | None:
     """The smallest det F over the elements of all energies and parts that have one; None when none has."""
     with np.errstate(all="ignore"):
         dets = [energy.det(q[own]) for _, energy, own in deforming(system)]
-        dets += [part.det(q[own]) for part, own in parts_of(system) if isinstance(part, Stretching)]
+        dets += [part.det(q[own]) for part, own in parts_of(system) if able(part, Stretching)]
     return min((float(d.min()) for d in dets if len(d)), default=None)
 
 
@@ -123,13 +124,13 @@ def forbidden_inversions(system: Any, q: Array) -> list[tuple[Any, IntArray]]:
 
 def touching(system: Any, state: State) -> tuple[int | None, float | None, float | None]:
     """Number of contacts, deepest penetration and least distance [m]; None where the system does not know them."""
-    touch = system.contacts(state.q, state.v, state.t) if isinstance(system, Touching) else None
+    touch = system.contacts(state.q, state.v, state.t) if able(system, Touching) else None
     if touch is None:
         return None, None, None
     if len(touch):  # what presses is closer than what does not
         least = float(np.min(touch.gaps))
         return len(touch), max(0.0, -least), least
-    return 0, 0.0, system.min_distance(state.q, state.t) if isinstance(system, Measuring) else None
+    return 0, 0.0, system.min_distance(state.q, state.t) if able(system, Measuring) else None
 
 
 def _verdict(reports: Sequence[SolveReport], finite: bool) -> bool | None:

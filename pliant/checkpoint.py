@@ -127,6 +127,13 @@ def load(path: str | Path) -> Checkpoint:
     return value
 
 
+def contents(value: Any) -> tuple[str, tuple[bytes, ...]]:
+    """What a checkpoint would hold of a value: its tree, and the bytes of its arrays."""
+    encoder = _Encoder()
+    tree = json.dumps(encoder.node(value, "value"))
+    return tree, tuple(array.tobytes() for array in encoder.arrays)
+
+
 class _Encoder:
     """Values as a JSON tree beside a list of arrays; an array that occurs twice is stored once and stays one array."""
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.bodies import read_body
 from pliant.energies.base import Energy
 from pliant.energies.dg import BZ, IP, explode
 from pliant.energies.elastic import Elastic
@@ -35,11 +36,16 @@ class DiscontinuousSolid:
     mesh: Mesh = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        pins = (self.pins,) if isinstance(self.pins, Pin) else tuple(self.pins)
-        corners = self.continuous.T.ravel()
-        copies = [Pin(np.flatnonzero(np.isin(corners, p.vertices)), p.motion, p.axes) for p in pins]
+        if not isinstance(self.continuous, Mesh) or self.continuous.dim != 2 or self.continuous.kind != "triangles":
+            remedy = "give a mesh of triangles in the plane"
+            raise SceneError(f"mesh is {self.continuous!r}", where=f"{self.name}.continuous", remedy=remedy)
         object.__setattr__(self, "mesh", explode(self.continuous))
-        object.__setattr__(self, "pins", tuple(copies))
+        read_body(self, density="kg/m^2", eta="Pa/m")
+
+    def copies(self) -> list[Pin]:
+        """The pins with every copy of the vertices they hold."""
+        corners = self.continuous.T.ravel()
+        return [Pin(np.flatnonzero(np.isin(corners, p.vertices)), p.motion, p.axes) for p in self.pins]  # type: ignore[union-attr]
 
     def young(self) -> float:
         return float(np.mean(self.material.young()))

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
@@ -96,12 +97,12 @@ def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row
     """The books before the first step: energies and momenta, nothing done yet; ``integrator`` if it books ``works``."""
     linear, angular = momenta(system, state)
     names = [_force_name(f) for f, _ in _forces(system)]
-    names += system.works if isinstance(system, Working) else ()
-    names += integrator.works if isinstance(integrator, Booking) else ()
-    names += ["motors"] if isinstance(system, Constrained) else []
+    names += system.works if able(system, Working) else ()
+    names += integrator.works if able(integrator, Booking) else ()
+    names += ["motors"] if able(system, Constrained) else []
     work = dict.fromkeys(["scripts", *names], 0.0)
     energies = {name: float(value) for name, value in system.energies(state.q, state.v, state.t).items()}
-    pairs = system.pairs() if isinstance(system, Exchanging) else ()
+    pairs = system.pairs() if able(system, Exchanging) else ()
     exchange = dict.fromkeys(pairs if len(pairs) <= MOST_PAIRS else (), 0.0)
     return Row(step, state.t, energies, work, 0.0, linear, angular, exchange)
 
@@ -122,14 +123,14 @@ def entry(
     dq = after.q - before.q if after.q.shape == before.q.shape else None
     work = dict(row.work) if dq is None else _work(system, before, after, dq, weights)
     if dq is not None:
-        work["scripts"] += system.pushed(before, after, weights) if isinstance(system, Pushing) else 0.0
+        work["scripts"] += system.pushed(before, after, weights) if able(system, Pushing) else 0.0
         work |= _powers(system, before, after, weights)
     work = {**dict.fromkeys(previous.work, 0.0), **work}
     for name, done in (booked or {}).items():
         work[name] = work.get(name, 0.0) + float(done)
     numerical = previous.total - row.total + sum(work.values())
     exchange = dict(row.exchange)
-    if dq is not None and isinstance(system, Exchanging):
+    if dq is not None and able(system, Exchanging):
         exchange |= system.exchanges(before, after, weights)
     for pair, done in (exchanged or {}).items():
         exchange[pair] = exchange.get(pair, 0.0) + float(done)
@@ -163,8 +164,8 @@ def _work(system: Any, before: State, after: State, dq: Array, weights: Quadratu
 
 def _forces(system: Any) -> list[tuple[Force, slice]]:
     """The forces without a potential, of the parts and between them, with the coordinates they act on."""
-    found = [(f, own) for part, own in parts_of(system) if isinstance(part, Composed) for f in part.force_terms]
-    return [*found, *((f, slice(None)) for f in system.between)] if isinstance(system, Parted) else found
+    found = [(f, own) for part, own in parts_of(system) if able(part, Composed) for f in part.force_terms]
+    return [*found, *((f, slice(None)) for f in system.between)] if able(system, Parted) else found
 
 
 def _force_name(force: Force) -> str:
@@ -174,7 +175,7 @@ def _force_name(force: Force) -> str:
 
 def _powers(system: Any, before: State, after: State, weights: Quadrature) -> dict[str, float]:
     """The work of the forces of an articulated system, which tells its power; the "drives" include muscles."""
-    if not isinstance(system, Working):
+    if not able(system, Working):
         return {}
     dt = after.t - before.t
     powers = [(w, system.power(s.q, s.v, s.t)) for s, w in weights]

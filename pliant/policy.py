@@ -5,9 +5,13 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.units import quantity
+from pliant.units import ENERGY, quantity
 
-WORDS = {"on_failure": ("raise", "warn", "substep"), "on_energy_gain": ("ignore", "warn", "raise")}
+WORDS = {
+    "on_failure": ("raise", "warn", "substep"),
+    "on_energy_gain": ("ignore", "warn", "raise"),
+    "units": tuple(ENERGY),
+}
 MOST_STEPS = 1e12  # what no machine takes, and what a counter holds
 
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from pliant.arrays import IntArray
 from pliant.articulated import TREE_INTEGRATORS
 from pliant.attachments import Attachment, tied
-from pliant.bodies import Deformable, Placed, Solid
+from pliant.bodies import Copying, Deformable, Placed, Solid
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.setting import Setting, Shape
 from pliant.energies.base import Energy
@@ -59,6 +59,11 @@ class Separate(Protocol):
         """The class of the part."""
         ...
 
+    @property
+    def together(self) -> bool:
+        """Whether all bodies of this class make one part."""
+        ...
+
     @classmethod
     def gathered(cls, bodies: Sequence[Any], scene: Any) -> list[Made]:
         """The parts that all bodies of this class make."""
@@ -71,7 +76,8 @@ class Scene:
 
     ``bodies`` are of any kind, ``attachments`` tie them to each other, ``forces`` are loads that depend on time,
     ``events`` happen while it runs. ``on_failure`` says what a step that does not converge means: an error with a
-    failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep").
+    failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
+    what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
     """
 
     bodies: Sequence[Any]
@@ -87,6 +93,7 @@ class Scene:
     on_failure: Literal["raise", "warn", "substep"] = "raise"
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
+    units: Literal["SI", "CGS"] = "SI"
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:
@@ -142,10 +149,15 @@ class Scene:
             )
 
     def _kinds(self) -> list[type]:
-        """The classes of systems that an integrator of this scene meets."""
+        """The classes of systems that an integrator of this scene meets: those of its parts, and of all together."""
         apart = [b for b in self.bodies if _apart(b)]
-        kinds = ([Elastodynamics] if len(apart) < len(self.bodies) else []) + [b.kind for b in apart]
-        own = self.contact is None or kinds == [Elastodynamics] or issubclass(kinds[0], Reshaping)  # contact is theirs
+        first = {type(b): b for b in reversed(apart)}
+        soft: type = (
+            EigenFit if any(isinstance(b, Solid) and b.fit is not None for b in self.bodies) else Elastodynamics
+        )
+        kinds = [soft] if len(apart) < len(self.bodies) else []
+        kinds += [b.kind for b in apart if not b.together or b is first[type(b)]]
+        own = self.contact is None or kinds == [soft] or issubclass(kinds[0], Reshaping)  # contact is theirs
         alone = len(kinds) == 1 and not self.attachments and own
         return list(dict.fromkeys(kinds if alone else [*kinds, Coupled]))
 
@@ -401,7 +413,8 @@ def elastodynamics(
             forces.append(body.damping.force(body, here, elastic))
     forces += [load.force(placed([k])) for k, load in loads]
     for body, first in zip(bodies, offsets, strict=False):
-        pins += [Pin(np.asarray(p.vertices) + first, p.motion, p.axes) for p in body.pins]
+        held = body.copies() if isinstance(body, Copying) else body.pins
+        pins += [Pin(np.asarray(p.vertices) + first, p.motion, p.axes) for p in held]
     M = sp.block_diag(masses, format="csr")
     g = np.asarray(gravity, dtype=np.float64)[:d]
     if g.any():

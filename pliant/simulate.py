@@ -10,6 +10,7 @@ from warnings import warn
 import numpy as np
 
 from pliant import ledger
+from pliant.abilities import able
 from pliant.alarms import alarms_of
 from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
@@ -19,6 +20,7 @@ from pliant.integrators.base import advance
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
 from pliant.systems.base import Barring, Charted, topology_of
+from pliant.units import energy_unit
 
 MAX_HALVINGS = 10
 LIGHT = 299_792_458.0  # m/s: nothing that is simulated goes faster
@@ -76,6 +78,7 @@ class TimeStep:
     scene: Any  # as it is after the events that have happened
     topology: Topology | None = None  # where it differs from that of the scene at its start
     reactions: Reactions | None = None  # forces of motors and other constraints, where a stage found them
+    acted: Any = None  # contact forces of the last solve (`pliant.systems.acted.Acted`), where the method knows them
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to go on from here."""
@@ -114,24 +117,26 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
     "substep": halve h until it converges, at most 2^10 times, then return to h. ``scene.on_energy_gain`` says what a
     negative numerical dissipation beyond 1e-6 of the ledger's scale means.
     """
-    if system is None or start is None:
-        system, start = beginning(scene, start)
-    point, now = start, scene.after(events_in(start))
-    row = ledger.opening(point.step, system, point.state, scene.integrator)
+    with one_thread():
+        if system is None or start is None:
+            system, start = beginning(scene, start)
+        point, now = start, scene.after(events_in(start))
+        row = ledger.opening(point.step, system, point.state, scene.integrator)
     warned, peak = False, row.scale
     for index in range(point.step + 1, scene.steps + 1):
         begun = perf_counter()
-        due = scene.due(point.state.t)
-        if due > events_in(point):
-            now, state = now.happen(events_in(point), due, point.state)
-            system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
-        taken, trouble = take(scene, system, point, index)
-        seconds = perf_counter() - begun
-        last = taken[-1]
-        row = booked(row, system, point.state, taken, scene.integrator.order)
-        system = next((part.system for part in reversed(taken) if part.system is not None), system)
-        topology = _changed(point, taken, system)
-        report = certify(index, float(scene.h), taken, system, seconds)
+        with one_thread():  # the step and its books: sums must not depend on the number of threads
+            due = scene.due(point.state.t)
+            if due > events_in(point):
+                now, state = now.happen(events_in(point), due, point.state)
+                system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
+            taken, trouble = take(scene, system, point, index)
+            seconds = perf_counter() - begun
+            last = taken[-1]
+            row = booked(row, system, point.state, taken, scene.integrator.order)
+            system = next((part.system for part in reversed(taken) if part.system is not None), system)
+            topology = _changed(point, taken, system)
+            report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
             warned = _warn_once(warned, index, trouble)
@@ -141,7 +146,7 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         if gain:
             failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system, True)
             warned = _gained(scene, failure, warned)
-        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions)
+        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions, last.acted)
         yield step
         point = Checkpoint(index, last.state, last.memory, topology)
 
@@ -181,7 +186,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
     """One integrator step and what is wrong with it ("" when nothing is)."""
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
-            state = system.rechart(point.state) if isinstance(system, Charted) else point.state
+            state = system.rechart(point.state) if able(system, Charted) else point.state
             step = advance(followed(scene.integrator, system), system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
@@ -304,7 +309,8 @@ def gain_of(scene: SceneLike, row: ledger.Row) -> str:
     """The energy that came from nowhere in a step, where the scene minds it; "" if none did."""
     if scene.on_energy_gain == "ignore" or row.numerical >= -GAIN * row.scale:
         return ""
-    return f"energy gained: {-row.numerical:.3g} J out of {row.scale:.3g} J"
+    unit = energy_unit(scene)
+    return f"energy gained: {-row.numerical:.3g} {unit} out of {row.scale:.3g} {unit}"
 
 
 def _gained(scene: SceneLike, failure: Failure, warned: bool) -> bool:

@@ -18,24 +18,28 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
 from pliant.systems.base import (
+    Acting,
     Closures,
     Constrained,
     Contacting,
     Dissipating,
     PartlySymmetric,
     Persistent,
+    Rooting,
     Steep,
     Summing,
     System,
 )
 
 G_EARTH = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
+BLUR = 1e-13  # part of a potential that is round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class Stage:
     definite: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
+        if able(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
             touched = self.system.at(self.start, self.t, self.c)
             object.__setattr__(self, "system", touched)
             object.__setattr__(self, "frame", touched.begin(self.start.q, self.frame))
@@ -110,7 +114,7 @@ class Stage:
     def closures(self, q: Array) -> Closures | None:
         """The closures at q; None where the system has none."""
         system = self.system
-        return system.closures(q, self.velocity(q), self.t) if isinstance(system, Constrained) else None
+        return system.closures(q, self.velocity(q), self.t) if able(system, Constrained) else None
 
     def residual(self, z: Array) -> Array:
         q = self.embed(z)
@@ -153,14 +157,15 @@ class Stage:
             return None
         d = q - self.target
         phi = 0.5 * self.inertia * float(d @ self.system.inertia(q, d)) + self.c**2 * W
-        if self.inertia and isinstance(self.system, Dissipating):
+        if self.inertia and able(self.system, Dissipating):
             phi += self.c**3 * self.system.dissipation(q, self.velocity(q))
         return phi
 
     def guide(self, z: Array, r: Array) -> Callable[[Array], float] | None:
         """Phi with the inertia of the start and the potentials that the system knows, and r - grad Phi as it is at z.
 
-        None where `merit` exists, and where the system does not tell what is steep in it.
+        None where `merit` exists, and where the system does not tell what is steep in it. Changes that round-off may
+        have made are 0.
         """
         system, free, c = self.system, self.system.free, self.c
         if self.symmetric or not isinstance(system, Steep):
@@ -178,7 +183,19 @@ class Stage:
         here = phi(z)
         if here is None:
             return None
-        return lambda z1: phi(z1)[0] - here[0] + float((r - here[1]) @ (z1 - z))  # type: ignore[index]
+
+        def change(z1: Array) -> float:
+            there = phi(z1)
+            assert there is not None
+            found = there[0] - here[0] + float((r - here[1]) @ (z1 - z))
+            return 0.0 if abs(found) < BLUR * (abs(there[0]) + abs(here[0])) else found
+
+        return change
+
+    def root(self, guess: Array, tolerances: tuple[float, float], iterations: int) -> tuple[Array, Array, float] | None:
+        """The root by the system's own compiled Newton's method (`Rooting`); None where it has none for this stage."""
+        found = able(self.system, Rooting) and self.inertia == 1.0
+        return self.system.root(self, guess, tolerances, iterations) if found else None  # type: ignore[attr-defined]
 
     def norm(self, r: Array) -> float:
         return float(np.sqrt(r @ (r / self.weights)))
@@ -265,7 +282,7 @@ class ClosedStage:
         """dr/dz; with ``psd`` the system's own part is projected. Its diagonal is stored, zeros included."""
         free, multipliers = self.split(z)
         q, where = self.free.embed(free), self.free.system.free
-        assert isinstance(self.free.system, Constrained)
+        assert able(self.free.system, Constrained)
         rate = 1.0 / self.c if self.free.inertia else 0.0
         curved, gaps = self.free.system.closure_tangent(q, self.free.velocity(q), self.free.t, multipliers, rate)
         rows = self.at(q)
@@ -307,12 +324,20 @@ def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Arr
     closures = stage.closures(stage.start.q)
     if closures is None:
         solution = solver.solve(stage, guess, memory)
-        return stage.embed(solution.z), solution.report, solution.memory
+        q = stage.embed(solution.z)
+        return q, _acted(stage, q, solution.report), solution.memory
     closed = ClosedStage(stage, closures)
     solution = solver.solve(closed, closed.joined(guess), memory)
     free, multipliers = closed.split(solution.z)
     q = stage.embed(free)
-    return q, replace(solution.report, reactions=closed.reactions(q, multipliers)), solution.memory
+    report = replace(solution.report, reactions=closed.reactions(q, multipliers))
+    return q, _acted(stage, q, report), solution.memory
+
+
+def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:
+    """The report with the contact forces at the root."""
+    system = stage.system
+    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if isinstance(system, Acting) else report
 
 
 def consistent(system: System, state: State) -> State:
@@ -320,7 +345,7 @@ def consistent(system: System, state: State) -> State:
 
     A method that remembers velocities must not remember one from before a motor was switched on.
     """
-    rows = system.closures(state.q, state.v, state.t) if isinstance(system, Constrained) else None
+    rows = system.closures(state.q, state.v, state.t) if able(system, Constrained) else None
     if rows is None:
         return state
     G = rows.G[:, system.free].toarray()
@@ -336,7 +361,7 @@ def require_flat(system: System, state: State, method: str) -> None:
     Where rows curve or move, the first stage from exact velocities finds about half of the force that bends the path:
     forces are wrong in the first digit, velocities of order 1; those of the midpoint rule swing ever higher.
     """
-    if not isinstance(system, Constrained):
+    if not able(system, Constrained):
         return
     rows = system.closures(state.q, state.v, state.t)
     if rows is None:

@@ -42,6 +42,11 @@ class Step:
         """Forces of the constraints in the last solve of the step; None where there were none."""
         return self.reports[-1].reactions if self.reports else None
 
+    @property
+    def acted(self) -> Any:
+        """Contact forces in the last solve of the step, as `pliant.systems.acted.Acted`; None where nobody knows."""
+        return self.reports[-1].acted if self.reports else None
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -104,6 +109,7 @@ class SolveReport:
     error: float | None = None
     judged: str = "residual"
     certified: bool = True
+    acted: Any = field(default=None, repr=False, compare=False)  # contact forces at the root
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,27 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from pliant.errors import SceneError, UnitError
 
 Dimension = tuple[int, int, int]
+ENERGY = {"SI": "J", "CGS": "erg"}  # of a scene whose numbers are in m, kg, s, or in cm, g, s
+
+
+@runtime_checkable
+class InUnits(Protocol):
+    """A scene that says in which units its numbers are."""
+
+    @property
+    def units(self) -> str: ...
+
+
+def energy_unit(scene: object) -> str:
+    """What the energies of a scene are in."""
+    return ENERGY[scene.units] if isinstance(scene, InUnits) else ENERGY["SI"]
 
 
 @dataclass(frozen=True)

@@ -175,11 +175,29 @@ class Remeshing(Protocol):
 
 
 @runtime_checkable
+class Tightening(Protocol):
+    """A prepared part that sees what velocities would make it run into, though its rows allowed them."""
+
+    def tightened(self, u: Array, h: float) -> "Prepared | None":
+        """The same step with more rows; None where nothing is in the way, or the part will cope with it."""
+        ...
+
+
+@runtime_checkable
 class Trading(Protocol):
     """A prepared whole whose parts do work on each other."""
 
     def exchanged(self, found: VelocitySolution) -> Mapping[tuple[str, str], float]:
         """(a, b) -> the work [J] that a does on b: impulses times the new velocities of b where they act."""
+        ...
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A prepared whole that knows its contact forces."""
+
+    def acted(self, found: VelocitySolution) -> Any:
+        """They in the step with these velocities, as `pliant.systems.acted.Acted`; None without contact."""
         ...
 
 

@@ -38,6 +38,7 @@ from pliant.linear.box_matrix import Solve, SparseBox
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.dual import Dual
 from pliant.linear.inverse import dense_inverse
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 
 CYCLING = 20  # iterations after which reactions and friction are taken to chase each other
@@ -74,6 +75,7 @@ class BISP:
     rubs_joints: ClassVar[bool] = True
     works: ClassVar[tuple[str, ...]] = ("friction", "motors")
 
+    @one_thread()
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: BISPMemory | None = None) -> Step:
         q, v = system.tree.reparameterise(state.q, state.v)
         t = state.t + h

@@ -12,6 +12,7 @@ from pliant.arrays import Array, IntArray
 from pliant.articulated.bodies import Body, mesh_body
 from pliant.articulated.constraints import Constraint
 from pliant.articulated.forces import ArticulatedForce
+from pliant.articulated.forces.base import joined_links
 from pliant.articulated.friction import RubbingJoints, refuse_friction
 from pliant.articulated.joint_contacts import DryFriction, JointContact
 from pliant.articulated.joints import Free3D
@@ -35,8 +36,9 @@ class Articulated:
     """Links on joints, with what acts on them and restricts them; gravity is the scene's.
 
     ``q`` and ``v`` are joint coordinates and rates at the start (None: zero, at rest). ``contacts`` are the implicit
-    contacts of frictional joints, ``baumgarte`` [1/s] pulls constraint errors back in velocity steps. The links do not
-    touch each other; they touch everything else if the scene has contact.
+    contacts of frictional joints, ``baumgarte`` [1/s] pulls constraint errors back in velocity steps. If the scene has
+    contact, the links touch everything else in it, and with ``self_contact`` also each other, apart from those that a
+    joint or a closure connects.
     """
 
     links: Sequence[Link]
@@ -49,8 +51,10 @@ class Articulated:
     baumgarte: float = 5.0
     quirks: Quirks = Quirks()  # noqa: RUF009  (a frozen value)
     name: str = "articulated"
+    self_contact: bool = False
     separate: ClassVar[bool] = True
     kind: ClassVar[type] = ArticulatedSystem
+    together: ClassVar[bool] = False
 
     def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
         """The equations of motion of this body alone."""
@@ -79,10 +83,21 @@ class Articulated:
         v = np.zeros(part.tree.dof) if self.v is None else np.array(self.v, dtype=np.float64)
         if v.shape != part.rest.shape:
             raise SceneError(f"v has {v.size} entries", where=f"{self.name}.v", remedy=f"give {part.tree.dof} rates")
-        shapes = [replace(s, name=f"{self.name}/{s.name}", group=0) for s in shapes_of(part)]
+        shapes = self._shapes(part)
         place = Place(self.name, 0, part.positions(part.rest), part.surface, ranges(part))
         solids = [(k, replace(hull, name=f"{self.name}/{hull.name}")) for k, hull in solids_of(part)]
         return Made(part, State(part.rest, v), shapes, [(self, place)], solids)
+
+    def _shapes(self, part: ArticulatedSystem) -> list[Shape]:
+        """Of all links, as one group, or each its own beside those it is connected with."""
+        named = lambda link: f"{self.name}/{link}"
+        if not self.self_contact:
+            return [replace(s, name=named(s.name), group=0) for s in shapes_of(part)]
+        near = neighbours(part)
+        return [
+            replace(s, name=named(s.name), group=k, beside=frozenset(map(named, near[s.name])))
+            for k, s in enumerate(shapes_of(part))
+        ]
 
 
 def from_urdf(source: str | Path, *, floating: bool = False, name: str | None = None, **options: Any) -> Articulated:
@@ -111,6 +126,7 @@ class Rigid:
     name: str = "rigid"
     separate: ClassVar[bool] = True
     kind: ClassVar[type] = ArticulatedSystem
+    together: ClassVar[bool] = True
     units: ClassVar[dict[str, str]] = {"density": "kg/m^3"}
 
     def __post_init__(self) -> None:
@@ -121,8 +137,12 @@ class Rigid:
         if not float(self.density) > 0.0:
             what = f"density is {self.density}"
             raise SceneError(what, where=f"{self.name}.density", remedy="it must be positive [kg/m^3]")
-        object.__setattr__(self, "velocity", components(self.velocity, "m/s", f"{self.name}.velocity"))
-        object.__setattr__(self, "spin", components(self.spin, "rad/s", f"{self.name}.spin"))
+        for name, unit in (("velocity", "m/s"), ("spin", "rad/s")):
+            given = components(getattr(self, name), unit, f"{self.name}.{name}")
+            if len(given) != 3 or not np.isfinite(given).all():
+                remedy = f"give three finite components [{unit}]"
+                raise SceneError(f"{name} is {given}", where=f"{self.name}.{name}", remedy=remedy)
+            object.__setattr__(self, name, given)
         self.body()
 
     def body(self) -> Body:
@@ -132,6 +152,10 @@ class Rigid:
         if len(open_edges):
             what, remedy = f"the surface is open at {len(open_edges)} edges", "close it; pliant doctor shows where"
             raise MeshError(what, where=f"{self.name}.mesh", remedy=remedy)
+        turned = _turned(F)
+        if turned is not None:
+            what = f"triangle {turned} of the surface is turned the other way than its neighbours"
+            raise MeshError(what, where=f"{self.name}.mesh", remedy="orient all triangles outwards")
         try:
             found = mesh_body(self.mesh.X, F, float(self.density))
         except MeshError as error:
@@ -160,6 +184,13 @@ class Rigid:
         return [Made(part, State(part.rest, np.concatenate(rates)), shapes, places, solids)]
 
 
+def _turned(F: IntArray) -> int | None:
+    """A triangle that runs along one of its edges as a neighbour does; None if all are turned alike."""
+    edges = np.stack([F, np.roll(F, -1, axis=1)], axis=-1).reshape(-1, 2)
+    _, first, count = np.unique(edges, axis=0, return_index=True, return_counts=True)
+    return int(first[count > 1].min()) // 3 if (count > 1).any() else None
+
+
 def in_space(gravity: Sequence[float]) -> tuple[float, float, float]:
     """Gravity (3,) of a scene that may be planar."""
     x, y, z = (*gravity, 0.0)[:3]
@@ -171,6 +202,28 @@ def ranges(part: ArticulatedSystem) -> dict[str, tuple[int, int]]:
     counts = [max(len(link.body.points), 1) for link in part.tree.links]
     ends = np.cumsum([0, *counts])
     return {name: (int(a), int(b)) for name, a, b in zip(part.tree.names, ends[:-1], ends[1:], strict=True)}
+
+
+def neighbours(part: ArticulatedSystem) -> dict[str, set[str]]:
+    """The links that joints and closures connect with every link, over links that are fixed to it as well."""
+    tree, near = part.tree, {name: {name} for name in part.tree.names}
+    welded = list(range(len(tree)))  # the link that carries it
+    for i, link in enumerate(tree.links):
+        if link.joint.dof == 0 and tree.parent[i] >= 0:
+            welded[i] = welded[tree.parent[i]]
+    rigid = [[k for k in range(len(tree)) if welded[k] == i] for i in range(len(tree))]
+    pairs = [(i, int(j)) for i, j in enumerate(tree.parent)]
+    joined = [joined_links(c) for c in part.closing]
+    pairs += [(int(i), int(j)) for found in joined if found is not None for i, j in found]
+    pairs += [(i, i) for i in range(len(tree))]
+    for i, j in pairs:
+        if i < 0 or j < 0:
+            continue
+        for a in rigid[welded[i]]:
+            for b in rigid[welded[j]]:
+                near[tree.names[a]].add(tree.names[b])
+                near[tree.names[b]].add(tree.names[a])
+    return {name: others - {name} for name, others in near.items()}
 
 
 def shapes_of(part: ArticulatedSystem) -> list[Shape]:

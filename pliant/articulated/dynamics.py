@@ -6,15 +6,14 @@
 A is `Dense`, `Sparse` or never formed (`PCG`); contacts with a coefficient of their own rub.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.articulated.constraints.rows import Rows, RowSet, stacked
+from pliant.articulated.constraints.rows import RowSet, stacked
+from pliant.articulated.impulses import Impulses
 from pliant.articulated.linear import Dense
 from pliant.articulated.se3 import gamma
 from pliant.articulated.system import ArticulatedSystem, Assembly
@@ -23,30 +22,6 @@ from pliant.errors import SceneError
 from pliant.linear.staggered import Slip
 from pliant.state import State
 from pliant.velocity_step import Block, Linearisation, Moved
-
-
-@dataclass(frozen=True)
-class Impulses:
-    """Multipliers of the step per constraint: force = G^T impulse / h. Motors read their torque here.
-
-    ``power`` [W] is what the constraints that prescribe a rate put in: force times rate, row by row.
-    """
-
-    owners: tuple[int, ...]  # positions in system.constraints, one per row
-    values: Array  # (rows,)
-    h: float
-    power: float = 0.0
-
-    @staticmethod
-    def of(rows: Sequence[Rows], values: Array, h: float) -> "Impulses":
-        """From the rows, equalities first, and their multipliers."""
-        owners = tuple(int(r.owner) for r in rows for _ in r.g)
-        rates = np.concatenate([np.zeros(0), *(0.0 * r.rate if r.inequality else r.rate for r in rows)])
-        return Impulses(owners, values, h, float(rates @ values) / h)
-
-    def force(self, constraint: int) -> Array:
-        """Constraint forces [N or N m] of the rows of one constraint."""
-        return self.values[np.array(self.owners, dtype=int) == constraint] / self.h
 
 
 class TreeStep:

@@ -12,6 +12,7 @@ from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, PairRows
 from pliant.articulated.constraints.contact import BoxContact, FloorContact
+from pliant.articulated.constraints.obstacle import ObstacleContact
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.joint_contacts import PatchGroup
@@ -61,7 +62,7 @@ def refuse_friction(system: ArticulatedSystem, where: str, *, floors: bool = Tru
                 what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
                 raise SceneError(f"the friction in the {what} would not act", where=where, remedy=remedy)
     for c in system.constraints if floors else ():
-        if isinstance(c, FloorContact | BoxContact) and c.mu:
+        if isinstance(c, FloorContact | BoxContact | ObstacleContact) and c.mu:
             what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would not act"
             raise SceneError(what, where=where, remedy=remedy)
 
@@ -71,7 +72,8 @@ def frictionless(system: ArticulatedSystem) -> ArticulatedSystem:
     smooth = copy(system)
     smooth.patches, smooth.dry = (), ()
     smooth.constraints = tuple(
-        replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact) else c for c in system.constraints
+        replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact | ObstacleContact) else c
+        for c in system.constraints
     )
     return smooth
 

@@ -13,6 +13,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.articulated.closures import refuse_inequalities
 from pliant.articulated.system import ArticulatedSystem
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 
 _C = np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
@@ -49,6 +50,7 @@ class RK45:
     order: ClassVar[int] = 5
     made_for: ClassVar[type] = ArticulatedSystem
 
+    @one_thread()
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: RK45Memory | None = None) -> Step:
         refuse_inequalities(system.constraints, "RK45")
         q, v = system.tree.reparameterise(state.q, state.v)

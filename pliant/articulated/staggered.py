@@ -17,6 +17,7 @@ from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.dual import Dual
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 
 
@@ -52,6 +53,7 @@ class StaggeredProjections:
     rubs_joints: ClassVar[bool] = True
     works: ClassVar[tuple[str, ...]] = ("friction",)
 
+    @one_thread()
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:
         if memory is None:
             bodies, errors = released(system.kinematics(state.q, state.v)), np.zeros((len(system.tree), 6))

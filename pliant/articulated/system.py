@@ -24,10 +24,12 @@ from pliant.articulated.closures import (
     owners_of,
     refuse_inequalities,
 )
+from pliant.articulated.compiled import CompiledTree
 from pliant.articulated.constraints.rows import Constraint, Rows, Unilateral, acceleration_rhs
 from pliant.articulated.forces.base import ArticulatedForce, Driving, joined_links
 from pliant.articulated.forces.forms import settled
 from pliant.articulated.forces.springs import PointSprings
+from pliant.articulated.impulses import no_impulses
 from pliant.articulated.islands import Islands, complex_step
 from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
 from pliant.articulated.joint_origins import joints_of
@@ -76,6 +78,7 @@ class ArticulatedSystem:
                 f"q has {self.rest.size} entries", where="ArticulatedSystem", remedy=f"give {self.tree.dof} coordinates"
             )
         self._seen: list[Kinematics] = []
+        self._compiled: tuple[Any, Any, CompiledTree | None] | None = None
         kin = self.kinematics(self.rest, np.zeros(self.tree.dof))
         self.forces = tuple(settled(f.bind(self.tree), kin) for f in forces)
         self.constraints = tuple(c.bind(self.tree) for c in constraints)
@@ -136,6 +139,8 @@ class ArticulatedSystem:
 
     def weights(self, q: Array) -> Array:
         """The diagonal of J^T M J (nr,): off it, its entries may be negative."""
+        if self.ordinary is not None:
+            return self.ordinary.weights(q)
         return self.mass(q).diagonal()
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
@@ -193,6 +198,8 @@ class ArticulatedSystem:
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         """M^-1 (f + G^T lambda): by the recursion in O(n) without closures, else with G a as they demand."""
         refuse_inequalities(self.constraints, "acceleration of an articulated system")
+        if self.ordinary is not None and not np.iscomplexobj(q):
+            return self.ordinary.acceleration(q, v, t)
         kin = self.kinematics(q, v)
         f = self.force(q, v, t)
         parts = self.rows(kin, t, inequality=False)
@@ -208,6 +215,8 @@ class ArticulatedSystem:
     def closures(self, q: Array, v: Array, t: float) -> Closures | None:
         """Closed loops, coupled joints and motors; what acts one way only is refused."""
         refuse_inequalities(self.constraints, "fully implicit step of an articulated system")
+        if not self.closing:
+            return None
         kin = self.kinematics(q, v)
         parts = self.rows(kin, t, inequality=False)
         return closures_of(kin, parts) if parts else None
@@ -292,6 +301,9 @@ class ArticulatedSystem:
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic energy, gravity, and the potential of the forces [J]."""
+        if self.ordinary is not None:
+            found = self.ordinary.measured(q, v)
+            return {"kinetic": found.kinetic, "gravity": found.gravity, "elastic": found.elastic}
         kin = self.kinematics(q, v)
         return {
             "kinetic": 0.5 * float(np.sum(self.tree.inertia * kin.twists**2)),
@@ -303,6 +315,8 @@ class ArticulatedSystem:
         """Power [W] of the dampers, and of torques and forces without a potential."""
         if not self.forces:
             return dict.fromkeys(self.works, 0.0)
+        if self.ordinary is not None:
+            return {"damping": self.ordinary.measured(q, v).damping, "drives": float(self.ordinary.torque(t) @ v)}
         kin = self.kinematics(q, v)
         loads, drives = Loads(kin, self.quirks), Loads(kin, self.quirks)
         for force in self.forces:
@@ -315,7 +329,7 @@ class ArticulatedSystem:
 
     def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
         """What the potentials of the forces gain by time alone [J]: muscles that are activated."""
-        if not self.forces:
+        if not self.forces or self.ordinary is not None:
             return 0.0
         kin = self.kinematics(q, v)
         before, after = (sum(f.potential(kin, t, self.quirks) for f in self.forces) for t in times)
@@ -323,11 +337,41 @@ class ArticulatedSystem:
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Total linear momentum (3,) [kg m/s], and angular momentum (3,) [kg m^2/s] about the world origin."""
+        if self.ordinary is not None:
+            found = self.ordinary.measured(q, v)
+            return np.array(found.linear), np.array(found.angular)
         kin = self.kinematics(q, v)
         P = self.tree.inertia * kin.twists
         linear = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, 3:])
         spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
         return linear.sum(axis=0), (spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0)
+
+    @property
+    def ordinary(self) -> CompiledTree | None:
+        """The tree as arrays for the compiled passes; None where something about it is not ordinary."""
+        known = self._compiled
+        if known is None or known[0] is not self.forces or known[1] is not self.constraints:  # copies act otherwise
+            made = CompiledTree.of(self.tree, self.gravity, self.forces, self.constraints)
+            self._compiled = known = (self.forces, self.constraints, made)
+        return known[2]
+
+    def directly(self, state: State, h: float, how: Linearisation) -> tuple[State, Any, float] | None:
+        """The velocity step in one compiled call; None where it is not ordinary, or another matrix is chosen."""
+        ordinary = None if how.ahead or how.matrix is not None else self.ordinary
+        if ordinary is None:
+            return None
+        q, v = self.tree.reparameterise(state.q, state.v) if ordinary.turning else (state.q, state.v)
+        t = state.t + h
+        found = ordinary.moved(q, v, t, h, how.beta)
+        return None if found is None else (State(found[0], found[1], t), no_impulses(h), found[2])
+
+    def root(
+        self, stage: Any, guess: Array, tolerances: tuple[float, float], iterations: int
+    ) -> tuple[Array, Array, float] | None:
+        """The root of a stage of an ordinary tree, by the compiled passes; None where it is not one."""
+        if self.ordinary is None or self.constraints:
+            return None
+        return self.ordinary.root(stage, guess, tolerances, iterations)
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The velocity step of the joint rates."""

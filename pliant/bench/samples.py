@@ -53,6 +53,7 @@ class Contest:
     apart: dict[str, float] = field(default_factory=dict)
     iterations: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     least: float | None = None
+    vertices: int = 0
 
     def runner(self, name: str) -> Runner:
         return next(r for r in self.runners if r.name == name)
@@ -87,6 +88,7 @@ class Contest:
         return {
             "case": self.case,
             "solver": r.name,
+            "vertices": self.vertices,
             "steps": f"{self.steps} of {self.whole}",
             "CPU s/step": round(self.seconds(r.name), 3),
             **{name: round(count / self.steps, 2) for name, count in work.items()},
@@ -103,7 +105,8 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAM
     if wanted == "all":
         runners = [Runner(name, build(solver)) for name, solver in solvers.items()]
         whole = runners[0].scene.steps
-        result = Contest(case, race(runners, whole), whole, whole)
+        vertices = len(runners[0].system.X)
+        result = Contest(case, race(runners, whole), whole, whole, vertices=vertices)
     else:
         result = sampled(case, build, solvers, int(wanted))
     for runner in result.runners:
@@ -136,7 +139,7 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
         guide.step()
         dets.append(smallest_det(guide.system, guide.state.q))
     least = min((d for d in dets if d is not None), default=None)
-    return Contest(case, runners, len(chosen), whole, apart, iterations, least)
+    return Contest(case, runners, len(chosen), whole, apart, iterations, least, len(guide.system.X))
 
 
 def _ready(name: str, solver: Any, build: Build) -> Runner:

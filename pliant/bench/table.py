@@ -13,6 +13,7 @@
 import os
 import platform
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pliant.certificate import plain
@@ -75,6 +76,16 @@ class Table:
         return dict(plain(content))
 
 
+def processor() -> str:
+    """The processor's own name where the system tells it, else its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
 def machine() -> dict[str, Any]:
     """What a reader needs to judge the times: processor kind, cores, versions."""
     import numba
@@ -82,7 +93,7 @@ def machine() -> dict[str, Any]:
     import scipy
 
     return {
-        "processor": platform.machine(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),

@@ -48,6 +48,7 @@ def list_benches(*, json: bool) -> None:
 def run_bench(id: str, out: Path, *, quick: bool, json: bool) -> None:
     from pliant.bench.output import write
     from pliant.errors import SceneError
+    from pliant.linear.threads import one_thread
     from pliant.scene_file.choices import nearest
 
     known = benches()
@@ -55,7 +56,8 @@ def run_bench(id: str, out: Path, *, quick: bool, json: bool) -> None:
         raise SceneError(f"no benchmark is called {id!r}", where="bench", remedy=nearest(id, known))
     os.environ.setdefault("PLIANT_FIGURES", str(out))
     module = importlib.import_module("pliant.bench." + id.replace("/", "."))
-    table = module.run(quick=quick)
+    with one_thread():  # solvers and systems that a benchmark calls by itself, too
+        table = module.run(quick=quick)
     files = write(table, out, _own_figure(module))
     if json:
         print(js.dumps(table.as_json(), default=float))

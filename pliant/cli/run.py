@@ -100,11 +100,13 @@ def _watching(scene: Any, quiet: bool) -> Iterator["Callable[[TimeStep], None] |
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from pliant.units import energy_unit
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("t {task.fields[t]:.4g} s  {task.fields[rate]:.3g} steps/s  {task.fields[iterations]} it"),
-        TextColumn("E {task.fields[energy]:.4g} J"),
+        TextColumn("E {task.fields[energy]:.4g} " + energy_unit(scene)),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as progress:
@@ -133,7 +135,8 @@ def _say(made: "Run", json: bool) -> None:
         return
     seconds = report["seconds"].get("step", 0.0)
     print(f"{made.folder}: {report['done']} steps in {seconds:.3g} s, {report['iterations']} iterations")
-    print(f"energy {sum(report['energies'].values()):.6g} J; numerical dissipation {report['numerical']:.3g} J")
+    unit, energy = made.energy_unit, sum(report["energies"].values())
+    print(f"energy {energy:.6g} {unit}; numerical dissipation {report['numerical']:.3g} {unit}")
     told = {
         "unconverged": "did not converge",
         "uncertified": "are not certified",

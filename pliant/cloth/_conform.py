@@ -4,7 +4,7 @@
 import numpy as np
 from numba import njit
 
-from pliant.cloth._sweeps import border_edge, flips, may_merge, merged_quality, shared_edge, split_at
+from pliant.cloth._sweeps import border_edge, flips, may_merge, merged_quality, shared_edge, split_at, strains
 from pliant.cloth._topology import RING, area, collapse, corner, distance, flip, link_ok, ring, room
 
 
@@ -22,8 +22,18 @@ def try_merge(m, a, b, least, edges, corner_edges, faces):
 
 
 @njit(cache=True)
+def may_wait(m, a, v, faces):
+    """Whether a merge of a into v would strain the cloth now."""
+    n = ring(m, a, faces)
+    return n >= 0 and strains(m, a, v, faces, n)
+
+
+@njit(cache=True)
 def merge_short(m, tau, creased, edges, corner_edges):
-    """Merge edges at feature vertices shorter than tau: other vertices into them, or along the crease."""
+    """Merge edges at feature vertices shorter than tau: other vertices into them, or along the crease.
+
+    A merge that would strain the cloth waits until the edge is half as short.
+    """
     faces = np.empty(RING, dtype=np.int64)
     done = 0
     least = 1e-4 * tau * tau
@@ -40,7 +50,7 @@ def merge_short(m, tau, creased, edges, corner_edges):
                     d = distance(m.X, v, a)
                     if crease == creased and (creased or m.feature[a] < 0) and d < shortest:
                         near, shortest = a, d
-            if near < 0:
+            if near < 0 or (shortest > 0.5 * tau and may_wait(m, near, v, faces)):
                 break
             merged = try_merge(m, near, v, least, edges, corner_edges, faces)
             if not merged and creased:
@@ -166,6 +176,8 @@ def locate(X, F, m, p):
         b0, b1, c0, c1 = X[b, 0] - X[a, 0], X[b, 1] - X[a, 1], X[c, 0] - X[a, 0], X[c, 1] - X[a, 1]
         p0, p1 = p[0] - X[a, 0], p[1] - X[a, 1]
         det = b0 * c1 - b1 * c0
+        if det <= 0.0:  # of a mesh under edit: two vertices were just put into one place
+            continue
         w1 = (p0 * c1 - p1 * c0) / det
         w2 = (b0 * p1 - b1 * p0) / det
         low = min(1.0 - w1 - w2, w1, w2)

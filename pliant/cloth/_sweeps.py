@@ -23,6 +23,8 @@ from pliant.cloth._topology import (
 )
 from pliant.cloth._topology import split_edge as cut
 
+STRAIN = 0.01  # no flip and no merge stores more than this strain would
+
 
 @njit(cache=True)
 def shared_edge(a, b, edges, corner_edges):
@@ -65,6 +67,24 @@ def dihedral_cosine(x, a, b, c, d):
 
 
 @njit(cache=True)
+def stored(m, a, b, c):
+    """A |F^T F - 1|^2 / 8 of the face a, b, c: its membrane energy by E / 1, for small strains and nu = 0 [m^2]."""
+    e0, e1 = m.X[b, 0] - m.X[a, 0], m.X[b, 1] - m.X[a, 1]
+    g0, g1 = m.X[c, 0] - m.X[a, 0], m.X[c, 1] - m.X[a, 1]
+    det = e0 * g1 - e1 * g0
+    if det == 0.0:
+        return 0.0
+    uu, uw, ww = 0.0, 0.0, 0.0
+    for i in range(3):
+        p, q = m.x[b, i] - m.x[a, i], m.x[c, i] - m.x[a, i]
+        f0, f1 = (p * g1 - q * e1) / det, (q * e0 - p * g0) / det
+        uu += f0 * f0
+        uw += f0 * f1
+        ww += f1 * f1
+    return 0.0625 * abs(det) * ((uu - 1.0) ** 2 + 2.0 * uw * uw + (ww - 1.0) ** 2)
+
+
+@njit(cache=True)
 def should_flip(m, f, k, edges, corner_edges):
     """Delaunay in the mean metric, as long as the flip keeps faces upright and does not cross a crease."""
     g = m.N[f, k]
@@ -87,7 +107,10 @@ def should_flip(m, f, k, edges, corner_edges):
     right = A0 * corner_product(m, S, d, b, a)
     if left + right >= -0.01 * (A0 + A1):
         return False
-    return dihedral_cosine(m.x, a, b, c, d) > 0.766  # 40 degrees: a sharper fold keeps its edge
+    if dihedral_cosine(m.x, a, b, c, d) <= 0.766:  # 40 degrees: a sharper fold keeps its edge
+        return False
+    change = stored(m, c, a, d) + stored(m, d, b, c) - stored(m, c, a, b) - stored(m, d, b, a)
+    return change <= 0.5 * STRAIN**2 * (A0 + A1)
 
 
 @njit(cache=True)
@@ -227,6 +250,21 @@ def merged_quality(m, a, b, faces, n, limit):
 
 
 @njit(cache=True)
+def strains(m, a, b, faces, n):
+    """Whether merging a into b would strain the cloth: a wrinkle pressed flat stores what bending it did not."""
+    change, A = 0.0, 0.0
+    for i in range(n):
+        f = faces[i]
+        k = corner(m.F, f, a)
+        p, q = m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3]
+        A += area(m.X, a, p, q)
+        change -= stored(m, a, p, q)
+        if p != b and q != b:
+            change += stored(m, b, p, q)
+    return change > 0.5 * STRAIN**2 * A
+
+
+@njit(cache=True)
 def aspect(X, a, b, c):
     """12 sqrt(3) area / perimeter^2: 1 for an equilateral face, 0 for a needle."""
     P = distance(X, a, b) + distance(X, b, c) + distance(X, c, a)
@@ -275,7 +313,7 @@ def collapses(m, size_min, aspect_min, edges, corner_edges):
                         continue
                     if shrank and worst < 1.0 and smallest < 0.1 * size_min * size_min:
                         continue
-                    if link_ok(m, a, b, faces, n):
+                    if link_ok(m, a, b, faces, n) and not strains(m, a, b, faces, n):
                         best, target = s, b
             if target >= 0:
                 collapse(m, a, target, faces, n)

@@ -5,7 +5,7 @@ of active rows, the method of multipliers solves for x and the impulses y
 
     (P + rho G^T G) dx = -(P x + q - G^T y) + rho G^T (g - G x),      y <- y + rho (g - G (x + dx))
 
-to machine precision in a few substitutions with one Cholesky factor. Contact rows touch one vertex, or two that share
+to rounding in a few substitutions with one Cholesky factor. Contact rows touch one vertex, or two that share
 an edge, so P + rho G^T G has the pattern of P whatever the guess: it is analysed once. A row changes sides when its
 impulse or its slack has the wrong sign. Where this cycles, the interior point method supplies a better guess, and the
 certificate when rows contradict each other.
@@ -27,32 +27,49 @@ from pliant.pattern import Pattern
 
 RHO = 1e4  # of a programme whose P has a unit diagonal
 SWEEPS = 12
+PATIENCE, LOST = 6, 0.1  # rounds after which a residual as large as this means that rows only change places
+EXACT = 1e-12  # residual of the rows at which sweeps end
 
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """At most ``rounds`` factorizations per guess; ``fallback`` supplies the second guess.
+    """At most ``rounds`` factorizations per guess; the ``fallbacks`` supply further guesses, in turn.
 
-    Where impulse and slack both vanish, an interior point has either at the root of its own tolerance: hence its 1e-9.
+    Where impulse and slack both vanish, an interior point has either at the root of its own tolerance: hence its 1e-10,
+    which where many rows say the same it cannot reach.
     """
 
     tolerance: float = 1e-7
-    rounds: int = 10
-    fallback: QPSolver = Clarabel(tolerance=1e-9)
+    rounds: int = 20
+    fallbacks: tuple[QPSolver, ...] = (Clarabel(tolerance=1e-10), Clarabel(tolerance=1e-9))
 
     def solve(self, problem: Programme, warm: Point | None) -> Outcome:
-        """Solve the scaled programme; ``iterations`` counts factorizations and iterations of the fallback."""
+        """Solve the scaled programme; ``iterations`` counts factorizations and iterations of the fallbacks."""
         guess = problem.d > -1e-6 if warm is None else warm.z > 0
         system = Augmented(problem)
-        point, rounds = self._rounds(system, guess)
-        if residual(problem, point) <= 1e-2 * self.tolerance:
-            return Outcome(point, True, rounds, "", exact=True)
-        outcome = self.fallback.solve(problem, warm)
-        if not outcome.solved:
-            return outcome
-        better, more = self._rounds(system, pressing(problem, outcome.point))
-        best = better if residual(problem, better) < residual(problem, outcome.point) else outcome.point
-        return Outcome(best, True, rounds + outcome.iterations + more, "")
+        point, count = self._rounds(system, guess)
+        if residual(problem, point) <= self.enough:
+            return Outcome(point, True, count, "", exact=True)
+        best: Outcome | None = None
+        for solver in self.fallbacks:
+            outcome = solver.solve(problem, warm)
+            count += outcome.iterations
+            if outcome.solved:
+                better, more = self._rounds(system, pressing(problem, outcome.point))
+                count += more
+                nearer = better if residual(problem, better) < residual(problem, outcome.point) else outcome.point
+                outcome = Outcome(nearer, True, count, "")
+            if best is None or not best.solved or _nearer(problem, outcome, best):
+                best = outcome
+            if best.certificate is not None or (best.solved and residual(problem, best.point) <= self.tolerance):
+                break
+        assert best is not None, "no fallback"
+        return best
+
+    @property
+    def enough(self) -> float:
+        """The residual at which rounds end: below it rows change sides whose impulse and slack are both nothing."""
+        return 1e-2 * self.tolerance
 
     def _rounds(self, system: "Augmented", active: BoolArray) -> tuple[Point, int]:
         """The best point met while rows change sides, and the factorizations made."""
@@ -69,7 +86,10 @@ class ActiveSet:
             size = residual(problem, point)
             if size < least:
                 best, least = point, size
-            active = pressing(problem, point)
+            if size <= self.enough or (rounds == PATIENCE and least > LOST):
+                break
+            lead = point.z - (problem.C @ point.x - problem.d)  # of the impulse before the slack
+            active = np.where(np.abs(lead) > self.enough, lead > 0.0, active)
         return best, rounds
 
 
@@ -110,7 +130,7 @@ class Augmented:
             stationary = -(problem.P @ x + problem.q - self.G.T @ y)
             gap = holds * (g - self.G @ x)
             size = max(np.abs(stationary).max(initial=0.0), np.abs(gap).max(initial=0.0))
-            if size < 1e-15 or size > 0.5 * last:
+            if size < EXACT or size > 0.5 * last:
                 break
             last = size
             dx = factor.solve(stationary + RHO * (self.G.T @ gap))
@@ -140,6 +160,10 @@ def _outer_products(C: sp.csr_matrix, pattern: Pattern) -> tuple[IntArray, IntAr
 def pressing(problem: Programme, point: Point) -> BoolArray:
     """Rows (m,) on which the impulse outweighs the slack."""
     return np.asarray(point.z > problem.C @ point.x - problem.d)
+
+
+def _nearer(problem: Programme, one: Outcome, other: Outcome) -> bool:
+    return one.solved and residual(problem, one.point) < residual(problem, other.point)
 
 
 def residual(problem: Programme, point: Point) -> float:

@@ -17,6 +17,7 @@ from pliant.cloth.collide import (
     tip_hits,
 )
 from pliant.cloth.conform import Border, conform, fresh_edges, fresh_tips, keep_admitted
+from pliant.cloth.own_contact import ClothSkin
 from pliant.cloth.remesh import Edited, closed, opened, refined
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.surroundings import Scenery
@@ -44,16 +45,17 @@ def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> tuple[EdgeHits,
         return NO_EDGE_HITS, NO_TIP_HITS
     hits = edge_hits(sheet, scenery, 2 * thickness, thickness, cloth.edges)
     tips = tip_hits(sheet, scenery, 5 * thickness, thickness, edges)
-    border, zone = Border.of(sheet, cloth.border), conformer.zone * cloth.scale
+    border, sizes = Border.of(sheet, cloth.border), (conformer.zone * cloth.scale, conformer.tau * cloth.scale)
     return (
-        chosen(hits, fresh_edges(hits, sheet, scenery, cloth.around, border, zone)),
-        chosen(tips, fresh_tips(tips, sheet, border, zone)),
+        chosen(hits, fresh_edges(hits, sheet, scenery, cloth.around, border, sizes)),
+        chosen(tips, fresh_tips(tips, sheet, border, sizes[0], thickness)),
     )
 
 
-def remeshed(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits]) -> Edited:
+def remeshed(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits], *, adaptive: bool = True) -> Edited:
     """Preprocess for conformity, then remesh adaptively [Weidner2022, sec. 2.6]."""
     table, conformer, remesher = cloth.around.table, cloth.method.conformer, cloth.method.remesher
+    remesher = remesher if adaptive else None
     features = conformer is not None and ((sheet.feature >= 0).any() or any(len(k.feature) for k in hits))
     if not features and remesher is None:
         return Edited(sheet, np.arange(len(sheet.X)), 0)
@@ -67,6 +69,15 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits]) ->
         tri, more = refined(tri, remesher, table)
         operations += more
     return closed(tri, sheet, operations)
+
+
+def untangled(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits]) -> Edited:
+    """The sheet remeshed as far as it does not pass through itself by that: all of it, for conformity only, not."""
+    for adaptive in (True, False):
+        edited = remeshed(cloth, sheet, hits, adaptive=adaptive)
+        if not ClothSkin(edited.sheet, mesh_edges(edited.sheet.faces), cloth.around.clearance).crossed():
+            return edited
+    return Edited(sheet, np.arange(len(sheet.X)), 0)
 
 
 def uniform_sizing(sheet: Sheet) -> Array:

@@ -15,6 +15,7 @@ from pliant.cloth.material import ClothMaterial
 from pliant.cloth.sheet import Sheet, sheet
 from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
+from pliant.contact.coefficients import single
 from pliant.contact.sharp import Sharp
 from pliant.energies.base import Energy
 from pliant.energies.bending import QuadraticBending
@@ -111,6 +112,11 @@ class Cloth:
         return EolCloth
 
     @property
+    def together(self) -> bool:
+        """Each Eulerian cloth is a part."""
+        return False
+
+    @property
     def separate(self) -> bool:
         """Whether it is a part of the scene by itself."""
         return self.eulerian is not None
@@ -151,13 +157,14 @@ class Cloth:
         """The part of a scene that this cloth is; ``live`` are bodies, in their own frames, that it can be shown.
 
         Attachments hold the vertices ``tied (k,)``, which survive all remeshing. The thickness of contact is that of
-        ``contact``, or the cloth's own where that has none.
+        ``contact``, or the cloth's own where that has none; with its ``self_contact`` the cloth keeps its own thickness
+        from itself.
         """
         if not isinstance(self.eulerian, Eulerian):
             raise SceneError("Lagrangian cloth is no part by itself", where=self.name, remedy="set eulerian=True")
         start = self.sheet()
         length = float(np.ptp(start.X, axis=0).max())
-        mu, thickness = (0.0, 0.0) if contact is None else (contact.mu, contact.thickness)
+        mu, thickness = (0.0, 0.0) if contact is None else (single(contact.mu, "RowContact.mu"), contact.thickness)
         thickness = thickness or float(self.thickness)
         if length < 10 * thickness and (obstacles or live):
             raise SceneError(
@@ -165,7 +172,8 @@ class Cloth:
                 where=self.name,
                 remedy="reduce the thickness or enlarge the cloth",
             )
-        around = Surroundings(tuple(obstacles), tuple(live), gravity, mu, thickness)
+        clearance = float(self.thickness) if contact is not None and contact.self_contact else 0.0
+        around = Surroundings(tuple(obstacles), tuple(live), gravity, mu, thickness, clearance)
         tied = tied[(tied >= 0) & (tied < len(start.X))]  # others are refused when they are tied
         if not len(tied):
             return EolCloth(start, self.fabric, around, self.eulerian, self.holds(start))

@@ -82,11 +82,24 @@ def edge_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: I
     if not len(scenery.edge_a):
         return NO_EDGE_HITS
     cloth = mesh_edges(sheet.faces) if edges is None else edges
-    x = perturbed(sheet.x, thr)
-    arguments = (scenery.edge_a, scenery.edge_b, scenery.edge_n1, scenery.edge_n2)
-    pairs, values = _collide.edge_edge(x, cloth, *arguments, reach)
+    lines = (scenery.edge_a, scenery.edge_b, scenery.edge_n1, scenery.edge_n2)
+    return _line_hits(perturbed(sheet.x, thr), cloth, lines, reach)
+
+
+def soft_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: IntArray) -> EdgeHits:
+    """Crossings of the cloth edges given with soft edges within ``reach``; ``feature`` counts these."""
+    if not len(scenery.soft_a):
+        return NO_EDGE_HITS
+    lines = (scenery.soft_a, scenery.soft_b, scenery.soft_n1, scenery.soft_n2)
+    return _line_hits(perturbed(sheet.x, thr), edges, lines, reach)
+
+
+def _line_hits(x: Array, cloth: IntArray, lines: tuple[Array, Array, Array, Array], reach: float) -> EdgeHits:
+    """Crossings of cloth edges with lines a -> b that have two normals."""
+    a, b = lines[:2]
+    pairs, values = _collide.edge_edge(x, cloth, *lines, reach)
     e, t = pairs[:, 1], values[:, 1]
-    point = scenery.edge_a[e] + t[:, None] * (scenery.edge_b[e] - scenery.edge_a[e])
+    point = a[e] + t[:, None] * (b[e] - a[e])
     return EdgeHits(cloth[pairs[:, 0]], e, values[:, 0], point, values[:, 2], values[:, 3:])
 
 

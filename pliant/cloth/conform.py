@@ -19,6 +19,8 @@ from pliant.cloth.sheet import BoolArray, Sheet
 from pliant.cloth.surroundings import Scenery, Surroundings
 from pliant.errors import SceneError
 
+GRAZE = 2e-3  # thr from a feature that count as having reached it: rows stop the cloth there, give or take rounding
+
 
 @dataclass(frozen=True)
 class Conformer:
@@ -80,10 +82,15 @@ def keep_admitted(sheet: Sheet, scenery: Scenery, table: FeatureTable, border: B
 
 
 def fresh_edges(
-    hits: EdgeHits, sheet: Sheet, scenery: Scenery, around: Surroundings, border: Border, zone: float
+    hits: EdgeHits, sheet: Sheet, scenery: Scenery, around: Surroundings, border: Border, sizes: tuple[float, float]
 ) -> IntArray:
-    """Which hits ask for a new vertex: the cloth has reached the edge, no end is on it yet, the border admits it."""
-    touching = np.flatnonzero((hits.gap <= 0) & (hits.gap >= -2 * around.thickness))
+    """Which hits ask for a new vertex: the cloth has reached the edge, no end is on it yet, the border admits it.
+
+    ``sizes`` = (zone, tau) [m]. Closer than tau to a vertex on a feature nothing is inserted: it would be merged again,
+    and what the cloth was strained by on its way to the edge would be left behind, anew in each step.
+    """
+    zone, tau = sizes
+    touching = np.flatnonzero((hits.gap <= GRAZE * around.thickness) & (hits.gap >= -2 * around.thickness))
     (a, b), e = hits.ends[touching].T, hits.feature[touching]
     table = around.table
     tracked = [
@@ -96,12 +103,14 @@ def fresh_edges(
     a, b, e, s = a[kept], b[kept], e[kept], hits.s[touching[kept]][:, None]
     F = 0.5 * (vertex_gradients(sheet, a) + vertex_gradients(sheet, b))
     direction = material_directions(F, scenery.edge_b[e] - scenery.edge_a[e])
-    return touching[kept[border.admits((1 - s) * sheet.X[a] + s * sheet.X[b], direction, zone)]]
+    X, there = (1 - s) * sheet.X[a] + s * sheet.X[b], sheet.X[sheet.feature >= 0]
+    apart = np.linalg.norm(X[:, None] - there, axis=2).min(axis=1, initial=np.inf) >= tau
+    return touching[kept[border.admits(X, direction, zone) & apart]]
 
 
-def fresh_tips(hits: TipHits, sheet: Sheet, border: Border, zone: float) -> IntArray:
-    """Which tips ask for a new vertex: they poke through, are not tracked yet, and are away from the border."""
-    new = np.flatnonzero((hits.height >= 0) & ~np.isin(hits.feature, sheet.feature))
+def fresh_tips(hits: TipHits, sheet: Sheet, border: Border, zone: float, thr: float) -> IntArray:
+    """Which tips ask for a new vertex: they have reached the cloth, are not tracked yet, and away from the border."""
+    new = np.flatnonzero((hits.height >= -GRAZE * thr) & ~np.isin(hits.feature, sheet.feature))
     X = np.einsum("ki,kij->kj", hits.weights[new], sheet.X[sheet.faces[hits.face[new]]])
     return new[border.admits(X, np.zeros_like(X), zone)]
 

@@ -12,7 +12,7 @@ flat rule one direction per vertex would move neither the cloth nor the energy.
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -220,6 +220,14 @@ def _corner_directions(scenery: Scenery, corners: Corners, v: int, c: int) -> tu
     return [d for d in normals if d.any()], []
 
 
+class Lines(NamedTuple):
+    """The outward normals (e, 3) of the two faces at edges, and the bodies (e,) they belong to."""
+
+    n1: Array
+    n2: Array
+    body: IntArray
+
+
 def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, bound: Rows) -> None:
     """Vertices at body faces; a positive gap may close within the step, a negative one opens slowly."""
     speed = np.einsum("ij,ij->i", contacts.normal, scenery.scripted(contacts.body, sheet.x[contacts.vertex]))
@@ -227,13 +235,17 @@ def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, 
     bound.add(3 * contacts.vertex[:, None] + np.arange(3), contacts.normal, speed + relief(contacts.gap, h), who)
 
 
-def crossing_rows(hits: EdgeHits, sheet: Sheet, scenery: Scenery, h: float, bound: Rows) -> None:
-    """Lagrangian contact of cloth edges with sharp edges: the crossing point is pushed along the averaged normal."""
+def crossing_rows(
+    hits: EdgeHits, sheet: Sheet, scenery: Scenery, lines: Lines, h: float, bound: Rows, sunk: float = 0.0
+) -> None:
+    """Lagrangian contact of cloth edges with edges: the crossing point is pushed along the averaged normal.
+
+    It may be ``sunk`` [m] below the edge.
+    """
     (a, b), e, s = hits.ends.T, hits.feature, hits.s[:, None]
-    body = scenery.edge_body[e]
-    n = scenery.edge_n1[e] + scenery.edge_n2[e]
+    body, n = lines.body[e], lines.n1[e] + lines.n2[e]
     n /= np.linalg.norm(n, axis=1, keepdims=True)
-    gap = np.einsum("ij,ij->i", n, (1 - s) * sheet.x[a] + s * sheet.x[b] - hits.point)
+    gap = np.einsum("ij,ij->i", n, (1 - s) * sheet.x[a] + s * sheet.x[b] - hits.point) + sunk
     speed = np.einsum("ij,ij->i", n, scenery.scripted(body, hits.point))
     columns = (3 * hits.ends[:, :, None] + np.arange(3)).reshape(-1, 6)
     who = Pushes(np.where(hits.s < 0.5, a, b), n, body, hits.point)

@@ -13,10 +13,19 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
 from pliant.cloth.active_set import ActiveSet
-from pliant.cloth.adapt import detect, hold, remeshed, same_mesh
-from pliant.cloth.collide import EdgeHits, chosen, edge_hits, face_contacts, feature_body, tip_hits
+from pliant.cloth.adapt import detect, hold, remeshed, same_mesh, untangled
+from pliant.cloth.collide import (
+    EdgeHits,
+    chosen,
+    edge_hits,
+    face_contacts,
+    feature_body,
+    soft_hits,
+    tip_hits,
+)
 from pliant.cloth.constraints import (
     Corners,
+    Lines,
     Pushes,
     Rows,
     crossing_rows,
@@ -27,6 +36,7 @@ from pliant.cloth.constraints import (
 from pliant.cloth.friction import slipping
 from pliant.cloth.hands import Hold
 from pliant.cloth.impulses import expected_impulses, remembered_impulses
+from pliant.cloth.own_contact import Own
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import Scenery
 from pliant.cloth.transfer import transfer
@@ -36,6 +46,9 @@ from pliant.velocity_step import Block, Linearisation, Live, Moved
 
 if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
+
+
+SUNK = 0.5  # thr that cloth may cut short a blunt edge by: its vertices rest on the faces beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +65,7 @@ class PreparedCloth:
     block: Block
     operations: int
     t: float
+    own: Own | None = None
 
     @property
     def remeshed(self) -> tuple["EolCloth", State] | None:
@@ -66,11 +80,21 @@ class PreparedCloth:
             dt *= 0.5
         return dt
 
+    def tightened(self, u: Array, h: float) -> "PreparedCloth | None":
+        """The same step with rows for where the cloth would pass through itself; None where it does not."""
+        own = None if self.own is None else self.own.tightened(self._moving(u).v, h)
+        if own is None:
+            return None
+        rows, pushed, impulses = bounds(self.bound, own, len(u), h, self.block.impulses)
+        return replace(self, own=own, block=replace(self.block, inequality=rows, pushed=pushed, impulses=impulses))
+
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """Positions after h; what hands and moving obstacles did is booked."""
         sheet = self._moving(u)
         V = self._sliding(sheet)
         moved = replace(sheet, V=V, x=sheet.x + h * sheet.v, X=sheet.X + h * V)
+        moved, stopped = (moved, 0) if self.own is None else self.own.stopped(moved, h)
+        inequality = inequality[: len(self.bound.right)]
         changed, start = self.remeshed or (None, None)
         return Moved(
             self.cloth.pack(moved, self.t + h),
@@ -78,8 +102,13 @@ class PreparedCloth:
             changed,
             start,
             {"scripts": self._scripts(equality, inequality)},
-            self._notes(equality, inequality),
+            self._notes(equality, inequality) | ({} if self.own is None else self._own_notes(stopped)),
         )
+
+    def _own_notes(self, stopped: int) -> dict[str, float]:
+        """Contacts of the cloth with itself: pairs with rows, solves beyond the first, vertices stopped."""
+        assert self.own is not None
+        return {"own_contacts": len(self.own.close), "own_rounds": self.own.rounds, "own_stopped": stopped}
 
     def _moving(self, u: Array) -> Sheet:
         """The sheet with its new velocities."""
@@ -125,34 +154,52 @@ def prepare(
         before = hold(system, system.unpack(state.q, state.v), scenery, h)
         hits = detect(system, before, scenery)
     with clock("remesh"):
-        edited = remeshed(system, before, hits)
+        edited = remeshed(system, before, hits) if not system.around.clearance else untangled(system, before, hits)
         cloth = system if same_mesh(system.sheet, edited) else system.restored(edited.sheet)
         corners = Corners.of(edited.sheet, cloth, scenery)
         sheet = transfer(before, edited.sheet, edited.origin, corners.slide)
     with clock("detect"):
         equal, bound = constrain(cloth, sheet, scenery, corners, (state.t, h))
+        clearance = system.around.clearance
+        own = Own.of(sheet, cloth.edges, clearance, h) if clearance else None
     with clock("fill"):
         start = cloth.pack(sheet, state.t)
         n = len(start.q)
         slip, rubbing = slipping(cloth, sheet, scenery, bound)
+        rows, pushed, impulses = bounds(bound, own, n, h, expected_impulses(memory, edited.origin, bound))
         block = Block(
             *assemble(cloth, start, scenery, h, how.beta),
             sheet.x,
             cloth.point_jacobian(start.q),
             equal.matrix(n),
-            bound.matrix(n),
+            rows,
             live_rows(equal, bound, scenery),
             slip=slip,
             guess=start.v,
             qp=ActiveSet(),
-            impulses=expected_impulses(memory, edited.origin, bound),
-            pushed=bound.pushes.vertex,
+            impulses=impulses,
+            pushed=pushed,
             rubbing=rubbing,
         )
     block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
-        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block), edited.operations, state.t
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block), edited.operations, state.t, own
     )
+
+
+def bounds(
+    bound: Rows, own: Own | None, n: int, h: float, expected: Array | None
+) -> tuple[tuple[Any, Array], IntArray, Array | None]:
+    """All inequalities, those of cloth with itself last; the vertices they push; the impulses ``expected`` of them."""
+    (C, d), vertex = bound.matrix(n), bound.pushes.vertex
+    if own is None or not len(own.close):
+        return (C, d), vertex, expected
+    more, right = own.close.rows(h, n)
+    both, vertex = np.concatenate([d, right]), np.concatenate([vertex, own.close.nodes[:, 0]])
+    press = np.where(both > -1e-6, 1.0, 0.0)
+    if expected is not None:
+        press[: len(d)] = expected[: len(d)]
+    return (sp.csc_matrix(sp.vstack([C, more])), both), vertex, press
 
 
 def constrain(
@@ -165,11 +212,18 @@ def constrain(
     feature_rows(cloth, sheet, scenery, cloth.method.rule, corners, (equal, bound))
     contacts = face_contacts(sheet, scenery, around, h)
     face_rows(chosen(contacts, np.flatnonzero(~np.isin(contacts.vertex, held))), sheet, scenery, h, bound)
-    crossing_rows(open_crossings(cloth, sheet, scenery), sheet, scenery, h, bound)
-    if cloth.method.conformer is None:
-        edges = around.table.edges
-        tips = tip_hits(sheet, scenery, 5 * around.thickness, around.thickness, edges)
-        tip_rows(tips, sheet, scenery, h, (edges, bound))
+    sharp = Lines(scenery.edge_n1, scenery.edge_n2, scenery.edge_body)
+    crossing_rows(open_crossings(cloth, sheet, scenery, h), sheet, scenery, sharp, h, bound)
+    soft = Lines(scenery.soft_n1, scenery.soft_n2, scenery.soft_body)
+    blunt = soft_hits(sheet, scenery, 5 * around.thickness, around.thickness, cloth.edges)
+    blunt = replace(blunt, gap=blunt.gap + SUNK * around.thickness)
+    blunt = chosen(blunt, closing(blunt, sheet, scenery, soft.body, h, 0.0))
+    crossing_rows(blunt, sheet, scenery, soft, h, bound, SUNK * around.thickness)
+    edges = around.table.edges
+    tips = tip_hits(sheet, scenery, 5 * around.thickness, around.thickness, edges)
+    if cloth.method.conformer is not None:  # what has come through and got no vertex, at the border
+        tips = chosen(tips, np.flatnonzero((tips.height > 0) & ~np.isin(tips.feature, sheet.feature)))
+    tip_rows(tips, sheet, scenery, h, (edges, bound))
     return equal, bound
 
 
@@ -197,12 +251,23 @@ def hold_rows(holds: Sequence[Hold], sheet: Sheet, when: tuple[float, float], eq
     return np.concatenate(held)
 
 
-def open_crossings(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> EdgeHits:
-    """Crossings of cloth edges with sharp edges at which neither end lies on a feature of that body."""
-    hits = edge_hits(sheet, scenery, cloth.around.thickness, cloth.around.thickness, cloth.edges)
-    body = feature_body(sheet.feature, scenery)
-    own = (body[hits.ends] == scenery.edge_body[hits.feature][:, None]).any(axis=1)
-    return chosen(hits, np.flatnonzero(~own))
+def open_crossings(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, h: float) -> EdgeHits:
+    """Crossings of cloth edges with sharp edges at which neither end lies on a feature of that body.
+
+    As of faces: at most 5 thr inside, or outside and within reach in the time h, as fast as they close now.
+    """
+    thr = cloth.around.thickness
+    hits = edge_hits(sheet, scenery, 5 * thr, thr, cloth.edges)
+    hits = chosen(hits, closing(hits, sheet, scenery, scenery.edge_body, h, thr))
+    own = feature_body(sheet.feature, scenery)[hits.ends] == scenery.edge_body[hits.feature][:, None]
+    return chosen(hits, np.flatnonzero(~own.any(axis=1)))
+
+
+def closing(hits: EdgeHits, sheet: Sheet, scenery: Scenery, body: IntArray, h: float, thr: float) -> IntArray:
+    """The crossings that are closer than thr, or could be after h [s]; ``body (e,)`` are those of the lines."""
+    (a, b), s = hits.ends.T, hits.s[:, None]
+    v = (1 - s) * sheet.v[a] + s * sheet.v[b] - scenery.velocity(body[hits.feature], hits.point)
+    return np.flatnonzero(hits.gap + 2 * h * np.minimum(np.einsum("ij,ij->i", v, hits.normal), 0.0) <= thr)
 
 
 def live_rows(equal: Rows, bound: Rows, scenery: Scenery) -> Live | None:

@@ -24,6 +24,7 @@ class Scenery:
     Planes ``(p, 4)`` grouped by ``plane_start`` per convex body ``plane_body``; edge features a -> b with two outward
     normals (equal for a wire, which ``edge_wire`` marks); corner features with mean normal ``corner_n`` and, padded
     with zeros, the normals of their faces and their inward edges ``(c, k, 3)``; ``corner_tip`` marks isolated points.
+    Soft edges, which are no features, like edges.
     """
 
     live: int
@@ -45,6 +46,11 @@ class Scenery:
     corner_inward: Array
     corner_tip: Array
     corner_body: IntArray
+    soft_a: Array
+    soft_b: Array
+    soft_n1: Array
+    soft_n2: Array
+    soft_body: IntArray
 
     def velocity(self, body: IntArray, p: Array) -> Array:
         """Velocity (k, 3) of the points p (k, 3) as parts of the bodies ``body (k,)`` [m/s]."""
@@ -60,13 +66,14 @@ class Scenery:
 @dataclass(frozen=True, eq=False)
 class Surroundings:
     """Gravity [m/s^2], ``obstacles`` with scripted motions, ``live`` bodies in their own frames, Coulomb's ``mu``;
-    ``thickness`` [m] is the scale of contact."""
+    ``thickness`` [m] is the scale of contact, ``clearance`` [m] what cloth keeps from itself (0: it does not care)."""
 
     obstacles: tuple[Sharp, ...] = ()
     live: tuple[Sharp, ...] = ()
     gravity: Vector = (0.0, 0.0, -9.81)
     mu: float = 0.0
     thickness: float = 5e-3
+    clearance: float = 0.0
     table: FeatureTable = field(init=False)
     rest: Scenery = field(init=False, repr=False)
 
@@ -107,7 +114,7 @@ def _moved(rest: Scenery, placed: Sequence[Placement]) -> Scenery:
     def move(x: Array, body: IntArray) -> Array:
         return turn(x - pivot[body], body) + p[body]
 
-    edge, corner = rest.edge_body, rest.corner_body
+    edge, corner, soft = rest.edge_body, rest.corner_body, rest.soft_body
     plane = np.repeat(rest.plane_body, np.diff(rest.plane_start))
     n = turn(rest.planes[:, :3], plane)
     dot = lambda a, b: np.einsum("ij,ij->i", a, b)
@@ -126,6 +133,10 @@ def _moved(rest: Scenery, placed: Sequence[Placement]) -> Scenery:
         corner_n=turn(rest.corner_n, corner),
         corner_normals=turn(rest.corner_normals, corner),
         corner_inward=turn(rest.corner_inward, corner),
+        soft_a=move(rest.soft_a, soft),
+        soft_b=move(rest.soft_b, soft),
+        soft_n1=turn(rest.soft_n1, soft),
+        soft_n2=turn(rest.soft_n2, soft),
     )
 
 
@@ -141,6 +152,7 @@ def _at_rest(bodies: Sequence[Features], live: int) -> Scenery:
 
     solid = [b for b, f in enumerate(bodies) if len(f.planes)]
     edges, sides = stacked([f.edges for f in bodies], 2, 3), stacked([f.sides for f in bodies], 2, 3)
+    soft, soft_sides = stacked([f.soft for f in bodies], 2, 3), stacked([f.soft_sides for f in bodies], 2, 3)
     return Scenery(
         live=live,
         body_v=np.zeros((len(bodies), 3)),
@@ -161,6 +173,11 @@ def _at_rest(bodies: Sequence[Features], live: int) -> Scenery:
         corner_inward=stacked([_padded(k, widest) for f in bodies for k in f.inward], widest, 3),
         corner_tip=np.array([not len(k) for f in bodies for k in f.spokes], dtype=bool),
         corner_body=owners([len(f.corners) for f in bodies]),
+        soft_a=np.ascontiguousarray(soft[:, 0]),
+        soft_b=np.ascontiguousarray(soft[:, 1]),
+        soft_n1=np.ascontiguousarray(soft_sides[:, 0]),
+        soft_n2=np.ascontiguousarray(soft_sides[:, 1]),
+        soft_body=owners([len(f.soft) for f in bodies]),
     )
 
 

@@ -161,7 +161,10 @@ class EolCloth:
         return self._gripped(Grip(np.asarray(X), np.asarray(target), k))
 
     def material_point(self, q: Array, vertex: int) -> Array:
-        return self.unpack(q, np.zeros_like(q)).X[vertex]
+        return self.material_points(q)[vertex]
+
+    def material_points(self, q: Array) -> Array:
+        return self.unpack(q, np.zeros_like(q)).X
 
     def grip_point(self, q: Array) -> Array | None:
         return None if self.grip is None else self.grip.held(self.unpack(q, np.zeros_like(q)))[2]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from pliant.arrays import Array
 from pliant.integrators.base import Integrator
 from pliant.integrators.linearly_implicit import LinearlyImplicit
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, State, Step, Transient
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.eigenfit_modes import Start
@@ -43,6 +44,7 @@ class Following:
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         if memory is not None and not isinstance(memory, FollowedModes):  # of the integrator alone, from a checkpoint
             memory = FollowedModes(None, None, memory)

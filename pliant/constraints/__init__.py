@@ -19,16 +19,21 @@ from pliant.constraints.functions import (
     curvature,
     jacobian,
 )
+from pliant.constraints.kept import KEPT, Kept, KeptLengths, KeptVolumes
 from pliant.constraints.penalty import Penalty
 from pliant.constraints.rows import ConstraintError, constrained_velocities
 
 __all__ = [
+    "KEPT",
     "Angles",
     "ConstrainedEuler",
     "ConstraintError",
     "Directions",
     "Displacement",
     "Distances",
+    "Kept",
+    "KeptLengths",
+    "KeptVolumes",
     "Penalty",
     "PlaneDistances",
     "Shears",

@@ -37,6 +37,10 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.gaps)
 
+    def some(self, which: Any) -> "Contacts":
+        """Those chosen by a mask (c,) or by their numbers."""
+        return Contacts(*(getattr(self, f.name)[which] for f in fields(Contacts)))
+
     def relative(self, x: Array) -> Array:
         """sum_r w_r x_r (c, 3) for vertex values ``x (n, 3)``."""
         return np.einsum("cr,crd->cd", self.weights, x[self.nodes])

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -102,8 +103,14 @@ def _with_obstacles(setting: Setting, x: Array, gap: float) -> list[Overlap]:
     return found
 
 
+def _finder(setting: Setting) -> PairDetector:
+    """Of pairs of different bodies."""
+    never: Any = {"group": setting.group, "apart": setting.apart}
+    return PairDetector(setting.meshes, setting.offsets, **never, self_contact=False)
+
+
 def _between_bodies(setting: Setting, x: Array, gap: float, detector: PairDetector | None) -> list[Overlap]:
-    finder = detector or PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=False)
+    finder = detector or _finder(setting)
     pairs = finder.detect(x)
     contacts = pairs.contacts(x)
     body = setting.body[pairs.nodes[:, 0]]
@@ -128,7 +135,7 @@ def _pierced(setting: Setting, x: Array) -> list[Overlap]:
     found = []
     hits = intersections(x, E, F)
     pairs = np.column_stack([setting.body[E[hits[:, 0], 0]], setting.body[F[hits[:, 1], 0]]])
-    kin = (setting.group[pairs[:, 0]] >= 0) & (setting.group[pairs[:, 0]] == setting.group[pairs[:, 1]])
+    kin = setting.never(pairs[:, 0], pairs[:, 1])
     hits, pairs = hits[~kin], pairs[~kin]
     for a, b in np.unique(np.sort(pairs, axis=1), axis=0):
         chosen = hits[(np.sort(pairs, axis=1) == (a, b)).all(axis=1), 1]
@@ -153,7 +160,7 @@ def swallowed(setting: Setting, x: Array) -> tuple[str, str] | None:
 
 def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray) -> Array:
     """Positions with whole bodies moved until none overlap; bodies with prescribed vertices ``fixed`` stay."""
-    finder = PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=False)
+    finder = _finder(setting)
     x = x.copy()
     edge = float(setting.edge_length.min())
     held = np.isin(np.arange(len(setting.meshes)), setting.body[fixed])

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
@@ -51,16 +52,29 @@ class ClosePairs:
 
     def plus(self, more: "ClosePairs") -> "ClosePairs":
         """These pairs, and those of ``more`` whose vertex does not meet the same body here already."""
+        if not len(self.body) or not len(more.body):
+            return self if len(self.body) else more
         stride = max(self.body.max(initial=0), more.body.max(initial=0)) + 1
         new = ~np.isin(more.nodes[:, 0] * stride + more.body, self.nodes[:, 0] * stride + self.body)
         return ClosePairs(*(np.concatenate([getattr(self, k), getattr(more, k)[new]]) for k in vars(self)))
+
+
+def no_pairs() -> ClosePairs:
+    """Nothing is near."""
+    return ClosePairs(np.zeros((0, 4), dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64))
 
 
 class PairDetector:
     """Finds the pairs of bodies ``meshes`` whose vertices start at ``offsets`` of the scene's numbering."""
 
     def __init__(
-        self, meshes: Sequence[Mesh], offsets: IntArray, *, group: IntArray | None = None, self_contact: bool = True
+        self,
+        meshes: Sequence[Mesh],
+        offsets: IntArray,
+        *,
+        group: IntArray | None = None,
+        apart: IntArray | None = None,
+        self_contact: bool = True,
     ) -> None:
         self.X = np.concatenate([m.X for m in meshes])
         self.body = np.repeat(np.arange(len(meshes)), np.diff(offsets))
@@ -74,6 +88,7 @@ class PairDetector:
         self.face_body = self.body[self.F[:, 0]]
         group = -1 - np.arange(len(meshes)) if group is None else group
         self._kin = np.where(group >= 0, len(meshes) + group, np.arange(len(meshes)))  # who never touches whom
+        self._apart = np.zeros(0, int) if apart is None else apart @ (len(meshes), 1)  # as single numbers
         alone = group >= 0 if self_contact else np.ones(len(meshes), dtype=bool)
         self._shunned = tuple(np.where(alone[b], self._kin[b], NOBODY) for b in (self.tet_body, self.face_body))
         self._lists = _joined_lists([m for _, m in solid], [len(F) for F in surfaces])
@@ -88,6 +103,9 @@ class PairDetector:
         slot, tet = candidates(x, self.T, self._shunned[0], grid, 0.0)
         inside, weights = inside_tets(x, self.T, grid.points, slot, tet)
         vertex, tet, weights = grid.vertex[slot[inside]], tet[inside], weights[inside]
+        if len(self._apart):
+            may = self._may(vertex, self.tet_body[tet])
+            vertex, tet, weights = vertex[may], tet[may], weights[may]
         first = self._firsts(vertex, self.tet_body[tet])
         return Hits(vertex[first], tet[first], weights[first])
 
@@ -96,6 +114,10 @@ class PairDetector:
         own = self._kin[self.body[self.vertices]]
         return Grid(*hash_points(x[self.vertices], self.vertices, own, self._scale, self._mask))
 
+    def _may(self, vertex: IntArray, body: IntArray) -> NDArray[np.bool_]:
+        """Whether vertices may touch the bodies they are at."""
+        return ~np.isin(self.body[vertex] * (self.body[-1] + 1) + body, self._apart)
+
     def _firsts(self, vertex: IntArray, body: IntArray) -> IntArray:
         """The first of every combination of vertex and body met."""
         return np.unique(vertex * (self.body[-1] + 1) + body, return_index=True)[1]
@@ -103,6 +125,8 @@ class PairDetector:
     def detect(self, x: Array) -> ClosePairs:
         """Every hit as a pair with the deformed triangle through which it should leave."""
         found = self.hits(x)
+        if not len(found.vertex):
+            return no_pairs()
         rest = np.einsum("ck,ckd->cd", found.weights, self.X[self.T[found.tet]])
         N, own = normals(x, self.F)
         ways = Ways(N, own[found.vertex])
@@ -116,12 +140,17 @@ class PairDetector:
 
         Sheets have two sides; the one where the vertex is counts.
         """
-        N, own = normals(x, self.F[: self._solids])
-        N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
         grid = self._grid(x)
         slot, triangle = candidates(x, self.F, self._shunned[1], grid, reach)
+        if not len(slot):
+            return no_pairs()
+        N, own = normals(x, self.F[: self._solids])
+        N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
         above, w = above_triangles(x, Sides(self.F, N, own, self._solids), grid, reach, slot, triangle)
         vertex, triangle, w = grid.vertex[slot[above]], triangle[above], w[above]
+        if len(self._apart):
+            may = self._may(vertex, self.face_body[triangle])
+            vertex, triangle, w = vertex[may], triangle[may], w[may]
         y = x[vertex] - np.einsum("ck,ckd->cd", w, x[self.F[triangle]])
         order = np.argsort((y * y).sum(axis=1), kind="stable")
         chosen = order[self._firsts(vertex[order], self.face_body[triangle[order]])]

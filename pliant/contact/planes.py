@@ -9,7 +9,7 @@ change when all turn together, so its forces have no torque.
 
 import numpy as np
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, cross
 
 
 def plane_frames(x: Array, nodes: IntArray, side: Array) -> tuple[Array, Array, Array, Array]:
@@ -19,9 +19,9 @@ def plane_frames(x: Array, nodes: IntArray, side: Array) -> tuple[Array, Array, 
     """
     p, a, b, c = np.moveaxis(x[nodes], 1, 0)
     e1, e2, y = b - a, c - a, p - a
-    m = np.cross(e1, e2)
+    m = cross(e1, e2)
     area2 = np.maximum((m * m).sum(axis=1), 1e-300)[:, None]
-    slopes = np.stack([np.cross(m, c - b), np.cross(m, a - c), np.cross(m, b - a)], axis=1) / area2[:, None]
+    slopes = np.stack([cross(m, c - b), cross(m, a - c), cross(m, b - a)], axis=1) / area2[:, None]
     n = side[:, None] * m / np.sqrt(area2)
     w2, w3 = ((slopes[:, k] * y).sum(axis=1) for k in (1, 2))
     return n, np.stack([1.0 - w2 - w3, w2, w3], axis=1), slopes, (n * y).sum(axis=1)
@@ -30,7 +30,7 @@ def plane_frames(x: Array, nodes: IntArray, side: Array) -> tuple[Array, Array, 
 def sides(x: Array, nodes: IntArray, normals: Array) -> Array:
     """1 where e_1 x e_2 of a triangle points along its ``normals (c, 3)``, else -1."""
     a, b, c = np.moveaxis(x[nodes[:, 1:]], 1, 0)
-    return np.where((np.cross(b - a, c - a) * normals).sum(axis=1) < 0.0, -1.0, 1.0)
+    return np.where((cross(b - a, c - a) * normals).sum(axis=1) < 0.0, -1.0, 1.0)
 
 
 def gap_hessians(x: Array, nodes: IntArray, side: Array) -> Array:

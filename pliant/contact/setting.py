@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts, obstacle_contacts
@@ -23,7 +24,8 @@ class Shape:
 
     ``young`` [Pa] is its modulus (NaN where it has none), ``width`` [m] its thickness if it is a sheet (else NaN).
     Shapes of one ``group`` never touch each other, nor themselves: the links of one articulated body; None: no group.
-    ``first`` is the row of its first vertex among the points of its part.
+    It never touches the shapes called ``beside`` either: the links at its joints. ``first`` is the row of its first
+    vertex among the points of its part.
     """
 
     mesh: Mesh
@@ -33,6 +35,7 @@ class Shape:
     width: float = float("nan")
     group: int | None = None
     first: int = 0
+    beside: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,19 @@ class Setting:
     def group(self) -> IntArray:
         """A number for every shape (b,): equal and not negative for those that never touch, -1 - k for the others."""
         return np.array([-1 - k if s.group is None else s.group for k, s in enumerate(self.shapes)], dtype=np.int64)
+
+    @cached_property
+    def apart(self) -> IntArray:
+        """Pairs of shapes (k, 2), each in both orders, that never touch although no group says so."""
+        number = {name: k for k, name in enumerate(self.names)}
+        pairs = [(k, number[name]) for k, s in enumerate(self.shapes) for name in s.beside if name in number]
+        found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return np.unique(np.concatenate([found, found[:, ::-1]]), axis=0)
+
+    def never(self, a: IntArray, b: IntArray) -> NDArray[np.bool_]:
+        """Whether the shapes a and b (k,) never touch."""
+        kin = (self.group[a] >= 0) & (self.group[a] == self.group[b])
+        return kin | np.isin(a * len(self.shapes) + b, self.apart @ (len(self.shapes), 1))
 
     @property
     def n(self) -> int:

@@ -27,6 +27,7 @@ class Features:
     ``edges (e, 2, 3)`` have ends [m] and ``sides (e, 2, 3)``, the outward normals of the faces that meet there, which
     are equal for a wire. ``corners (c, 3)`` have outward mean normals ``up (c, 3)``, and each the normals of its
     ``faces``, its ``inward`` unit edge directions, both (k, 3), and the numbers of these edges; a nail has no edges.
+    ``soft (s, 2, 3)`` are edges too blunt to crease cloth, with their ``soft_sides (s, 2, 3)``.
     """
 
     planes: Array
@@ -37,6 +38,8 @@ class Features:
     faces: tuple[Array, ...] = ()
     inward: tuple[Array, ...] = ()
     spokes: tuple[IntArray, ...] = ()
+    soft: Array = field(default_factory=lambda: np.zeros((0, 2, 3)))
+    soft_sides: Array = field(default_factory=lambda: np.zeros((0, 2, 3)))
 
 
 @runtime_checkable
@@ -74,12 +77,9 @@ def hull_features(points: Array, sharp: float, where: str) -> tuple[Features, In
             key = (int(min(simplex[i], simplex[j])), int(max(simplex[i], simplex[j])))
             beside.setdefault(key, []).append(int(plane))
     n = planes[:, :3]
-    hard = [
-        (a, b, p, r)
-        for (a, b), (p, r) in sorted(beside.items())
-        if p != r and np.arccos(np.clip(n[p] @ n[r], -1, 1)) > sharp
-    ]
-    table = np.array(hard, dtype=np.int64).reshape(-1, 4)
+    table = np.array([(a, b, p, r) for (a, b), (p, r) in sorted(beside.items()) if p != r]).reshape(-1, 4)
+    turn = np.arccos(np.clip(np.einsum("ij,ij->i", n[table[:, 2]], n[table[:, 3]]), -1, 1))
+    table, blunt = table[turn > sharp], table[turn <= sharp]
     edges, sides = table[:, :2], table[:, 2:]
     tips, degree = np.unique(edges, return_counts=True)
     tips = tips[degree >= 3]
@@ -90,7 +90,8 @@ def hull_features(points: Array, sharp: float, where: str) -> tuple[Features, In
     inward = tuple(a / np.linalg.norm(a, axis=1, keepdims=True) for a in arms)
     up = np.array([f.sum(axis=0) / np.linalg.norm(f.sum(axis=0)) for f in faces]).reshape(-1, 3)
     found = Features(
-        np.column_stack([n, -planes[:, 3]]), points[edges], n[sides], points[tips], up, faces, inward, spokes
+        *(np.column_stack([n, -planes[:, 3]]), points[edges], n[sides], points[tips], up, faces, inward, spokes),
+        *(points[blunt[:, :2]], n[blunt[:, 2:]]),
     )
     return found, _outward(points, q.simplices, q.equations)
 

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, cross
 from pliant.contact.contacts import Contacts
 
 FLAT = 1e-8  # frames with angles whose sine is smaller do not turn
@@ -45,8 +45,8 @@ class Slips:
         e1, e2, m = (e[:, None] for e in _edges(x, self._frame))
         t = self._still + a[:, :, 0] * e1 + a[:, :, 1] * e2 + a[:, :, 2] * m
         y = c.relative(x)[:, None]
-        g1 = a[:, :, 0] * y + a[:, :, 2] * np.cross(e2, y)
-        g2 = a[:, :, 1] * y + a[:, :, 2] * np.cross(y, e1)
+        g1 = a[:, :, 0] * y + a[:, :, 2] * cross(e2, y)
+        g2 = a[:, :, 1] * y + a[:, :, 2] * cross(y, e1)
         B = c.weights[:, None, :, None] * t[:, :, None]
         couple = np.stack([-g1 - g2, g1, g2], axis=2)
         if np.array_equal(self._frame[self._turns], c.nodes[self._turns, 1:]):
@@ -61,7 +61,7 @@ class Slips:
         d1, d2, _ = (e[:, None] for e in _edges(v, self._frame))
         was = _edges(back, self._frame)[0][:, None]
         t = self._still + a[:, :, 0] * e1 + a[:, :, 1] * e2 + a[:, :, 2] * m
-        dt = a[:, :, 0] * d1 + a[:, :, 1] * d2 + a[:, :, 2] * (np.cross(d1, e2) + np.cross(was, d2))
+        dt = a[:, :, 0] * d1 + a[:, :, 1] * d2 + a[:, :, 2] * (cross(d1, e2) + cross(was, d2))
         moving = self.contacts.relative(v) - self.contacts.drift
         return np.einsum("cki,ci->ck", t, moving) + np.einsum("cki,ci->ck", dt, self.contacts.relative(back))
 
@@ -100,13 +100,13 @@ class SlipMap:
 def tangents(normals: Array) -> Array:
     """Two unit vectors (c, 2, 3) at right angles to unit ``normals (c, 3)``."""
     e = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
-    t = np.cross(normals, e)
+    t = cross(normals, e)
     t = t / np.linalg.norm(t, axis=1, keepdims=True)
-    return np.stack([t, np.cross(normals, t)], axis=1)
+    return np.stack([t, cross(normals, t)], axis=1)
 
 
 def _edges(x: Array, frame: IntArray) -> tuple[Array, Array, Array]:
     """Two edges of every frame and their product."""
     p = x[frame]
     e1, e2 = p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]
-    return e1, e2, np.cross(e1, e2)
+    return e1, e2, cross(e1, e2)

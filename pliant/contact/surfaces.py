@@ -70,6 +70,11 @@ class Surfaces:
 
     def _filter(self, count: int) -> Any:
         """Which vertices may meet: obstacles not each other, nor the shapes of one group."""
+        if len(self.setting.apart):
+            a, b = (self.setting.names[k] for k in self.setting.apart[0])
+            what = f"edges and barriers do not know that {a!r} and {b!r}, which a joint connects, never touch"
+            remedy = "use PenaltyContact, or RowContact without edges, or no self_contact of articulated bodies"
+            raise SceneError(what, where="scene.contact", remedy=remedy)
         group = self.setting.group[self.setting.body[self.skin]]
         if not (group >= 0).any():
             return self._ipc.make_static_obstacle_filter(len(self.skin))
@@ -120,8 +125,8 @@ class Surfaces:
         broad.can_vertices_collide = self.mesh.can_collide
         broad.build(V, self.mesh.edges, self.mesh.faces, 0.0)
         near = [(c.edge_id, c.face_id) for c in broad.detect_edge_face_candidates()]
-        edges, faces = (np.ascontiguousarray(f, dtype=np.int64) for f in self.features)
-        return crossing(V, edges, faces, np.array(near, dtype=np.int64).reshape(-1, 2))
+        E, F = (np.asarray(features, dtype=np.int64) for features in self.features)
+        return crossing(V, E, F, np.array(near, dtype=np.int64).reshape(-1, 2))
 
     def contacts(self, collisions: Any, V: Array, passages: list[Passage]) -> tuple[Contacts, Array]:
         """Collisions as contacts between the bodies' own vertices, and the multiplicity of each (c,)."""

@@ -134,7 +134,7 @@ class Pairing(Protocol):
 
 
 @runtime_checkable
-class Pressing(Protocol):
+class Pressing(Energy, Protocol):
     """An energy of contacts with normal forces."""
 
     def loads(self, x: Array) -> tuple[Any, Array]:

@@ -58,6 +58,8 @@ class Penalty:
 
     def gradient(self, x: Array) -> Array:
         contacts = self._geometry(x)
+        if not len(contacts):
+            return np.zeros(3 * self._n)
         return contacts.spread(-self.normal_force(contacts)[:, None] * contacts.normals, self._n)
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
@@ -69,6 +71,8 @@ class Penalty:
 
     def _assembled(self, x: Array, *, psd: bool, coupled: bool) -> sp.csr_matrix:
         contacts = self._geometry(x)
+        if not len(contacts):
+            return sp.csr_matrix((3 * self._n, 3 * self._n))
         p, w = np.maximum(-contacts.gaps, 0.0), self._w
         slope = (p > 0.0).astype(np.float64) if w == 0.0 else np.minimum(p / w, 1.0)
         stiff = self._stiffness(contacts) * slope
@@ -109,8 +113,11 @@ class AnchoredPenalty:
     sliding (alpha k), so friction is partly counted twice when it is used together with a friction law.
     """
 
-    def __init__(self, contacts: Contacts, targets: Array, k: Array, alpha: float, *, name: str = "contact") -> None:
-        self.name, self._contacts, self._targets, self._alpha, self._n = name, contacts, targets, alpha, len(k)
+    def __init__(
+        self, contacts: Contacts, targets: Array, k: Array, alpha: float | Array, *, name: str = "contact"
+    ) -> None:
+        self.name, self._contacts, self._targets, self._n = name, contacts, targets, len(k)
+        self._alpha = np.broadcast_to(alpha, len(contacts))
         self._stiff = k[contacts.nodes[:, 0]]
 
     def _split(self, x: Array) -> tuple[Array, Array]:
@@ -138,7 +145,7 @@ class AnchoredPenalty:
 
     def _pull(self, x: Array) -> Array:
         depth, slide = self._split(x)
-        return self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha * slide)
+        return self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha[:, None] * slide)
 
     def value(self, x: Array) -> float:
         depth, slide = self._split(x)
@@ -151,7 +158,7 @@ class AnchoredPenalty:
         depth, _ = self._split(x)
         n = self._contacts.normals
         N = n[:, :, None] * n[:, None, :]
-        B = (depth < 0.0)[:, None, None] * N + self._alpha * (np.eye(3) - N)
+        B = (depth < 0.0)[:, None, None] * N + self._alpha[:, None, None] * (np.eye(3) - N)
         return self._contacts.assemble(self._stiff[:, None, None] * B, self._n)
 
     def penetration(self, x: Array) -> tuple[int, float]:

@@ -45,7 +45,7 @@ class Approximating(Protocol):
 
 
 @runtime_checkable
-class Rubbing(Protocol):
+class Rubbing(Force, Protocol):
     """A force of contacts, which couple bodies that touch; ``normal`` if it acts across the surfaces, not along."""
 
     normal: bool

@@ -31,15 +31,18 @@ class Law(Protocol):
 class StickSlip:
     """phi = mu f_n (2 y - y^2) with y = k_t s / (2 mu f_n) < 1, then mu f_n; ``k_t (n,)`` [N s/m] per vertex.
 
+    Where that would let contacts under a heavy load creep faster than ``creep`` [m/s], y = s / creep: what moves faster
+    slips.
     min(k_t s, mu f_n) of [QLB2021, sec. 4, after Geilinger 2020] with its kink rounded off, on which Newton's method
     can cycle; sticking contacts creep at about |f_t| / k_t.
     """
 
     k_t: Array
+    creep: float = float("inf")
 
     def __call__(self, limit: Array, s: Array, vertex: IntArray) -> tuple[Array, Array, Array]:
         reach = 2.0 * np.maximum(limit, 1e-300) / np.maximum(self.k_t[vertex], 1e-300)  # where slip is complete [m/s]
-        return _rounded(limit, s, reach)
+        return _rounded(limit, s, np.minimum(reach, self.creep))
 
 
 @dataclass(frozen=True)
@@ -110,8 +113,12 @@ class Friction:
         here = slips.at(x.reshape(-1, 3))
         return ContactForces(slips.contacts, here.nodes, here.forces(-rate[:, None] * u))
 
+    def _idle(self, x: Array) -> bool:
+        """Whether nothing touches, as mostly."""
+        return not len(self._load(x)[0]) if self._frozen is None else not len(self._frozen[1])
+
     def force(self, x: Array, v: Array, t: float) -> Array:
-        return self.pushes(x, v).spread(self._n)
+        return np.zeros(3 * self._n) if self._idle(x) else self.pushes(x, v).spread(self._n)
 
     def dissipation(self, x: Array, v: Array) -> float:
         """P(v) [W] with force = -dP/dv; half the dissipated power while sticking."""
@@ -121,6 +128,8 @@ class Friction:
         return self._zero
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        if self._idle(x):
+            return self._zero
         here, _, D = self._rates(x, v)
         return here.assemble(D, self._n)
 

@@ -15,6 +15,7 @@ from pliant.energies.elastic import Elastic
 from pliant.errors import SceneError
 from pliant.integrators.conjac import ConJac
 from pliant.kernels.liveliness import stretch_rates
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step, Transient
 from pliant.systems.condensed_plan import Plan
 from pliant.systems.elastodynamics import Elastodynamics
@@ -45,11 +46,13 @@ class AdaptiveConJac:
     window: int = 10
     invariant: bool = False
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
     def __post_init__(self) -> None:
         if not self.threshold >= 0.0 or self.window < 1:
             raise SceneError(f"threshold {self.threshold}, window {self.window}", where="AdaptiveConJac")
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: Awake | None = None) -> Step:
         awake = self._recall(system, state, memory)
         speed = (state.q - awake.previous) / h

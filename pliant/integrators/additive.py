@@ -22,6 +22,7 @@ from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.explicit import scripted_velocity
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Contacting, System
 from pliant.systems.elastodynamics import Elastodynamics
@@ -50,7 +51,9 @@ class Additive:
     split: Split = everything
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         return additive_step(system, state, h, memory, split=self.split, linear=self.linear)
 

@@ -9,6 +9,7 @@ from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
 from pliant.systems.base import Correcting, Reshaping, Stepping, System
+from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
 
 default_solver: NonlinearSolver = Newton()
@@ -20,7 +21,8 @@ class Integrator(Protocol):
     ``step`` is pure: history, frozen factors and caches come in as ``memory`` (None at the start) and go out with the
     Step. Memory is made of dicts, tuples, frozen dataclasses, arrays and numbers, so that checkpoints can save it;
     objects with a true ``transient`` attribute are rebuilt instead of saved. ``made_for`` is the class of systems that
-    it steps, or a tuple of them; `Smooth` stands for all that have a stage. Without it, that is elastic bodies.
+    it steps, or a tuple of them; `Smooth` stands for all that have a stage. Without it, that is elastic bodies, fitted
+    ones among them.
     """
 
     order: ClassVar[int]
@@ -79,7 +81,7 @@ def fits(integrator: Any, kind: type) -> bool:
     """Whether an integrator steps systems of a class; those whose mesh changes only if it names them, or steps parts
     that prepare their own blocks.
     """
-    made_for = integrator.made_for if isinstance(integrator, Special) else Elastodynamics
+    made_for = integrator.made_for if isinstance(integrator, Special) else (Elastodynamics, EigenFit)
     named = made_for if isinstance(made_for, tuple) else (made_for,)
     return kind in named or (issubclass(kind, named) and (Stepping in named or not issubclass(kind, Reshaping)))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.linear.threads import one_thread
 from pliant.stage import Stage, motor_work, solve_stage
 from pliant.state import State, Step
 from pliant.systems.base import Smooth, System
@@ -17,6 +18,7 @@ class BDF1:
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = Smooth
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, state.v, state.t + h
         target = q + h * v

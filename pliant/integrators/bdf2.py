@@ -8,6 +8,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.sdirk2 import two_stages
+from pliant.linear.threads import one_thread
 from pliant.stage import Stage, consistent, motor_work, solve_stage
 from pliant.state import SolveReport, State, Step
 from pliant.systems.base import Smooth, System
@@ -42,6 +43,7 @@ class BDF2:
     order: ClassVar[int] = 2
     made_for: ClassVar[type] = Smooth
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         if memory is None or not memory.continues(state, h):
             state = consistent(system, state)

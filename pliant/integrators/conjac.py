@@ -23,6 +23,7 @@ from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.conjac_friction import filtered
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.maps.condensation import follow
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.condensed_plan import Guess, Moment, Plan, capped, plan_of
@@ -63,6 +64,7 @@ class ConJac:
     project: Literal["always", "on_demand", "never"] = "always"
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
     def __post_init__(self) -> None:
         for name, least in (("count", 0), ("corrections", 0), ("iterations", 1), ("friction", 0.0), ("cap", 0.0)):
@@ -74,6 +76,7 @@ class ConJac:
         if not self.beta > 0.0:
             raise SceneError(f"beta is {self.beta}", where="ConJac", remedy="use 0.5, or more to damp")
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         plan, analysis = memory if memory is not None else (None, None)
         if plan is None or plan.vertices != len(system.X):

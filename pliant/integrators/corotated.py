@@ -29,6 +29,8 @@ from scipy.spatial.transform import Rotation
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.integrators.base import Integrator
+from pliant.integrators.bdf2 import BDF2
+from pliant.integrators.quasistatic import Quasistatic
 from pliant.integrators.siere import SIERE
 from pliant.state import State, Step
 from pliant.systems.elastodynamics import Elastodynamics
@@ -49,6 +51,10 @@ class Corotated:
     order: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        if isinstance(self.integrator, BDF2 | Quasistatic | Corotated):
+            what = f"{type(self.integrator).__name__} does not step in a frame of the moment"
+            remedy = "give a one-step method of motion, such as SIERE() or ERE()"
+            raise SceneError(what, where="Corotated.integrator", remedy=remedy)
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:

@@ -14,8 +14,10 @@ from pliant.energies.dg import BZ, IP
 from pliant.integrators.additive import additive_step, say_unsplit
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 from pliant.systems.base import System
+from pliant.systems.elastodynamics import Elastodynamics
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,9 @@ class DGSI:
 
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         say_unsplit(system, memory, BZ | IP, "DGSI", "glue between elements")
         return additive_step(system, state, h, memory, split=without_glue, linear=self.linear)

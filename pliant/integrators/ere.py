@@ -23,6 +23,7 @@ from pliant.linear._arnoldi import basis as arnoldi_basis
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.krylov import SLACK, Basis, Exponential, expv
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 
@@ -62,6 +63,7 @@ class ERE:
         if not 0.0 < self.tolerance < 1.0:
             raise SceneError(f"tolerance is {self.tolerance}", where="ERE.tolerance", remedy="use a number in (0, 1)")
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
         kept = memory or EREMemory()

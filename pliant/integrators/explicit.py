@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import require_count
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Marching, Smooth, System
 
@@ -49,6 +50,7 @@ class ExplicitEuler:
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "ExplicitEuler.substeps")
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
@@ -69,6 +71,7 @@ class SymplecticEuler:
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "SymplecticEuler.substeps")
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
         v = scripted_velocity(system, state, h)
@@ -90,6 +93,7 @@ class Verlet:
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "Verlet.substeps")
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt, t = h / self.substeps, state.t
         q, v = state.q, scripted_velocity(system, state, h)

@@ -9,19 +9,37 @@ What moves on joints, slides through cloth or is coupled to others prepares its 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from time import perf_counter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Stepping
-from pliant.velocity_step import Block, Linearisation, MatrixChoice, Trading, VelocitySolution, solve_block
+from pliant.systems.base import Direct, Stepping
+from pliant.velocity_step import (
+    SOLVED,
+    Block,
+    Linearisation,
+    MatrixChoice,
+    Prepared,
+    Telling,
+    Tightening,
+    Trading,
+    VelocitySolution,
+    solve_block,
+)
+
+_ONCE = Counts(1, 1, 0, 1, 1)
+_NO_WORK: Mapping[str, float] = {"friction": 0.0, "motors": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +83,26 @@ class LinearlyImplicit:
             remedy = "use 1, or 1/2 for the least damping that is stable for every h"
             raise SceneError(f"beta is {self.beta}", where="LinearlyImplicit.beta", remedy=remedy)
 
+    @cached_property
+    def how(self) -> Linearisation:
+        """What parts are told."""
+        return Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
+
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: StepMemory | None = None) -> Step:
-        if not isinstance(system, Stepping):
+        how = self.how
+        if able(system, Direct):
+            begun = perf_counter()
+            found = system.directly(state, h, how)
+            if found is not None and found[2] <= SOLVED:
+                after, kept, residual = found
+                report = SolveReport(True, 1, residual, SOLVED, _ONCE, {"solve": perf_counter() - begun})
+                return Step(after, StepMemory(kept), (report,), work=_NO_WORK)
+        if not able(system, Stepping):
             remedy = "give it prepare(state, h, memory, how), or use BDF1"
             raise SceneError(f"{type(system).__name__} prepares no step", where="LinearlyImplicit", remedy=remedy)
         clock = Clock()
         kept = memory or StepMemory()
-        how = Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
         try:
             with clock("fill"):
                 prepared = system.prepare(state, h, kept.part, how)
@@ -82,6 +113,9 @@ class LinearlyImplicit:
             with clock("solve"):
                 options: Any = {"linear": self.linear, "qp": self.qp, "friction": self.friction}
                 solution = solve_block(block, **options, memory=kept.solver)
+                while (tighter := _tightened(prepared, solution, h)) is not None:
+                    prepared, block = tighter, tighter.block
+                    solution = solve_block(block, **options, memory=kept.solver)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
             return Step(state, memory, (report,))
@@ -94,6 +128,8 @@ class LinearlyImplicit:
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
         traded = prepared.exchanged(solution) if isinstance(prepared, Trading) else {}
+        if isinstance(prepared, Telling):
+            report = replace(report, acted=prepared.acted(solution))
         if moved.notes:
             report = replace(report, history=(dict(moved.notes),))
         kept = StepMemory(moved.memory, solution.memory)
@@ -115,6 +151,13 @@ class LinearlyImplicit:
             work=_added(first.work, second.work),
             exchange=_added(first.exchange, second.exchange),
         )
+
+
+def _tightened(prepared: Prepared, solution: VelocitySolution, h: float) -> Prepared | None:
+    """The step with more rows, where what was found leads into something; None where it is good."""
+    if not isinstance(prepared, Tightening) or not np.isfinite(solution.u).all():
+        return None
+    return prepared.tightened(solution.u, h)
 
 
 def _added(a: Mapping[Any, float], b: Mapping[Any, float]) -> dict[Any, float]:

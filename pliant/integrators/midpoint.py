@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.linear.threads import one_thread
 from pliant.stage import Stage, motor_work, require_flat, solve_stage
 from pliant.state import State, Step
 from pliant.systems.base import Smooth, System
@@ -20,6 +21,7 @@ class ImplicitMidpoint:
     made_for: ClassVar[type] = Smooth
     extrapolates: ClassVar[bool] = True  # the new state lies beyond the solved stage, where barriers do not watch
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         require_flat(system, state, "ImplicitMidpoint")
         q, v, t = state.q, state.v, state.t

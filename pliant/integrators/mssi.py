@@ -14,8 +14,10 @@ from pliant.energies.base import Directed, Energy
 from pliant.integrators.additive import additive_step, say_unsplit
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 from pliant.systems.base import System
+from pliant.systems.elastodynamics import Elastodynamics
 
 
 def material_stiffness(energy: Energy, x: Array) -> sp.csr_matrix | None:
@@ -34,7 +36,9 @@ class MSSI:
     variant: Literal["corrected", "printed"] = "corrected"
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         say_unsplit(system, memory, Directed, "MSSI", "springs")
         full = self.variant == "corrected"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.linear.threads import one_thread
 from pliant.stage import Stage, solve_stage
 from pliant.state import State, Step
 from pliant.systems.base import System
@@ -24,6 +25,7 @@ class Quasistatic:
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 0
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         if memory is None:
             require_supported(system)

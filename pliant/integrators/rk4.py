@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from pliant.arrays import Array
 from pliant.integrators.explicit import explicit_report, scripted_velocity
+from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 from pliant.systems.base import Smooth, System
 
@@ -16,6 +17,7 @@ class RK4:
     order: ClassVar[int] = 4
     made_for: ClassVar[type] = Smooth
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
 

@@ -5,6 +5,7 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.linear.threads import one_thread
 from pliant.stage import Stage, motor_work, require_flat, solve_stage
 from pliant.state import State, Step
 from pliant.systems.base import Smooth, System
@@ -20,6 +21,7 @@ class SDIRK2:
     order: ClassVar[int] = 2
     made_for: ClassVar[type] = Smooth
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         require_flat(system, state, "SDIRK2")
         return two_stages(self.solver, system, state, h, memory)

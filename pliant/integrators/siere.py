@@ -34,6 +34,7 @@ from pliant.integrators.linearised import advanced
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.modes import ShiftInvert, lowest
+from pliant.linear.threads import one_thread
 from pliant.linear.tracking import Pencil, Tracked, track
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
@@ -82,6 +83,7 @@ class SIERE:
         if self.s < 0 or int(self.s) != self.s:
             raise SceneError(f"s is {self.s}", where="SIERE.s", remedy="use a whole number of modes, 0 or more")
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
         n = len(system.free)

@@ -43,9 +43,9 @@ class Bordered:
     linear: LinearSolver = field(default_factory=Cholesky)
     definite: bool = False
 
-    def factor(self, A: sp.csr_matrix, memory: Any = None) -> Factor:
+    def factor(self, A: Any, memory: Any = None) -> Any:
         if isinstance(A, Corrected) and self.definite:
-            return A.factored(self, memory)
+            return A.factored(self, memory)  # type: ignore[return-value]
         n = A.shape[0]
         if n < SMALL or not 0 < len(self.border) <= min(WIDE, n // 4):
             return self.linear.factor(A, memory) if self.definite else LU().factor(A)

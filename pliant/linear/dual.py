@@ -16,10 +16,9 @@ class Dual:
 
     def __init__(self, G: Array, rhs: Array, lower: Array, inverse: Callable[[Array], Array]) -> None:
         self.G, self.rhs, self.lower, self.inverse = G, rhs, lower, inverse
-        if len(rhs):
-            self.X = inverse(np.ascontiguousarray(G.T))
-            W = G @ self.X
-            self.W = 0.5 * (W + W.T)
+        self.X = inverse(np.ascontiguousarray(G.T)) if len(rhs) else np.zeros(G.T.shape)
+        W = G @ self.X
+        self.W = 0.5 * (W + W.T)
 
     def solve(self, b: Array, box: BoxSolver) -> tuple[Array, Array]:
         x = self.inverse(b)

@@ -108,9 +108,7 @@ class Staggered:
         p = np.concatenate([found.y, found.z])
         return found._replace(u=free + inverse.columns(B.T @ p), iterations=turns)
 
-    def _settled(
-        self, W: Array, start: Array, law: tuple[Array, Slip | None], y: Array, share: Array | None
-    ) -> Rubbed:
+    def _settled(self, W: Array, start: Array, law: tuple[Array, Slip | None], y: Array, share: Array | None) -> Rubbed:
         """Impulses that obey the law, or the last ones; velocities are left out."""
         (lower, slip), none = law, np.zeros(0)
         m = len(lower)

@@ -13,6 +13,7 @@ _limited: ContextVar[bool] = ContextVar("limited", default=False)
 def one_thread() -> Iterator[None]:
     """Run the BLAS on the calling thread: the same sums, whatever thread count the user has set.
 
+    Every integrator's step, `simulate` with its books, recording and benchmarks run within it.
     Limiting the pools takes some 40 us, more than a small solve; within another `one_thread` it is not repeated.
     """
     pools = None if _limited.get() else _pools()

@@ -114,7 +114,8 @@ class ForceOnPoints:
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         x, u, J = self._at(q, v)
-        return J.T @ self.inner.force(x, u, t)
+        f = self.inner.force(x, u, t)
+        return J.T @ f if f.any() else np.zeros_like(q)  # nothing touches, mostly
 
     def dissipation(self, q: Array, v: Array) -> float:
         x, u, _ = self._at(q, v)

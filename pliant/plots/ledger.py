@@ -15,33 +15,33 @@ from pliant.record import Run
 Ledger = dict[str, Array]
 
 
-def energies(axes: Any, ledgers: dict[str, Ledger]) -> None:
-    """Total energy [J]; of a single run also the kinetic and every potential part."""
+def energies(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
+    """Total energy; of a single run also the kinetic and every potential part."""
     for name, ledger in ledgers.items():
         axes.plot(ledger["t"], ledger["total"], lw=2, label="total" if len(ledgers) == 1 else name)
         if len(ledgers) == 1:
             for part in parts(ledger):
                 axes.plot(ledger["t"], ledger[part], lw=1, label=part)
-    axes.set_ylabel("energy [J]")
+    axes.set_ylabel(f"energy [{unit}]")
 
 
-def dissipation(axes: Any, ledgers: dict[str, Ledger]) -> None:
-    """Energy that the integrator took so far [J]; of a single run also the work of scripts and forces."""
+def dissipation(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
+    """Energy that the integrator took so far; of a single run also the work of scripts and forces."""
     for name, ledger in ledgers.items():
         label = "taken by the integrator" if len(ledgers) == 1 else name
         axes.plot(ledger["t"], np.cumsum(ledger["numerical"]), lw=2, label=label)
         if len(ledgers) == 1:
             for work in works(ledger):
                 axes.plot(ledger["t"], np.cumsum(ledger[work]), lw=1, label=work.replace("_", " of ", 1))
-    axes.set_ylabel("since the start [J]")
+    axes.set_ylabel(f"since the start [{unit}]")
 
 
-def iterations(axes: Any, ledgers: dict[str, Ledger]) -> None:
+def iterations(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
     """Iterations of the nonlinear solver per step, as in [Weidner2022, Fig. 5.7 and 5.10]."""
     iterations_per_step(axes, {name: (ledger["t"][1:], ledger["iterations"][1:]) for name, ledger in ledgers.items()})
 
 
-PANELS: dict[str, Callable[[Any, dict[str, Ledger]], None]] = {
+PANELS: dict[str, Callable[[Any, dict[str, Ledger], str], None]] = {
     "energy": energies,
     "dissipation": dissipation,
     "iterations": iterations,
@@ -71,7 +71,7 @@ def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tup
     ledgers = dict(zip(names(runs), map(complete, runs)))
     figure, grid = sheet(len(panels), 1, (8.0, 2.4 * len(panels) + 0.6), sharex=True)
     for axes, panel in zip(grid[:, 0], panels):
-        PANELS[panel](axes, ledgers)
+        PANELS[panel](axes, ledgers, " or ".join(dict.fromkeys(run.energy_unit for run in runs)))
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small", loc="best")
         axes.set_xlabel("")

@@ -9,6 +9,7 @@ from pathlib import Path
 from pliant.certificate import plain
 from pliant.checkpoint import Checkpoint
 from pliant.errors import RunError
+from pliant.linear.threads import one_thread
 from pliant.origin import origin_of
 from pliant.record.guard import different, file_sums, locked, physics
 from pliant.record.output import Output
@@ -19,6 +20,7 @@ from pliant.simulate import SceneLike, TimeStep, beginning
 ANCESTRY = "ancestry.json"  # the runs that a fork goes on from
 
 
+@one_thread()
 def resume(
     folder: str | Path,
     scene: SceneLike | None = None,

@@ -27,15 +27,23 @@ def known_channels(system: Any, state: State) -> list[str]:
         found.append("elastic_force")
         found += ["contact_force", "friction_force"] if isinstance(system, Touching) and _touched(system, state) else []
         found += CELL_CHANNELS if any(isinstance(energy, Stressed) for energy in system.energy_terms) else ()
-    return [*found, *(["eulerian"] if isinstance(system, Eulerian) else ())]
+    return [*found, *(["eulerian", "material"] if isinstance(system, Eulerian) else ())]
 
 
-def frame_of(system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = ()) -> Frame:
-    """Positions and the asked channels of a state."""
+def frame_of(
+    system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = (), acted: Any = None
+) -> Frame:
+    """Positions and the asked channels of a state; forces at contacts are those that ``acted`` in the step to it.
+
+    Where no step is known (the first frame, methods that do not tell), they are those of contacts detected there.
+    """
     points = np.asarray(system.positions(state.q), dtype=np.float64)
     point_values, cell_values = {}, {}
+    told = {"contact_force": lambda: acted.contact, "friction_force": lambda: acted.friction}
     for name in channels:
-        if name in POINT_CHANNELS:
+        if acted is not None and name in told:
+            point_values[name] = told[name]()
+        elif name in POINT_CHANNELS:
             point_values[name] = _spatial(POINT_CHANNELS[name](system, state), len(points))
         else:
             cell_values[name] = _cells(system, state, blocks, CELL_CHANNELS[name])
@@ -116,6 +124,11 @@ def _eulerian(system: Any, state: State) -> Array:
     return mask
 
 
+def _material(system: Any, state: State) -> Array | None:
+    """Where vertices are in the material [m], as coordinates of a texture: cloth may slide through its mesh."""
+    return system.material_points(state.q) if isinstance(system, Eulerian) else None
+
+
 def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
     terms = system.energy_terms if isinstance(system, Composed) else ()
@@ -155,6 +168,7 @@ POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "contact_force": _contact,
     "friction_force": _friction,
     "eulerian": _eulerian,
+    "material": _material,
 }
 CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
     "stress": lambda energy, q: energy.stress(q).reshape(-1, 9),

@@ -26,6 +26,7 @@ from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
 from pliant.errors import PliantError, RunError
+from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frames import FrameWriter
@@ -35,6 +36,7 @@ from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
 from pliant.record.summary import Summary, versions
 from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
 from pliant.state import Step
+from pliant.units import InUnits
 
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
 SECONDS = 10.0  # between checkpoints, unless the output says otherwise
@@ -44,6 +46,7 @@ class Interrupted(KeyboardInterrupt):
     """The user asked to stop; the run is saved and can be resumed."""
 
 
+@one_thread()
 def record(
     scene: SceneLike,
     folder: str | Path,
@@ -83,7 +86,9 @@ class RunRecorder:
 
     def __init__(self, scene: SceneLike, folder: Path, output: Output, origin: Origin) -> None:
         self.scene, self.folder, self.output, self.origin = scene, folder, output, origin
-        self.summary = Summary(scene.name, scene.steps, float(scene.h))
+        self.summary = Summary(
+            scene.name, scene.steps, float(scene.h), units=scene.units if isinstance(scene, InUnits) else "SI"
+        )
         self._frames = FrameWriter(folder / FRAMES, frames=scene.steps // output.every + 2)
         self._ledger = folder / LEDGER
         self._shape: tuple[Any, Any, Any] = (None, None, None)  # system, topology, blocks
@@ -137,7 +142,7 @@ class RunRecorder:
     def step(self, step: TimeStep) -> None:
         self._line(step.ledger, step.report)
         if step.index % self.output.every == 0 or step.index == self.scene.steps:
-            self._frame(step.system, step.state)
+            self._frame(step.system, step.state, step.acted)
         self.summary = self.summary.plus(step.report, step.ledger)
         k = self.output.checkpoint_every
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
@@ -179,11 +184,11 @@ class RunRecorder:
             total = frame_sum(total, frame)
         return total
 
-    def _frame(self, system: Any, state: Any) -> None:
+    def _frame(self, system: Any, state: Any, acted: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
-        frame = channels.frame_of(system, state, blocks, self.output.channels)
+        frame = channels.frame_of(system, state, blocks, self.output.channels, acted)
         self._frames.append(frame, topology)
         self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)
 

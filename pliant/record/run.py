@@ -15,6 +15,7 @@ from pliant.checkpoint import Checkpoint
 from pliant.checkpoint import load as load_checkpoint
 from pliant.errors import RunError
 from pliant.record.frames import Frame, Topology, open_frames, read_topology
+from pliant.units import ENERGY
 
 SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledger.csv", "report.json", "checkpoint.h5"
 
@@ -116,6 +117,11 @@ class Run:
             return dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise RunError(f"cannot read {path}: {error}", where="report", remedy="run the scene again") from error
+
+    @property
+    def energy_unit(self) -> str:
+        """What its energies are in; runs that do not say are in SI units."""
+        return ENERGY[self.report.get("units", "SI")]
 
     @property
     def checkpoint(self) -> Checkpoint:

@@ -49,6 +49,7 @@ class Summary:
     numerical: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
     alarms: dict[str, AlarmTally] = field(default_factory=dict)
+    units: str = "SI"  # of all these numbers
 
     def plus(self, certificate: Certificate, row: Row) -> "Summary":
         """With one more step."""
@@ -70,6 +71,7 @@ class Summary:
             self.numerical + row.numerical,
             row.energies,
             tallied(self.alarms, certificate.step, certificate.alarms),
+            self.units,
         )
 
     def as_json(self) -> dict[str, Any]:

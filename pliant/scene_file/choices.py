@@ -51,8 +51,11 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.cloth.active_set import ActiveSet
     from pliant.cloth.body import Cloth
     from pliant.cloth.constraints import EdgeRule
+    from pliant.constraints import KEPT, ConstrainedEuler
     from pliant.contact import OBSTACLES
     from pliant.dg import DiscontinuousSolid
+    from pliant.energies.projective.strain_limit import StrainLimit
+    from pliant.energies.projective.volume_range import VolumeRange
     from pliant.events import EVENTS
     from pliant.integrators import INTEGRATORS, REDUCED
     from pliant.linear import LINEAR
@@ -71,9 +74,9 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
 
     return {
         "body": (Solid, Membrane, SpringNet, Cloth, DiscontinuousSolid, Rigid, Articulated),
-        "material": MATERIALS,
+        "material": (*MATERIALS, StrainLimit, VolumeRange),
         "damping": DAMPINGS,
-        "integrator": tuple(dict.fromkeys((*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS))),
+        "integrator": tuple(dict.fromkeys((*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS, ConstrainedEuler))),
         "solver": SOLVERS,
         "linear": _types(LINEAR),
         "matrix": (Dense, Sparse, PCG),
@@ -91,6 +94,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "link constraint": CONSTRAINTS,
         "joint contact": JOINT_CONTACTS,
         "function": FUNCTIONS,
+        "kept": KEPT,
     }
 
 

@@ -8,13 +8,12 @@ import numpy as np
 from pliant.bodies import Solid
 from pliant.dg import DiscontinuousSolid
 from pliant.fitting import Fitting
-from pliant.maps.pins import Pin
 from pliant.scene import Scene
 from pliant.scene_file.bodies import HIDDEN, keys
 from pliant.scene_file.choices import NotDescribable, families, kind_of
 from pliant.scene_file.write import Writer, default_of
 
-ALWAYS = ("name", "h", "duration", "gravity", "on_failure", "on_energy_gain", "integrator")  # written at default, too
+ALWAYS = ("name", "h", "duration", "gravity", "on_failure", "on_energy_gain", "units", "integrator")  # at default, too
 
 
 def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -44,21 +43,12 @@ def _body(writer: Writer, body: Any) -> dict[str, Any]:
     skip: tuple[str, ...] = ("name", "fit", *HIDDEN)
     table |= writer.fields(body, skip=(*skip, "pins", "continuous"))
     if "pins" in keys(kind) and body.pins:
-        table["pins"] = [writer.plain(pin, "pins") for pin in _pins(body)]
+        table["pins"] = [writer.plain(pin, "pins") for pin in body.pins]
     if isinstance(body, DiscontinuousSolid):
         table["mesh"] = writer.plain(body.continuous, "mesh")
     if isinstance(body, Solid) and body.fit is not None:
         table["fit"] = _fit(replace(writer, stem=f"{writer.stem}-fine"), body, body.fit)
     return table
-
-
-def _pins(body: Any) -> list[Pin]:
-    """The pins as they were given; those of discontinuous solids hold every copy of a vertex."""
-    pins: list[Pin] = list(body.pins)
-    if not isinstance(body, DiscontinuousSolid):
-        return pins
-    corners = body.continuous.T.ravel()
-    return [Pin(np.unique(corners[pin.vertices]), pin.motion, pin.axes) for pin in pins]
 
 
 def _fit(writer: Writer, coarse: Solid, fit: Fitting) -> dict[str, Any]:
@@ -71,7 +61,8 @@ def _fit(writer: Writer, coarse: Solid, fit: Fitting) -> dict[str, Any]:
         if not same and not np.array_equal(getattr(fine, f.name), getattr(coarse, f.name)):
             raise NotDescribable(f"Fitting.fine.{f.name} differs from that of the coarse body")
     table = {"mesh": writer.plain(fine.mesh, "fit.mesh"), **writer.fields(fit, skip=("fine",))}
-    table["pins"] = [writer.plain(pin, "fit.pins") for pin in _pins(fine)]
+    pins: Any = fine.pins  # a tuple once it is made
+    table["pins"] = [writer.plain(pin, "fit.pins") for pin in pins]
     for name in ("material", "density"):
         table[name] = writer.plain(getattr(fine, name), f"fit.{name}")
     return table

@@ -33,6 +33,7 @@ class RunTable(Table):
     integrator: Choice | None = None
     on_failure: Literal["raise", "warn", "substep"] | None = None
     on_energy_gain: Literal["ignore", "warn", "raise"] | None = None
+    units: Literal["SI", "CGS"] | None = None
     output: OutputTable = OutputTable()
 
 

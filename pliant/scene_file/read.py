@@ -8,7 +8,7 @@ reader of its own, by type.
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -125,6 +125,14 @@ def reads(kind: Any, *names: str) -> Callable[[Any], Any]:
     return keep
 
 
+@reads(Mapping[str, float])
+def _numbers(reader: Reader, value: Any, where: str) -> Any:
+    """A number, or a table of numbers by names."""
+    if not isinstance(value, dict):
+        return _checked((float,), in_si(value, "1", where), where)
+    return {name: _checked((float,), in_si(v, "1", f"{where}.{name}"), f"{where}.{name}") for name, v in value.items()}
+
+
 def known_keys(table: Any, known: Any, where: str) -> None:
     """Refuse keys that mean nothing here."""
     if not isinstance(table, dict):
@@ -196,6 +204,7 @@ def _protocols() -> dict[Any, str]:
     from pliant.articulated.joint_contacts import JointContact
     from pliant.articulated.joints import Joint
     from pliant.bodies import Damping
+    from pliant.constraints.kept import Kept
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
     from pliant.linear.box_qp import BoxSolver
@@ -207,7 +216,7 @@ def _protocols() -> dict[Any, str]:
     return {
         NonlinearSolver: "solver", LinearSolver: "linear", Integrator: "integrator", Motion: "motion",
         Damping: "damping", Joint: "joint", ArticulatedForce: "link force", Constraint: "link constraint",
-        JointContact: "joint contact", QPSolver: "qp", MatrixChoice: "matrix", BoxSolver: "box programme",
+        JointContact: "joint contact", Kept: "kept", QPSolver: "qp", MatrixChoice: "matrix", BoxSolver: "box programme",
     }  # fmt: skip
 
 

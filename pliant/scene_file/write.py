@@ -52,6 +52,8 @@ class Writer:
             return int(value)
         if isinstance(value, np.ndarray):
             return value.tolist()
+        if isinstance(value, dict):
+            return {str(name): self.plain(item, where, declared) for name, item in value.items()}
         if isinstance(value, tuple | list):
             return [self.plain(item, where, declared) for item in value]
         for kind, write in WRITERS.items():

@@ -81,7 +81,7 @@ def ducks(
         bodies.append(Solid(placed, material, density=density, damping=viscosity, name=f"duck {k}"))
     return Scene(
         bodies,
-        contact=PenaltyContact(k=8e-3 * E, mu=0.3, damping=0.1, self_contact=False),
+        contact=PenaltyContact(k=8e-3 * E, mu={"bowl": 0.3, "default": 0.0}, damping=0.1, self_contact=False),
         obstacles=[Bowl(center=(0.0, 0.0, radius), radius=radius)],
         integrator=integrator or SDIRK2(QLB()),
         h=h,
@@ -141,7 +141,7 @@ def stack(
         # the tower sways after it has been set down: with no damping at all, for longer than it is watched
         bodies.append(Solid(mesh, material, density=1000, damping=Rayleigh(beta=2e-2), name=f"cube {k}"))
     # what rests must neither creep nor rock: a thousandth of the size in 5 s allows 2e-5 m/s, a few per cent of creep
-    choice = contact or PenaltyContact(mu=0.5, mu_bodies=0.5, creep=1e-4, smoothing=1e-3 * size, self_contact=False)
+    choice = contact or PenaltyContact(mu=0.5, creep=1e-4, smoothing=1e-3 * size, self_contact=False)
     return Scene(
         bodies, contact=choice, obstacles=[Plane()], integrator=BDF1(), h=0.01, duration=duration, name="stack"
     )

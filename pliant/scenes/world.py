@@ -51,7 +51,7 @@ def gripper(
     block = Solid(mesh, StableNeoHookean(5e4, 0.4), density=500.0, damping=Rayleigh(2.0, 2e-3), name="block")
     return Scene(
         [block, hand(torque, lift)],
-        contact=PenaltyContact(mu=mu, mu_bodies=mu, creep=1e-3),
+        contact=PenaltyContact(mu=mu, creep=1e-3),
         obstacles=[Plane()],
         integrator=BDF1(),
         h=h,
@@ -76,7 +76,7 @@ def die(height: float = 0.05, *, E: float = 5e3, cells: int = 4, h: float = 1e-2
     thrown = Rigid(placed, density=800.0, velocity=(0.5, 0.0, 0.0), spin=(0.0, 6.0, 1.0), name="die")
     return Scene(
         [_bed((0.3, 0.2, 0.06), (2 * cells, cells, 2), E), thrown],
-        contact=PenaltyContact(mu_bodies=0.5),
+        contact=PenaltyContact(mu=0.5),
         integrator=BDF1(),
         h=h,
         duration=duration,
@@ -119,7 +119,7 @@ def walker(*, E: float = 1e4, cells: int = 3, h: float = 5e-3, duration: float =
     legs = Articulated(links, forces, q=(0.0, 0.0, 0.0, *FIRST), name="walker")
     return Scene(
         [_bed((0.7, 0.18, 0.04), (6 * cells, cells, 1), E), legs],
-        contact=PenaltyContact(mu_bodies=0.8),
+        contact=PenaltyContact(mu=0.8),
         integrator=BDF1(),
         h=h,
         duration=duration,

@@ -116,6 +116,15 @@ class Guided(Protocol):
         ...
 
 
+@runtime_checkable
+class Rooted(Protocol):
+    """A stage that may know its root by a compiled Newton's method of its own."""
+
+    def root(self, guess: Array, tolerances: tuple[float, float], iterations: int) -> tuple[Array, Array, float] | None:
+        """(z, residuals after every iteration, threshold); None where it does not."""
+        ...
+
+
 PULLS = 1e3  # the default 1e-9 is then a millionth of what the forces do
 
 
@@ -153,6 +162,10 @@ class Tolerance:
             most = min(stage.scale, PULLS * stage.pull) if stage.inertial else stage.scale
             threshold = max(threshold, self.absolute * most)
         return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
+
+    def parts(self, stage: StageLike) -> tuple[float, float]:
+        """The relative and the absolute part of `goal`, both as parts of the stage's scale."""
+        return self.relative, self.absolute * min(1.0, PULLS * stage.pull / stage.scale)
 
     def _stalled(self, stage: StageLike) -> Callable[[], float]:
         """The norm at which a solve that goes no further is good enough, if asked for; 0 where r bounds no error."""

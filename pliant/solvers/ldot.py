@@ -11,6 +11,8 @@ HYBRID-Lx first uses it as the Newton matrix itself (quasi-Newton) and falls bac
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import scipy.sparse as sp
+
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
@@ -22,6 +24,7 @@ from pliant.solvers.base import Project, Solution, StageLike, Tolerance, check_o
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import STRICT, finish, row, stagnates, start_trial
 from pliant.solvers.qlb import rests
+from pliant.solvers.rounding import floor_of
 from pliant.state import Counts, Transient
 
 Early = Literal["frozen", "extrapolated", "predictor"]
@@ -160,7 +163,11 @@ class Ldot:
                 linear, inner, counts = replace(linear, preconditioner=fresh), [], counts + work
             found = None
             for psd in kinds:
-                found, work = self._pcg_step(stage, now, linear, search, psd, clock)
+                with clock("fill"):
+                    A = stage.jacobian(now.z, psd=psd)
+                if now.norm <= floor_of(stage, A, now.z):
+                    return now, counts + Counts(fills=1), "the residual is round-off"
+                found, work = self._pcg_step(stage, now, A, linear, search, clock)
                 inner.append(work.inner)
                 counts += work
                 if found is not None:
@@ -176,11 +183,9 @@ class Ldot:
         return now, counts, ""
 
     def _pcg_step(
-        self, stage: StageLike, now: Trial, linear: PCG, search: LineSearch, psd: bool, clock: Clock
+        self, stage: StageLike, now: Trial, A: sp.csr_matrix, linear: PCG, search: LineSearch, clock: Clock
     ) -> tuple[Trial | None, Counts]:
         """One step along the solution of PCG, or None if no length of it is acceptable."""
-        with clock("fill"):
-            A = stage.jacobian(now.z, psd=psd)
         with clock("solve"):
             solver = linear.factor(A)
             dz = -solver.solve(now.r)

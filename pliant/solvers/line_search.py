@@ -5,8 +5,9 @@
     test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
 Where the matrix is not symmetric (joints, multipliers), a Newton step need not descend along r, but |r| falls: only the
 first test of (b) then applies to it.
-(c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth: a
-    residual that must fall steadily gets stuck between barriers, and near the root the guide is not exact enough.
+(c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth while
+    the guide hardly rises: a residual that must fall steadily gets stuck between barriers, near the root the guide is
+    not exact enough, and steps that let it rise at will undo what the others gained, for ever.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,8 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.solvers.base import Guided, StageLike
+
+STRAY = 1e-2  # part of a step's slope by which the guide may rise where the residual falls
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,10 @@ class LineSearch:
         """Test (c)."""
         if not np.isfinite(trial.norm):
             return False
-        return trial.norm <= 0.9 * current.norm or guide(trial.z) <= self.armijo * trial.t * slope
+        rise = guide(trial.z)
+        if rise <= self.armijo * trial.t * slope:
+            return True
+        return trial.norm <= 0.9 * current.norm and rise <= STRAY * trial.t * abs(slope)
 
     def pulled(self, stage: StageLike, current: Trial, dz: Array) -> Trial | None:
         """The last resort of (b): the whole step if at its end the forces still pull along dz, dz.r(1) < 0.

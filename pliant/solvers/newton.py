@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
@@ -20,7 +21,7 @@ from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Bordering, Goal, Project, Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import Bordering, Goal, Project, Rooted, Solution, StageLike, Tolerance, check_options
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
@@ -52,6 +53,11 @@ class Newton:
 
     def solve(self, stage: StageLike, guess: Array, memory: Any = None) -> Solution:
         clock = Clock()
+        rooted: Any = stage
+        if not stage.symmetric and able(rooted, Rooted):
+            root = rooted.root(guess, self.tolerance.parts(stage), self.max_iterations)
+            if root is not None:
+                return _rooted(stage, *root, clock, memory)
         now = start_trial(stage, guess, clock)
         goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
@@ -124,6 +130,16 @@ def ND(**options: Any) -> Newton:
 def _general(stage: StageLike) -> LinearSolver:
     """A solver for the exact Jacobian of a stage that is not symmetric."""
     return Bordered(stage.border) if isinstance(stage, Bordering) else LU()
+
+
+def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:
+    """The solution that a stage found by itself, with full steps only."""
+    k = len(norms) - 1
+    counts = Counts(forces=k + 1, fills=k, factorizations=k, solves=k)
+    history = [{"iteration": i, "residual": float(r), "step": float(i > 0)} for i, r in enumerate(norms)]
+    error = float(norms[-1]) / max(float(np.sqrt(stage.mass)), 1e-300)
+    report = SolveReport(True, k, float(norms[-1]), threshold, counts, clock.totals(), tuple(history), error=error)
+    return Solution(z, report, memory)
 
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:

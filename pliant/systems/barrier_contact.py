@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, Remembered, joined
 from pliant.contact.initial import admissible
 from pliant.contact.pose import Passage
@@ -21,7 +22,6 @@ from pliant.forces.base import Force
 from pliant.forces.friction import Friction, SmoothStick
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
-from pliant.systems.penalty_contact import not_negative
 from pliant.units import read_fields
 
 
@@ -31,21 +31,21 @@ class BarrierContact:
 
     ``stiffness`` kappa [N/m^3]; "adaptive" makes the barrier at dhat/2 ten times as stiff as the bodies' elements,
     and sqrt(dhat/10 / d) times stiffer in a step that begins with something at a distance d below dhat/10. ``mu`` is
-    the friction coefficient, ``creep`` [m/s] the speed below which contacts stick. ``resolve_initial`` moves bodies
-    apart that overlap at the start.
+    the friction coefficient, or a table of pairs (`pliant.contact.coefficients`), ``creep`` [m/s] the speed below which
+    contacts stick. ``resolve_initial`` moves bodies apart that overlap at the start.
     """
 
     dhat: float | None = None
     stiffness: float | Literal["adaptive"] = "adaptive"
-    mu: float = 0.0
+    mu: Mu = 0.0
     creep: float = 1e-3
     resolve_initial: bool = False
     safe: ClassVar[bool] = True
-    units: ClassVar[dict[str, str]] = {"dhat": "m", "mu": "1", "creep": "m/s"}
+    units: ClassVar[dict[str, str]] = {"dhat": "m", "creep": "m/s"}
 
     def __post_init__(self) -> None:
         read_fields(self)
-        not_negative(self.mu, "BarrierContact.mu")
+        object.__setattr__(self, "mu", read_mu(self.mu, "BarrierContact.mu"))
         for name in ("dhat", "stiffness", "creep"):
             value = getattr(self, name)
             if value not in (None, "adaptive") and not (isinstance(value, float | int) and value > 0.0):
@@ -75,7 +75,8 @@ class BarrierModel:
         self._kappa = self._base_stiffness()
         self._surfaces = Surfaces(setting)
         self._containers = [k for k, o in enumerate(setting.obstacles) if o.container]
-        self.force_names = ("friction",) * bool(choice.mu)
+        self._mu = Coefficients(choice.mu, BarrierContact.mu, setting, "BarrierContact.mu", within=True)
+        self.force_names = ("friction",) * bool(self._mu.largest)
 
     def _base_stiffness(self) -> float:
         """kappa with kappa b''(dhat/2) = 10 E times edge, averaged over the bodies."""
@@ -114,7 +115,7 @@ class BarrierModel:
         kappa = self._stiffness(start.q, before)
         energies = self._energies(passages, kappa)
         forces: list[Force] = []
-        if self.choice.mu:
+        if self._mu.largest:
             loads = [energy.loads(start.q) for energy in self._energies(before, kappa)]
             frozen = joined([c for c, _ in loads]), np.concatenate([f for _, f in loads])
             law = SmoothStick(self.choice.creep)
@@ -159,9 +160,6 @@ class BarrierModel:
         if self._containers:
             nearest = min(nearest, float(self._all_gaps(q, passages).min()))
         return nearest
-
-    def _mu(self, contacts: Contacts) -> Array:
-        return np.full(len(contacts), self.choice.mu)
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         parts, here = [], self.setting.passages(t, t)

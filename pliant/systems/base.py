@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
@@ -174,12 +175,28 @@ class Touching(Protocol):
 
 
 @runtime_checkable
+class Acting(Protocol):
+    """A system that knows its contact forces in a stage it was made for by `Contacting.at`."""
+
+    def acting(self, q: Array, v: Array, t: float) -> Any:
+        """They at q and v, as `pliant.systems.acted.Acted`; None without contact."""
+        ...
+
+
+@runtime_checkable
 class Measuring(Protocol):
     """A system that knows how close its surfaces come to each other and to obstacles."""
 
     def min_distance(self, q: Array, t: float) -> float | None:
         """The least distance [m], negative where things overlap, inf when nothing is near; None without contact."""
         ...
+
+
+@runtime_checkable
+class Correcting(Protocol):
+    """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
+
+    def corrected(self, before: State, after: State) -> State: ...
 
 
 @runtime_checkable
@@ -198,13 +215,6 @@ class Barring(Protocol):
     def crossings(self, q: Array, t: float) -> int | None:
         """How many crossings there are, in exact arithmetic; None without a barrier."""
         ...
-
-
-@runtime_checkable
-class Correcting(Protocol):
-    """A system that corrects where a step has led: contact that puts vertices back onto obstacles."""
-
-    def corrected(self, before: State, after: State) -> State: ...
 
 
 @runtime_checkable
@@ -253,6 +263,10 @@ class Eulerian(Protocol):
 
     def material_point(self, q: Array, vertex: int) -> Array:
         """The point of the material (2,) that is at a vertex now."""
+        ...
+
+    def material_points(self, q: Array) -> Array:
+        """The points of the material (n, 2) [m] that are at all vertices now."""
         ...
 
 
@@ -337,7 +351,7 @@ class Parted(Protocol):
 
 def parts_of(system: Any) -> list[tuple[Any, slice]]:
     """The parts of a system with their coordinates; a system without parts is its own."""
-    if not isinstance(system, Parted):
+    if not able(system, Parted):
         return [(system, slice(None))]
     return list(zip(system.parts, system.slices, strict=True))
 
@@ -458,6 +472,29 @@ class Stepping(Protocol):
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """Its block for the step of h [s] that sets out from ``state``."""
+        ...
+
+
+@runtime_checkable
+class Rooting(Protocol):
+    """A system that solves an ordinary stage by Newton's method in one compiled call."""
+
+    def root(
+        self, stage: Any, guess: Array, tolerances: tuple[float, float], iterations: int
+    ) -> tuple[Array, Array, float] | None:
+        """(z, residuals after every iteration, threshold); None where it is not ordinary, or Newton needs more care.
+
+        ``tolerances`` are the parts of `pliant.solvers.base.Tolerance`, of the scale of the stage.
+        """
+        ...
+
+
+@runtime_checkable
+class Direct(Protocol):
+    """A system that takes an ordinary velocity step in one compiled call."""
+
+    def directly(self, state: State, h: float, how: Linearisation) -> tuple[State, Any, float] | None:
+        """(state, memory, relative residual) as `prepare`, solve and `finish` give; None where it is not ordinary."""
         ...
 
 

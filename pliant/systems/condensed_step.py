@@ -6,6 +6,7 @@ f, K, D and the condensation Jacobian J are taken at a guess, usually the old po
 coordinates cause. Coordinates of bodies that are not condensed move by themselves: their columns of J are the identity.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,12 +15,15 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.clock import Clock
+from pliant.energies.base import Pressing
+from pliant.energies.shifted import Shifted
 from pliant.linear.base import LinearSolver
 from pliant.linear.inverse import Matrix
 from pliant.maps.condensation import Condensed, follow
 from pliant.state import State
 from pliant.systems.condensed_inertia import share
 from pliant.systems.condensed_plan import Guess, Moment, capped
+from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import Block, Linearisation, Moved, project
 
 
@@ -48,6 +52,7 @@ class Linearised:
     D: sp.csr_matrix
     w: Array  # (N,) velocities that the prescribed coordinates alone cause
     condensed: Condensed
+    closing: Array  # (N,) what the force of contacts where the old velocities lead to adds to f
 
     @cached_property
     def A(self) -> sp.csr_matrix:
@@ -68,10 +73,12 @@ class Linearised:
         return sp.csr_matrix(sp.hstack([place @ sp.csr_matrix(self.condensed.J), alone]))
 
     def momentum(self) -> Array:
-        """b (N,) = M v + h (f - D v) - beta h^2 K v_guess."""
+        """b (N,) = M v + h (f + closing - D v) - beta h^2 K v_guess."""
         now, stiff = self.now, self.beta * self.now.h**2
         kept = now.system.mass(now.state.q) @ now.state.v
-        return kept + now.h * (self.f - self.D @ self.guess.velocity) - stiff * (self.K @ self.guess.moved)
+        return (
+            kept + now.h * (self.f + self.closing - self.D @ self.guess.velocity) - stiff * (self.K @ self.guess.moved)
+        )
 
     def projected(self, b: Array) -> tuple[Matrix, Array]:
         """J^T A J and J^T (b - A w)."""
@@ -111,13 +118,14 @@ class Linearised:
 def linearised(
     now: Moment, guess: Guess, beta: float, how: Followers, analysis: object, clock: Clock, *, psd: bool
 ) -> Linearised:
-    """f, K, D and J at the guess."""
+    """f, K, D and J at the guess; contacts where the old velocities lead to (see `foreseen`)."""
     system, driven, velocity = now.system, now.driven(), guess.velocity
     q = now.state.q + beta * (now.h * guess.moved + guess.shift)
     with clock("force"):
         f = system.force(q, velocity, now.end)
+        ahead, closing = foreseen(now, q, guess, beta)
     with clock("fill"):
-        K = system.stiffness(q, velocity, now.end, psd=psd)
+        K = ahead.stiffness(q, velocity, now.end, psd=psd)
         D = system.damping(q, velocity, now.end)
     with clock("factor"):
         own = system.restrict(K) if now.plan.inside is None else sp.csr_matrix(K[now.inside][:, now.inside])
@@ -130,7 +138,31 @@ def linearised(
     w = driven.copy()
     if driven.any():
         w[now.inside] = condensed.others[:, -1]
-    return Linearised(now, guess, beta, f, K, D, w, condensed)
+    return Linearised(now, guess, beta, f, K, D, w, condensed, closing)
+
+
+def foreseen(now: Moment, q: Array, guess: Guess, beta: float) -> tuple[Elastodynamics, Array]:
+    """The system with contacts as they are at the end of the step where the guess leads, and what that adds to f(q).
+
+    Linearised where it starts, a step does not see what it runs into, and the next one is thrown back by springs that
+    nobody has tensed. With the force f_c at x_c = x_0 + h v_0 and f_c + beta h K_c (v - v_0), a vertex with the normal
+    velocity v_0 < 0 leaves with at most -v_0, for every stiffness and 1/2 <= beta <= 1.
+    """
+    contact = [e for e in now.system.energy_terms if isinstance(e, Pressing)]
+    nothing = np.zeros_like(q)
+    if not contact:
+        return now.system, nothing
+    old = guess.moved if guess.moved.any() else now.unhindered()
+    way = now.state.q + now.h * old + guess.shift - q
+    late = [Shifted(e, way) for e in contact]
+    others = tuple(e for e in now.system.energy_terms if not isinstance(e, Pressing))
+    system = copy(now.system)
+    system.energy_terms = (*others, *late)
+    closing = nothing
+    for before, after in zip(contact, late, strict=True):
+        rest = after.hessian(q, psd=True) @ (old - guess.moved)
+        closing = closing + before.gradient(q) - after.gradient(q) + beta * now.h * rest
+    return system, closing
 
 
 def inertia_of(now: Moment, v: Array, inertial: bool) -> Array:

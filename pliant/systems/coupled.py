@@ -15,16 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, tangent_of
 from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
-from pliant.systems import exchange
+from pliant.systems import coupled_books, coupled_closures, exchange
+from pliant.systems.acted import Acted, of_terms, placed
 from pliant.systems.base import (
     Barring,
     Charted,
     Closures,
-    Constrained,
     Contacting,
     Dissipating,
     Jointed,
@@ -32,23 +33,18 @@ from pliant.systems.base import (
     Persistent,
     Pullable,
     Quadrature,
-    Reducible,
     Restorable,
     Summing,
     Weights,
     Working,
-    distinct,
 )
 from pliant.systems.contact import ContactModel, LiveForce, Touch
-from pliant.systems.coupled_step import NOBODY, CoupledStep, prepared_parts
-from pliant.systems.coupling_rows import Ties, differences
+from pliant.systems.coupled_step import NOBODY
+from pliant.systems.coupled_velocity import prepared
+from pliant.systems.coupling_rows import differences
 from pliant.systems.points import Points
-from pliant.systems.pressed_step import Pressed
-from pliant.systems.row_contact import RowModel
-from pliant.systems.shown import Shown, Watching
-from pliant.velocity_step import Linearisation, Prepared, Remeshing
-
-SHARED = ("kinetic", "gravity")  # energies of all parts together; others are those of one part each
+from pliant.systems.shown import Shown
+from pliant.velocity_step import Linearisation, Prepared
 
 
 class Coupled:
@@ -71,18 +67,19 @@ class Coupled:
     ) -> None:
         self.parts, self.contact, self.shown = tuple(parts), contact, shown
         count = sum(len(part.positions(part.rest)) for part in parts)
-        self._tied, self._dim = ties, dim
+        self.tied, self.dim = ties, dim
+        self._met: Setting | None = None  # who touches in a stage
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
         sizes = [len(part.rest) for part in parts]
         ends = np.cumsum([0, *sizes])
         self.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
         self.free = np.concatenate([part.free + a for part, a in zip(parts, ends[:-1], strict=True)])
-        self._size = int(ends[-1])
+        self.size = int(ends[-1])
         self.scale = max(part.scale for part in parts)
         self.total_mass = sum(part.total_mass for part in parts)
         self.free_mass = sum(part.free_mass for part in parts)
         self.points = Points(parts, self.slices)
-        self.touchable, self._rows = Points(parts, self.slices, rows), rows
+        self.touchable, self.rows = Points(parts, self.slices, rows), rows
         self._energies = tuple(energies)
         self._springs = tuple(OnPoints(e, self.points) for e in energies)
         self.energy_terms: tuple[OnPoints, ...] = self._springs
@@ -102,7 +99,7 @@ class Coupled:
 
     @property
     def rest(self) -> Array:
-        return self._joined([part.rest for part in self.parts])
+        return np.concatenate([part.rest for part in self.parts])
 
     @property
     def between(self) -> tuple[ForceOnPoints, ...]:
@@ -113,12 +110,9 @@ class Coupled:
         """``function(part, q_part, ...)`` for every part, with its own piece of every vector."""
         return [function(part, *(x[s] for x in vectors)) for part, s in zip(self.parts, self.slices, strict=True)]
 
-    def _joined(self, pieces: Sequence[Array]) -> Array:
-        return np.concatenate(pieces)
-
     # ------------------------------------------------------------------------------------------------ contact
 
-    def _touched(self, state: State) -> State:
+    def touched(self, state: State) -> State:
         """The points that can touch, and their velocities."""
         x, J = self.touchable.lift(state.q), self.touchable.jacobian(state.q)
         return State(x, J @ state.v, state.t)
@@ -134,11 +128,20 @@ class Coupled:
         fixed = copy(self)
         fixed.parts = tuple(parts)
         if self.contact is not None:
-            terms = self.contact.at(self._touched(start), t, c)
-            fixed.contact = None
+            terms = self.contact.at(self.touched(start), t, c)
+            fixed.contact, fixed._met = None, self.contact.setting
             fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
             fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
         return fixed
+
+    def acting(self, q: Array, v: Array, t: float) -> Acted | None:
+        """Contact forces on the points in a stage."""
+        if self._met is None:
+            return None
+        here = self.touched(State(q, v, t))
+        energies, forces = [e.energy for e in self.energy_terms], [f.inner for f in self.force_terms]
+        acted = of_terms(self._met, energies, forces, here.q, here.v)
+        return placed(acted, self.rows, self.points.lift(q).reshape(-1, 3))
 
     def begin(self, q: Array, guess: Array) -> Array:
         """The guess a stage may start from on the way from q: not beyond where contact allows."""
@@ -161,15 +164,15 @@ class Coupled:
         return side_by_side(self.each(lambda p, x: p.mass(x), q))
 
     def inertia(self, q: Array, a: Array) -> Array:
-        return self._joined(self.each(lambda p, x, y: p.inertia(x, y), q, a))
+        return np.concatenate(self.each(lambda p, x, y: p.inertia(x, y), q, a))
 
     def weights(self, q: Array) -> Array:
-        return self._joined(self.each(lambda p, x: p.weights(x), q))
+        return np.concatenate(self.each(lambda p, x: p.weights(x), q))
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         if self.contact is not None:
             return self.at(State(q, v, t), t).force(q, v, t)
-        f = self._joined(self.each(lambda p, x, u: p.force(x, u, t), q, v))
+        f = np.concatenate(self.each(lambda p, x, u: p.force(x, u, t), q, v))
         for energy in self.energy_terms:
             f = f - energy.gradient(q)
         for force in self.force_terms:
@@ -183,7 +186,7 @@ class Coupled:
         def own(part: Any, x: Array, u: Array) -> Array:
             return part.force_sizes(x, u, t) if isinstance(part, Summing) else abs(part.force(x, u, t))
 
-        sizes = self._joined(self.each(own, q, v))
+        sizes = np.concatenate(self.each(own, q, v))
         for energy in self.energy_terms:
             sizes = sizes + abs(energy.gradient(q))
         for force in self.force_terms:
@@ -192,20 +195,10 @@ class Coupled:
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M^-1 f on the free coordinates, part by part."""
-        return self._joined(self.each(lambda p, x, y: p.accelerated(x, y), q, f))
+        return np.concatenate(self.each(lambda p, x, y: p.accelerated(x, y), q, f))
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
-        """M^-1 (f + G^T lambda), with G a = -d(G v - rate)/dt at constant v where there are closures."""
-        a = self.accelerated(q, self.force(q, v, t))
-        rows = self.closures(q, v, t)
-        if rows is None:
-            return a
-        e = 1e-5 * self.scale / max(float(np.abs(v).max()), 1e-3 * self.scale)  # s: little of a turn, or of the way
-        ahead, behind = (self.closures(q + s * v, v, t + s) for s in (e, -e))
-        assert ahead is not None and behind is not None
-        bias = ((ahead.G @ v - ahead.rate) - (behind.G @ v - behind.rate)) / (2.0 * e)
-        X = np.stack([self.accelerated(q, g) for g in rows.G.toarray()], axis=1)
-        return a + X @ np.linalg.lstsq(rows.G @ X, -bias - rows.G @ a, rcond=1e-12)[0]
+        return coupled_closures.closed_acceleration(self, q, v, t)
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 0.0, 1.0), psd=psd))
@@ -243,7 +236,7 @@ class Coupled:
         return A if len(self.free) == A.shape[0] else taken(A, self.free, self.free)
 
     def prescribe(self, q: Array, t: float) -> Array:
-        return self._joined(self.each(lambda p, x: p.prescribe(x, t), q))
+        return np.concatenate(self.each(lambda p, x: p.prescribe(x, t), q))
 
     def limit(self, q: Array, dq: Array) -> float:
         own = self.each(lambda p, x, dx: p.limit(x, dx), q, dq)
@@ -251,85 +244,19 @@ class Coupled:
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None:
         """Those of the parts, and the points that are tied together."""
-        found = []
-        for part, s in zip(self.parts, self.slices, strict=True):
-            mine = part.closures(q[s], v[s], t) if isinstance(part, Constrained) else None
-            if mine is not None:
-                found.append(mine.placed(s.start, self._size))
-        if self.ties is not None:
-            found.append(Closures.tying(self.ties @ self.points.lift(q), self.ties @ self.points.jacobian(q)))
-        return Closures.joined(found) if found else None
+        return coupled_closures.closures(self, q, v, t)
 
     def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-        """d(G^T y)/dq + w d(G^T y)/dv and the same of the gaps, part by part; ties bend with the points."""
-        blocks, gaps, first = [], [], 0
-        for part, s in zip(self.parts, self.slices, strict=True):
-            n = s.stop - s.start
-            mine = part.closures(q[s], v[s], t) if isinstance(part, Constrained) else None
-            if mine is None or not isinstance(part, Constrained):
-                blocks.append(sp.csr_matrix((n, n)))
-                continue
-            k = len(mine.gap)
-            B, g = part.closure_tangent(q[s], v[s], t, y[first : first + k], w)
-            blocks.append(B)
-            gaps.append(sp.hstack([sp.csr_matrix((k, s.start)), g, sp.csr_matrix((k, self._size - s.stop))]))
-            first += k
-        A = side_by_side(blocks)
-        if self.ties is not None:
-            A = sp.csr_matrix(A + self.points.curvature(q, self.ties.T @ y[first:]))
-            gaps.append(self.ties @ self.points.jacobian(q))
-        return A, sp.csr_matrix(sp.vstack(gaps))
+        return coupled_closures.closure_tangent(self, q, v, t, y, w)
 
     # ------------------------------------------------------------------------------------------------ velocity step
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The blocks of all parts with the rows of ties and contacts; springs and penalties between them are added."""
-        states = self._states(state)
-        prepared = prepared_parts(self.parts, states, h, memory, how, self.shown)
-        fresh = [p.remeshed if isinstance(p, Remeshing) else None for p in prepared]
-        if any(f is not None for f in fresh):  # everything between the parts is that of the meshes just made
-            states = [s if f is None else f[1] for s, f in zip(states, fresh, strict=True)]
-            state = State(self._joined([s.q for s in states]), self._joined([s.v for s in states]), state.t)
-        now = self.rebuilt(tuple(None if f is None else f[0] for f in fresh))
-        return now._stepping(prepared, states, state, h, how)
+        return prepared(self, state, h, memory, how)
 
-    def _states(self, state: State) -> list[State]:
+    def states(self, state: State) -> list[State]:
         return [State(state.q[s], state.v[s], state.t) for s in self.slices]
-
-    def _stepping(
-        self, prepared: Sequence[Prepared], states: list[State], state: State, h: float, how: Linearisation
-    ) -> Prepared:
-        """The prepared parts with all that acts between them."""
-        ties = None
-        if self.ties is not None and self._tied is not None:
-            ties = Ties(*self._tied, (self.ties @ self.points.lift(state.q)).reshape(-1, self._dim))
-        touches = None
-        if isinstance(self.contact, RowModel):
-            at = self._touched(state)
-            touches = self.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
-            if self._rows is not None:
-                touches = touches.renumbered(self._rows, len(self.points.lift(state.q)) // 3)
-        between: Any = {"ties": ties, "touches": touches, "shown": self.shown, "rebuild": lambda _: self}
-        coupled = CoupledStep(prepared, states, h, **between, place=self._placed)
-        placed = self.at(state, state.t + h)
-        terms = placed.energy_terms, placed.force_terms
-        return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled
-
-    def _placed(self, state: State) -> State:
-        """The state with tied vertices of reduced bodies exactly where they belong, as their other vertices expect."""
-        if self.ties is None or self._tied is None:
-            return state
-        q = state.q.copy()
-        gap = (self.ties @ self.points.lift(q)).reshape(-1, self._dim)
-        first = 0
-        for part, s in zip(self.parts, self.slices, strict=True):
-            count = len(part.positions(part.rest))
-            if isinstance(part, Reducible) and part.reduction is not None:
-                mine = self._tied[0][:, 0] - first
-                own = np.flatnonzero((mine >= 0) & (mine < count))
-                q[s.start + (self._dim * mine[own][:, None] + np.arange(self._dim))] -= gap[own]
-            first += count
-        return State(q, state.v, state.t)
 
     def rebuilt(self, changed: tuple[Any, ...]) -> "Coupled":
         """The same system with other parts where they have changed (None: not); kept points keep their attachments."""
@@ -347,9 +274,9 @@ class Coupled:
             return local + starts[1][owner]
 
         energies = [e.renumbered(renumbered, int(starts[1][-1])) for e in self._energies if isinstance(e, TieSprings)]
-        rows = None if self._rows is None else renumbered(self._rows)
-        ties = None if self._tied is None else (renumbered(self._tied[0]), self._tied[1])
-        return Coupled(parts, self.contact, rows, energies, ties, self.shown, self._dim)
+        rows = None if self.rows is None else renumbered(self.rows)
+        ties = None if self.tied is None else (renumbered(self.tied[0]), self.tied[1])
+        return Coupled(parts, self.contact, rows, energies, ties, self.shown, self.dim)
 
     def restored(self, topology: Sequence[Any]) -> "Coupled":
         """The same system with the meshes that `topology_of` described, one for each part."""
@@ -361,31 +288,10 @@ class Coupled:
     # ------------------------------------------------------------------------------------------------ read-out
 
     def potential(self, q: Array, t: float) -> float | None:
-        if self.contact is not None:
-            return self.at(State(q, np.zeros_like(q), t), t).potential(q, t)
-        own = self.each(lambda p, x: p.potential(x, t), q)
-        if any(W is None for W in own) or not all(f.lagged for f in self.force_terms):
-            return None
-        return sum(own) + sum(e.value(q) for e in self.energy_terms)
+        return coupled_books.potential(self, q, t)
 
     def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array] | None:
-        """Of contact and springs between the parts, and of the parts that have a potential.
-
-        None with friction that follows its load: it is steep and has no potential.
-        """
-        if not all(force.lagged for force in self.force_terms):
-            return None
-        W, g = sum(e.value(q) for e in self.energy_terms), np.zeros_like(q)
-        for energy in self.energy_terms:
-            g += energy.gradient(q)
-        for force in self.force_terms:
-            W, g = W + c * force.dissipation(q, v), g - force.force(q, v, t)
-        for part, s in zip(self.parts, self.slices, strict=True):
-            own = part.potential(q[s], t)
-            if own is not None:
-                lost = part.dissipation(q[s], v[s]) if isinstance(part, Dissipating) else 0.0
-                W, g[s] = W + own + c * lost, g[s] - part.force(q[s], v[s], t)
-        return W, g
+        return coupled_books.steep(self, q, v, t, c)
 
     def dissipation(self, q: Array, v: Array) -> float:
         """P(v) [W] of the lagged forces of parts and contacts."""
@@ -393,24 +299,8 @@ class Coupled:
         return sum(own) + sum(f.dissipation(q, v) for f in self.force_terms if f.lagged)
 
     def contacts(self, q: Array, v: Array, t: float) -> Touch | None:
-        """Points, normals, gaps and forces of all contacts between parts; None for a system without contact.
-
-        Cloth that is shown the others comes after the bodies of the contact model, in the order of the parts.
-        """
-        found: list[Touch | None] = []
-        if self.contact is not None:
-            x = self._touched(State(q, v, t))
-            found.append(self.contact.touch(x.q, x.v, t))
-        states = self._states(State(q, v, t))
-        live = self.shown.placements(self.parts, states)
-        names = [] if self.contact is None else list(self.contact.setting.names)
-        bodies = np.array([names.index(name) for *_, name in self.shown.bodies], dtype=np.int64)
-        for k, part in enumerate(self.parts):
-            if isinstance(part, Watching):
-                own = part.contacts(states[k].q, states[k].v, t, live)
-                found.append(None if own is None else own.placed(len(names) + len(found), bodies))
-        known = [touch for touch in found if touch is not None]
-        return Touch.joined(known) if found and len(known) == len(found) else None
+        """Points, normals, gaps and forces of all contacts between parts; None for a system without contact."""
+        return coupled_books.contacts(self, q, v, t)
 
     def min_distance(self, q: Array, t: float) -> float | None:
         """The smallest gap [m], negative where things overlap, inf when nothing is near; None without contact."""
@@ -438,7 +328,7 @@ class Coupled:
         return exchange.exchanges(self.contact, *self._on_points(before, after, quadrature))
 
     def _on_points(self, before: State, after: State, quadrature: Quadrature) -> tuple[State, State, Quadrature]:
-        return self._touched(before), self._touched(after), tuple((self._touched(s), w) for s, w in quadrature)
+        return self.touched(before), self.touched(after), tuple((self.touched(s), w) for s, w in quadrature)
 
     @property
     def works(self) -> tuple[str, ...]:
@@ -446,11 +336,7 @@ class Coupled:
         return tuple(dict.fromkeys(name for part in self.parts if isinstance(part, Working) for name in part.works))
 
     def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
-        out = dict.fromkeys(self.works, 0.0)
-        for own in self.each(lambda p, x, u: p.power(x, u, t) if isinstance(p, Working) else {}, q, v):
-            for name, value in own.items():
-                out[name] += value
-        return out
+        return coupled_books.power(self, q, v, t)
 
     def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
         return sum(self.each(lambda p, x, u: p.switched(x, u, times) if isinstance(p, Working) else 0.0, q, v))
@@ -485,17 +371,7 @@ class Coupled:
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Of all parts and of what acts between them, by name [J]."""
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).energies(q, v, t)
-        out: dict[str, float] = {"kinetic": 0.0}
-        between: dict[str, float] = {}
-        for e in self.energy_terms:
-            between[e.name] = between.get(e.name, 0.0) + e.value(q)
-        for own in (*self.each(lambda p, x, u: p.energies(x, u, t), q, v), between):
-            for name, value in own.items():
-                label = name if name in SHARED else distinct([*(k for k in out if k not in SHARED), name])[-1]
-                out[label] = out.get(label, 0.0) + value
-        return out
+        return coupled_books.energies(self, q, v, t)
 
     def pulled(self, vertex: int, target: Array, k: float) -> "Coupled":
         """The same system with a spring ``k`` [N/m] of zero length from a row of `positions` to a point (3,)."""
@@ -512,5 +388,5 @@ class Coupled:
         """Every part in coordinates that are far from the end of their range."""
         own = lambda p, q, v: p.rechart(State(q, v, state.t)) if isinstance(p, Charted) else State(q, v, state.t)
         each = self.each(own, state.q, state.v)
-        q = self._joined([s.q for s in each])
-        return state if np.array_equal(q, state.q) else State(q, self._joined([s.v for s in each]), state.t)
+        q = np.concatenate([s.q for s in each])
+        return state if np.array_equal(q, state.q) else State(q, np.concatenate([s.v for s in each]), state.t)

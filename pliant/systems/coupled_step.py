@@ -25,10 +25,21 @@ from pliant.linear.staggered import Slip
 from pliant.pattern import side_by_side as diagonal
 from pliant.state import State
 from pliant.systems import exchange
+from pliant.systems.acted import Acted, Pairs, of_contacts
 from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
 from pliant.systems.shown import Shown, Watching
-from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Rows, VelocitySolution
+from pliant.velocity_step import (
+    Block,
+    Carrying,
+    Linearisation,
+    Live,
+    Moved,
+    Prepared,
+    Rows,
+    Tightening,
+    VelocitySolution,
+)
 
 NOBODY = Shown()
 
@@ -225,6 +236,19 @@ class CoupledStep:
             total += exchange.works(touches.setting, touches.owner, pushes, v, pushes.contacts.drift)
         return exchange.told(touches.setting, total)
 
+    def acted(self, found: VelocitySolution) -> Acted | None:
+        """Impulses of contacts as forces over the length of the step."""
+        touches = self.touches
+        if touches is None or touches.setting is None:
+            return None
+        setting, owner, n = touches.setting, touches.owner, len(self.block.x)
+
+        def find() -> tuple[Array, Array, Pairs]:
+            over = [replace(pushes, forces=pushes.forces / self.h) for pushes in self.impulses(found)]
+            return of_contacts(setting, over[:1], over[1:], n, owner)
+
+        return Acted(find, self.block.x)
+
     def impulses(self, found: VelocitySolution) -> list[ContactForces]:
         """What contacts do to the points [N s]: they press, and they rub."""
         if self.touches is None:
@@ -251,6 +275,18 @@ class CoupledStep:
 
     def reach(self, u: Array, h: float) -> float:
         return min(p.reach(y, h) for p, y in zip(self.parts, self._split(u), strict=True))
+
+    def tightened(self, u: Array, h: float) -> "CoupledStep | None":
+        """With the parts that need more rows; None where none does."""
+        found = [
+            p.tightened(y, h) if isinstance(p, Tightening) else None
+            for p, y in zip(self.parts, self._split(u), strict=True)
+        ]
+        if all(f is None for f in found):
+            return None
+        parts = [p if f is None else f for p, f in zip(self.parts, found, strict=True)]
+        between: Any = {"ties": self.ties, "touches": self.touches, "shown": self.shown}
+        return CoupledStep(parts, self.states, self.h, **between, rebuild=self.rebuild, place=self.place)
 
     def _split(self, u: Array) -> list[Array]:
         return np.split(u, self._starts[1:-1])

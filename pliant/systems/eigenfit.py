@@ -27,6 +27,7 @@ from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.state import State
+from pliant.systems.acted import Acted
 from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
@@ -111,6 +112,10 @@ class EigenFit:
         return others
 
     # ------------------------------------------------------------------------------------------------ modes
+
+    def acting(self, q: Array, v: Array, t: float) -> Acted | None:
+        """Contact forces on the vertices in a stage."""
+        return self.inner.acting(q, v, t)
 
     def at(self, start: State, t: float, c: float = 0.0) -> "EigenFit":
         """The system of a stage that sets out from ``start``: its modes, and its contacts, are those found there."""

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IndexArray, IntArray
+from pliant.contact.setting import Setting
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
 from pliant.energies.gravity import DeadLoad
@@ -24,6 +25,7 @@ from pliant.maps.pins import Pin, Pins
 from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems import exchange
+from pliant.systems.acted import Acted, of_terms
 from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
 from pliant.systems.projected_contact import Projecting
@@ -41,6 +43,7 @@ class Elastodynamics:
     """
 
     symmetric: ClassVar[bool] = True
+    _met: Setting | None = None  # who touches in a stage
 
     def __init__(
         self,
@@ -103,10 +106,14 @@ class Elastodynamics:
             return self
         terms = self.contact.at(start, t, c)
         fixed = copy(self)  # shares patterns and slots; only the terms differ
-        fixed.contact = None
+        fixed.contact, fixed._met = None, self.contact.setting
         fixed.energy_terms = self._energies + terms.energies
         fixed.force_terms = self._forces + terms.forces
         return fixed
+
+    def acting(self, q: Array, v: Array, t: float) -> Acted | None:
+        """Contact forces on the vertices in a stage."""
+        return None if self._met is None else of_terms(self._met, self.energy_terms, self.force_terms, q, v)
 
     def begin(self, q: Array, guess: Array) -> Array:
         """The guess a stage may start from on the way from q: not beyond where contact allows."""
@@ -309,17 +316,17 @@ class Elastodynamics:
     def min_distance(self, q: Array, t: float) -> float | None:
         return None if self.contact is None else self.contact.distance(q, t)
 
-    def grain(self) -> float | None:
-        return None if self.contact is None else self.contact.setting.grain()
-
-    def crossings(self, q: Array, t: float) -> int | None:
-        return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
-
     def corrected(self, before: State, after: State) -> State:
         """``after`` with what contact has to say once a step is done; as it is where contact acts within steps."""
         if not isinstance(self.contact, Projecting):
             return after
         return self.contact.projected(before, after, self.free)
+
+    def grain(self) -> float | None:
+        return None if self.contact is None else self.contact.setting.grain()
+
+    def crossings(self, q: Array, t: float) -> int | None:
+        return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)

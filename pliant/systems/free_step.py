@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.pattern import taken
 from pliant.state import State
-from pliant.systems.base import Part
-from pliant.velocity_step import Block, Linearisation, Moved, change_of_momentum
+from pliant.systems.acted import Acted, linearised
+from pliant.systems.base import Composed, Contacting, Part
+from pliant.velocity_step import Block, Linearisation, Moved, VelocitySolution, change_of_momentum
 
 
 class FreeStep:
@@ -24,6 +25,7 @@ class FreeStep:
         q, v, t = state.q, state.v, state.t + h
         self.system, self.state, self.how = system, state, how
         at = system.prescribe(q + h * v, t) if how.ahead else q
+        self._at, self._t = at, t
         A = system.tangent(at, v, t, (1.0, h, how.beta * h * h), psd=how.psd)
         # from q, beta h^2 K v: the positions move with the old velocity too; ahead, they have done so already
         rhs = h * system.force(at, v, t) if how.ahead else change_of_momentum(system, A, q, v, t, h)
@@ -45,6 +47,19 @@ class FreeStep:
                 w, J = J @ given, taken(J, None, system.free)
         start = v[system.free]
         return Block(self._A, self._b, x, J, origin=start, w=w, guess=start)
+
+    def acted(self, found: VelocitySolution) -> Acted | None:
+        """Contact forces as the step has linearised them."""
+        system, how = self.system, self.how
+        if not (isinstance(system, Contacting) and isinstance(system, Composed) and how.psd):
+            return None
+        h = self._t - self.state.t
+        new = self.state.v + self.change
+        new[system.free] = found.u
+        stage = system.at(State(self._at, self.state.v, self._t), self._t)
+        way = how.beta * h * (new - self.state.v if how.ahead else new)
+        old = self._at, self.state.v, self._t
+        return None if stage is system else linearised(stage.energy_terms, stage.force_terms, old, new, way)
 
     def reach(self, u: Array, h: float) -> float:
         return h

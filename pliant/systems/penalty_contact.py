@@ -1,14 +1,17 @@
 """Penalty contact: springs that push out what is inside, friction and damping where they press."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, Remembered, joined
 from pliant.contact.initial import admissible
 from pliant.contact.pairs import PairDetector
+from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.energies.base import Energy
 from pliant.energies.penalty import AnchoredPenalty, Penalty
@@ -26,10 +29,10 @@ class PenaltyContact:
     """Soft contact with obstacles, between bodies, and of bodies with themselves: vertices against triangles.
 
     ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
-    coefficient against obstacles, ``mu_bodies`` between bodies; sticking contacts creep at less than about ``creep``
-    [m/s]; ``lagged`` takes the normal forces of friction from the start of a stage, which gives solvers a potential to
-    descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps vertices at a distance
-    from obstacles and triangles; sheets need one, or nothing is ever inside them;
+    coefficient, or a table of pairs (`pliant.contact.coefficients`); contacts that stick creep more slowly than
+    ``creep`` [m/s]; ``lagged`` takes the normal forces of friction from the start of a stage, which gives solvers a
+    potential to descend on. ``damping`` r gives normal damping r sqrt(k m); ``thickness`` [m] keeps vertices at a
+    distance from obstacles and triangles; sheets need one, or nothing is ever inside them;
     ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
     ``anisotropy`` alpha replaces the springs against obstacles by those of [ConJac2020] to the closest point at the
     start of a step, K ((1 - alpha) n n^T + alpha I): alpha > 0 holds tangentially, too, whatever mu is. They are meant
@@ -38,8 +41,7 @@ class PenaltyContact:
     """
 
     k: float | None = None
-    mu: float = 0.3
-    mu_bodies: float = 0.0
+    mu: Mu = 0.3
     creep: float = 1e-2
     lagged: bool = False
     damping: float = 0.0
@@ -52,8 +54,6 @@ class PenaltyContact:
     safe: ClassVar[bool] = False
     units: ClassVar[dict[str, str]] = {
         "k": "N/m",
-        "mu": "1",
-        "mu_bodies": "1",
         "creep": "m/s",
         "damping": "1",
         "thickness": "m",
@@ -63,7 +63,8 @@ class PenaltyContact:
 
     def __post_init__(self) -> None:
         read_fields(self)
-        for name in ("mu", "mu_bodies", "damping", "thickness", "smoothing"):
+        object.__setattr__(self, "mu", read_mu(self.mu, "PenaltyContact.mu"))
+        for name in ("damping", "thickness", "smoothing"):
             not_negative(getattr(self, name) or 0.0, f"PenaltyContact.{name}")
         if self.k is not None and not self.k > 0.0:
             raise SceneError(f"k is {self.k}", where="PenaltyContact.k", remedy="give a positive stiffness [N/m]")
@@ -83,19 +84,17 @@ class PenaltyModel:
         self.choice, self.setting = choice, setting
         self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
         _require_thin(setting, choice.thickness, "PenaltyContact.thickness")
-        self._law = StickSlip(np.maximum(choice.mu, choice.mu_bodies) * setting.share / choice.creep)
+        self._mu = Coefficients(choice.mu, PenaltyContact.mu, setting, "PenaltyContact.mu")
+        self._law = StickSlip(self._mu.largest * setting.share / choice.creep, choice.creep)
         given = choice.smoothing
         self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
         self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
         self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
         self._margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
-        self._detector = (
-            PairDetector(setting.meshes, setting.offsets, group=setting.group, self_contact=choice.self_contact)
-            if pairs
-            else None
-        )
-        self.force_names = ("friction",) * bool(choice.mu or choice.mu_bodies)
+        who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
+        self._detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
+        self.force_names = ("friction",) * bool(self._mu.largest)
         self.force_names += ("contact damping",) * bool(choice.damping)
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
@@ -135,26 +134,33 @@ class PenaltyModel:
         energies: list[Energy] = [penalty]
         forces = self._forces(penalty, start, c)
         if self.choice.anisotropy is not None:
-            inside = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
-            targets = x0[inside.nodes[:, 0]] - inside.gaps[:, None] * inside.normals
-            anchors = AnchoredPenalty(inside, targets, self._k, self.choice.anisotropy)
+            anchors = self._anchors(start, t, passages)
             energies.append(anchors)
             forces += self._forces(anchors, start, c)
         return Terms(tuple(energies), tuple(forces))
 
+    def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
+        """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.
+
+        The latter meet the surface where the old velocities lead; they do not resist sliding in the step they land in.
+        """
+        x0, alpha = start.q.reshape(-1, 3), self.choice.anisotropy or 0.0
+        now = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
+        x1 = x0 + (t - start.t) * start.v.reshape(-1, 3)
+        soon = joined(obstacle_gaps(self.setting, passages, x1, self.choice.thickness))
+        soon = soon.some(~np.isin(soon.nodes[:, 0], now.nodes[:, 0]))
+        targets = [x[c.nodes[:, 0]] - c.gaps[:, None] * c.normals for x, c in ((x0, now), (x1, soon))]
+        held = np.repeat([alpha, 0.0], [len(now), len(soon)])
+        return AnchoredPenalty(joined([now, soon]), np.concatenate(targets), self._k, held)
+
     def _forces(self, penalty: Penalty | AnchoredPenalty, start: State, c: float) -> list[Force]:
         forces: list[Force] = []
-        if self.choice.mu or self.choice.mu_bodies:
+        if self._mu.largest:
             lagged: Any = {"lagged": start.q, "c": c} if self.choice.lagged else {}
             forces.append(Friction(penalty.loads, self._mu, self._law, self.setting.n, **lagged))
         if self.choice.damping:
             forces.append(ContactDamping(penalty.loads, self._k_d, 0.5 * self._smoothing * self._k))
         return forces
-
-    def _mu(self, contacts: Contacts) -> Array:
-        """Per contact: none within a body."""
-        own = contacts.other == self.setting.body[contacts.nodes[:, 0]]
-        return np.where(contacts.other < 0, self.choice.mu, np.where(own, 0.0, self.choice.mu_bodies))
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         parts = []

@@ -8,10 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.energies.base import Pressing
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.maps.points import ForceOnPoints, OnPoints, PointMap
 from pliant.pattern import added, pulled_back
 from pliant.state import State
+from pliant.systems.acted import Acted, linearised, placed
 from pliant.systems.coupled_step import CoupledStep
 from pliant.velocity_step import Block, Moved, VelocitySolution
 
@@ -41,8 +43,9 @@ class Pressed:
         places = [*(e.points for e in self._energies), *(f.points for f in self._forces)]
         for points in {id(p): p for p in places}.values():
             P, f = self._linearised(points, block)
-            J = block.J if points.dofs is None else block.J[points.dofs]
-            A, b = added(A, pulled_back(J, P)), b + J.T @ f
+            if P.nnz or f.any():
+                J = block.J if points.dofs is None else block.J[points.dofs]
+                A, b = added(A, pulled_back(J, P)), b + J.T @ f
         return replace(block, A=corrected(A, block.A.W, block.A.c) if isinstance(block.A, Corrected) else A, b=b)
 
     def _linearised(self, points: PointMap, block: Block) -> tuple[sp.csr_matrix, Array]:
@@ -64,6 +67,21 @@ class Pressed:
 
     def exchanged(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
         return self._inner.exchanged(found)
+
+    def acted(self, found: VelocitySolution) -> Acted | None:
+        """Of rows where there are some, else of penalties, linearised as the step has them."""
+        block, h = self._inner.block, self._h
+        touching = [e for e in self._energies if isinstance(e.energy, Pressing)]
+        if self._inner.touches is not None or not touching or block.w is None:
+            return self._inner.acted(found)
+        points, q, v = touching[0].points, self._state.q, self._state.v
+        moving = block.J @ found.u + block.w
+        new = moving if points.dofs is None else moving[points.dofs]
+        old = points.lift(q), points.jacobian(q) @ v, self._state.t + h
+        forces = [f.inner for f in self._forces]
+        acted = linearised([e.energy for e in touching], forces, old, new, self._beta * h * new)
+        rows = None if points.dofs is None else points.dofs[::3] // 3
+        return placed(acted, rows, block.x)
 
     def reach(self, u: Array, h: float) -> float:
         return self._inner.reach(u, h)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, joined
 from pliant.contact.initial import admissible
 from pliant.contact.pairs import PairDetector
@@ -37,15 +38,13 @@ class RowContact:
     Boxes that lie across each other touch with edges against edges: ``edges`` finds these too, by the distances of the
     IPC toolkit, which need a thickness to tell inside from outside.
 
-    ``mu`` is the friction coefficient against obstacles, ``mu_bodies`` between bodies (None: the same). ``thickness``
-    [m] keeps vertices at a distance from obstacles and triangles, a thousandth of the shortest mean edge if not given:
-    what lies exactly on a triangle is neither above it nor inside. ``gamma`` is the part of a penetration that one step
-    undoes.
+    ``mu`` is the friction coefficient, or a table of pairs (`pliant.contact.coefficients`). ``thickness`` [m] keeps
+    vertices at a distance from obstacles and triangles, a thousandth of the shortest mean edge if not given: what lies
+    exactly on a triangle is neither above it nor inside. ``gamma`` is the part of a penetration that one step undoes.
     ``resolve_initial`` moves bodies apart that overlap at the start.
     """
 
-    mu: float = 0.3
-    mu_bodies: float | None = None
+    mu: Mu = 0.3
     thickness: float | None = None
     gamma: float = 0.2
     bodies: bool = True
@@ -53,12 +52,12 @@ class RowContact:
     self_contact: bool = False
     resolve_initial: bool = False
     safe: ClassVar[bool] = False
-    units: ClassVar[dict[str, str]] = {"mu": "1", "mu_bodies": "1", "thickness": "m", "gamma": "1"}
+    units: ClassVar[dict[str, str]] = {"thickness": "m", "gamma": "1"}
 
     def __post_init__(self) -> None:
         read_fields(self)
-        for name in ("mu", "mu_bodies", "thickness"):
-            not_negative(getattr(self, name) or 0.0, f"RowContact.{name}")
+        object.__setattr__(self, "mu", read_mu(self.mu, "RowContact.mu"))
+        not_negative(self.thickness or 0.0, "RowContact.thickness")
         if not 0.0 <= self.gamma <= 1.0:
             raise SceneError(f"gamma is {self.gamma}", where="RowContact.gamma", remedy="use 0 to 1")
         if self.edges and self.thickness == 0.0:
@@ -76,12 +75,13 @@ class RowModel:
 
     def __init__(self, choice: RowContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
+        self._mu = Coefficients(choice.mu, RowContact.mu, setting, "RowContact.mu")
         shortest = float(setting.edge_length.min())
         self._margin = 0.5 * shortest
         self.thickness = 1e-3 * shortest if choice.thickness is None else choice.thickness
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         sides = pairs and not choice.edges
-        who: Any = {"group": setting.group, "self_contact": choice.self_contact}
+        who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
         self._detector = PairDetector(setting.meshes, setting.offsets, **who) if sides else None
         self._surfaces = Surfaces(replace(setting, obstacles=())) if pairs and choice.edges else None
 
@@ -116,12 +116,6 @@ class RowModel:
         foreign = contacts.other != self.setting.body[contacts.nodes[:, 0]]
         kept = contacts if self.choice.self_contact else contacts.only(foreign)
         return kept.shifted(-self.thickness)
-
-    def _mu(self, contacts: Contacts) -> Array:
-        """Per contact: none within a body."""
-        between = self.choice.mu if self.choice.mu_bodies is None else self.choice.mu_bodies
-        own = contacts.other == self.setting.body[contacts.nodes[:, 0]]
-        return np.where(contacts.other < 0, self.choice.mu, np.where(own, 0.0, between))
 
     def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Nothing: impulses are found by the velocity step."""

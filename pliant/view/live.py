@@ -16,6 +16,7 @@ from pliant.integrators import INTEGRATORS
 from pliant.materials.base import Isotropic
 from pliant.scene_file.choices import kebab
 from pliant.solvers import SOLVERS
+from pliant.units import energy_unit
 from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Surroundings, marks_of
@@ -152,7 +153,7 @@ class LiveView:
         """Time, energy, iterations and certificate of every run, and what else there is to say."""
         lines = []
         for name, player in zip(self.names, self.players, strict=True):
-            line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} J"
+            line = f"t = {player.state.t:.4g} s, energy {player.history[-1][1]:.6g} {energy_unit(player.scene)}"
             if player.last is not None:
                 verdict = player.last.report.verdict
                 pieces = player.last.report.substeps
@@ -160,7 +161,7 @@ class LiveView:
                 line += f", contacts {told(player.last.report.contacts)}"
                 line += f" in {pieces} substeps" if pieces > 1 else ""
             if player.worked:
-                line += f"; the hand did {player.worked:.4g} J"
+                line += f"; the hand did {player.worked:.4g} {energy_unit(player.scene)}"
             lines.append(f"**{name or 'run'}**: {line}")
         self._text.content = "\n\n".join([*lines, *([more] if more else [])])
 
@@ -201,7 +202,7 @@ class LiveView:
             self._strength = gui.add_slider("pull, log10 [N/m]", middle - 2, middle + 3, 0.1, middle)
         self._text = gui.add_markdown("")
         names = [name or "run" for name in self.names]
-        self._energy = growing(gui, "energy [J]", names)
+        self._energy = growing(gui, f"energy [{energy_unit(self.players[0].scene)}]", names)
         self._iterations = growing(gui, "iterations per step", names)
 
     def _material(self, gui: Any) -> list[Any]:

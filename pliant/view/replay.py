@@ -120,7 +120,7 @@ class Replay:
         self._text = gui.add_markdown("")
         times = self._ledgers[0]["t"]
         self._charts = [
-            Marked(gui, "energy [J]", times, self._curves("total")),
+            Marked(gui, f"energy [{self._runs[0].energy_unit}]", times, self._curves("total")),
             Marked(gui, "iterations per step", times, self._curves("iterations")),
         ]
         redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
@@ -138,9 +138,9 @@ class Replay:
     def _books(self, t: float) -> None:
         """Ledger and certificate at the time of the frame."""
         lines = []
-        for name, ledger in zip(names(self._runs), self._ledgers, strict=True):
+        for run, name, ledger in zip(self._runs, names(self._runs), self._ledgers, strict=True):
             row = max(int(np.searchsorted(ledger["t"], t + 1e-9, side="right")) - 1, 0)
-            line = f"t = {ledger['t'][row]:.4g} s, energy {ledger['total'][row]:.6g} J"
+            line = f"t = {ledger['t'][row]:.4g} s, energy {ledger['total'][row]:.6g} {run.energy_unit}"
             if row:
                 words = {1.0: "converged", 0.0: "failed"}  # NaN: nothing that could be missed
                 verdict = words.get(float(ledger["converged"][row]), "not certified")

@@ -9,15 +9,15 @@ ROOT = Path(__file__).parents[2] / "pliant"
 
 # from the bottom up; a module may import from its own row and from rows below
 LAYERS = [
-    {"arrays", "errors", "clock", "units", "policy"},
+    {"abilities", "arrays", "errors", "clock", "units", "policy"},
     {"state", "pattern"},
     {"mesh", "kernels"},
     {"materials", "linear"},
     {"energies", "forces", "contact", "maps"},
-    {"systems", "parts", "constraints", "velocity_step", "dg"},
+    {"systems", "parts", "constraints", "velocity_step"},
     {"solvers", "stage"},
     {"integrators", "coarsen"},
-    {"bodies", "articulated", "cloth", "xpbd"},
+    {"bodies", "articulated", "cloth", "dg", "xpbd"},
     {"scene", "events", "loads", "attachments", "fitting", "choices"},
     {"certificate", "alarms", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
     {"adjoint"},

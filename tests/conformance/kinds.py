@@ -196,10 +196,10 @@ KINDS = {
     "cloth": Kind(cloth, ALL | CONDENSED),
     "Eulerian cloth": Kind(eulerian_cloth, {"LinearlyImplicit"}),
     "discontinuous": Kind(discontinuous, ALL | CONDENSED),
-    "fitted": Kind(fitted, ALL | CONDENSED),
+    "fitted": Kind(fitted, ALL - {"XPBD", "Additive", "MSSI", "DGSI"}),
     "articulated": Kind(articulated, SMOOTH | TREES),
     "driven": Kind(driven, SMOOTH | TREES),
-    "rigid": Kind(rigid, SMOOTH),  # methods for trees refuse two rigid bodies, though these are one part
+    "rigid": Kind(rigid, SMOOTH | TREES),
     "soft and articulated": Kind(soft_and_articulated, SMOOTH),
     "soft and rigid, barrier": Kind(soft_and_rigid, BARRIER),
     "soft and rigid, rows": Kind(in_rows, {"LinearlyImplicit"}),

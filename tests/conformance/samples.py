@@ -10,6 +10,7 @@ from pliant.articulated.constraints import (
     FloorContact,
     JointLimit,
     LoopClosure,
+    ObstacleContact,
     PrescribedBody,
     PrescribedJoint,
 )
@@ -121,7 +122,7 @@ def forces():
         (FibreTension(BAR.X, BAR.T, *FIBRES, lambda t: 0.5 + t), x, v, True),
     ]
     for contact, gap, lagged in (
-        (PenaltyContact(mu=0.5, mu_bodies=0.4, damping=0.5, smoothing=5e-3), -0.004, False),
+        (PenaltyContact(mu=0.5, damping=0.5, smoothing=5e-3), -0.004, False),
         (BarrierContact(dhat=5e-3, stiffness=1e6, mu=0.5, creep=0.1), 0.002, True),
     ):
         terms, q, u = touching(contact, gap, noise=2e-4, speed=0.05)
@@ -181,4 +182,5 @@ TREE_CONSTRAINTS = [
     LoopClosure(3, A, 8, B, np.array([0.0, 1.0, 0.0])),
     FloorContact(5, np.stack([A, B]), 0.0, frame(None, (0.0, 0.0, 50.0))),
     BoxContact(5, np.full(3, 100.0), np.eye(4), A, 0.1),
+    ObstacleContact(5, Sphere(radius=200.0), np.stack([A, B]), 0.1),
 ]

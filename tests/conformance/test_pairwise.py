@@ -42,8 +42,6 @@ REFUSED = {
     ("springs", "ConJac"): "resist every deformation",
     ("cloth", "XPBD"): "no constraint form",
     ("discontinuous", "XPBD"): "no constraint form",
-    ("fitted", "XPBD"): "EigenFit",
-    ("fitted", "Additive"): "EigenFit",
     ("fitted", "Corotated"): "EigenFit",
     ("fitted", "EnergyMomentum"): "EigenFit",
     ("projected", "EnergyMomentum"): "no discrete gradient",
@@ -54,18 +52,13 @@ REFUSED = {
     ("membrane", "EnergyMomentum"): "no discrete gradient",
     ("cloth", "EnergyMomentum"): "no discrete gradient",
     ("discontinuous", "EnergyMomentum"): "no discrete gradient",
-    ("fitted", "MSSI"): "EigenFit",
-    ("fitted", "DGSI"): "EigenFit",
     ("cut", "XPBD"): "no constraint form",
     ("tugged", "XPBD"): "no constraint form",
     ("driven", "StaggeredProjections"): "use BISP",
     ("tied", "SDIRK2"): "use BDF1, BDF2 or TRBDF2",
     ("tied", "ImplicitMidpoint"): "use BDF1, BDF2 or TRBDF2",
 }
-# ConJac asks a system of fitted bodies for a sum of matrices that it does not have
-BROKEN = {("fitted", "ConJac"), ("fitted", "AdaptiveConJac")}
 PAIRS = [(kind, c) for kind in KINDS for c in CHOICES if c.__name__ in KINDS[kind].steps_with]
-PAIRS = [(kind, c) for kind, c in PAIRS if (kind, c.__name__) not in BROKEN]
 WRITTEN = list(KINDS)
 
 

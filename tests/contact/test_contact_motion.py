@@ -31,7 +31,7 @@ from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.scenes.contact import bouncing_ball, incline, rope_knot, stack
 from pliant.simulate import simulate
-from pliant.solvers import QLB, QLF, HybridL1, Newton
+from pliant.solvers import PD, QLB, QLF, HybridL1, Newton
 from pliant.solvers.base import Tolerance
 from pliant.stage import Stage
 from pliant.state import State
@@ -84,7 +84,7 @@ def test_bodies_in_contact_keep_their_momentum():
         Solid(cube, MATERIAL, velocity=(1.0, 0, 0)),
         Solid(cube.transformed(translate=(0.11, 0.03, 0.02)), MATERIAL, velocity=(-0.5, 0, 0)),
     ]
-    for contact in (PenaltyContact(mu_bodies=0.3), BarrierContact(mu=0.3)):
+    for contact in (PenaltyContact(mu=0.3), BarrierContact(mu=0.3)):
         scene = Scene(bodies, contact=contact, gravity=(0, 0, 0), integrator=BDF1(), h=5e-3, duration=0.06)
         steps = list(simulate(scene))
         assert max(s.report.contacts for s in steps) > 0
@@ -149,7 +149,7 @@ def test_solvers_reach_newtons_root_with_and_without_transient_blocks(solver):
 
 
 def test_the_pattern_is_analysed_once_whatever_collides():
-    contact = PenaltyContact(mu=0.5, mu_bodies=0.5, self_contact=False)
+    contact = PenaltyContact(mu=0.5, self_contact=False)
     scene = replace(stack(3, E=2e5, gap=5e-3, duration=0.2, contact=contact), integrator=SDIRK2(QLB(at="guess")))
     steps = list(simulate(scene))
     assert sum(s.report.counts.analyses for s in steps) == 1
@@ -185,7 +185,9 @@ def test_a_moving_floor_carries_and_lifts():
 
 
 @pytest.mark.parametrize(
-    "integrator", [BDF1(), ERE(), SIERE(), RK4(), XPBD(), LinearlyImplicit(), MSSI()], ids=lambda i: type(i).__name__
+    "integrator",
+    [BDF1(), ERE(), SIERE(), RK4(), XPBD(), LinearlyImplicit(), MSSI(), BDF1(PD())],
+    ids=lambda i: type(i).__name__,
 )
 @pytest.mark.parametrize("mu", [0.0, 0.5])
 def test_projection_belongs_to_the_scene_whatever_the_integrator(integrator, mu):
@@ -243,7 +245,7 @@ def test_a_sheet_rests_on_a_sheet_and_never_gets_through():
     rubber = StableNeoHookean(1e6, 0.3)
     cloth = {"thickness": 1e-3, "damping": Rayleigh(alpha=2.0, beta=1e-3)}
     bodies = [Membrane(lower, rubber, pins=Pin(rim), **cloth), Membrane(upper, rubber, **cloth)]
-    contact = PenaltyContact(k=100.0, mu_bodies=0.3, thickness=6e-3)
+    contact = PenaltyContact(k=100.0, mu=0.3, thickness=6e-3)
     scene = Scene(bodies, contact=contact, integrator=BDF1(), h=5e-3, duration=0.5)
     n, touched = len(lower.X), 0
     for step in simulate(scene):

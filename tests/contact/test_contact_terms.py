@@ -45,8 +45,8 @@ def central(function, x, e):
 
 
 CASES = {
-    "plane": PenaltyContact(mu=0.5, mu_bodies=0.4, damping=0.5, smoothing=0.0),
-    "smoothed": PenaltyContact(mu=0.5, mu_bodies=0.4, damping=0.5, smoothing=5e-3),
+    "plane": PenaltyContact(mu=0.5, damping=0.5, smoothing=0.0),
+    "smoothed": PenaltyContact(mu=0.5, damping=0.5, smoothing=5e-3),
     "anchored": PenaltyContact(mu=0.5, anisotropy=0.1),
 }
 PLACES = {
@@ -98,7 +98,7 @@ def test_friction_bounds_power_and_derivative(case, speed):
 
 
 def test_pair_forces_sum_to_zero():
-    contact = PenaltyContact(mu_bodies=0.4, damping=0.5)
+    contact = PenaltyContact(mu=0.4, damping=0.5)
     system, q, v = system_of(contact, obstacles=())
     terms = system.contact.at(State(q, v, 0.0), 0.0)
     forces = [-e.gradient(q) for e in terms.energies] + [f.force(q, v, 0.0) for f in terms.forces]
@@ -117,8 +117,8 @@ def test_pair_forces_sum_to_zero():
 @pytest.mark.parametrize(
     "contact, gap",
     [
-        (PenaltyContact(mu_bodies=0.4, damping=0.5, thickness=5e-3), 0.0),
-        (PenaltyContact(mu_bodies=0.4, lagged=True), 0.0),
+        (PenaltyContact(mu=0.4, damping=0.5, thickness=5e-3), 0.0),
+        (PenaltyContact(mu=0.4, lagged=True), 0.0),
         (BarrierContact(dhat=8e-3, mu=0.4), 0.007),
     ],
     ids=["penalty", "lagged penalty", "barrier"],
@@ -150,7 +150,7 @@ def test_anchored_penalty_has_the_papers_stiffness():
 
 def test_persistent_part_is_definite_and_within_the_mesh_pattern():
     for seed in range(5):
-        system, q, v = system_of(PenaltyContact(mu=0.5, mu_bodies=0.5, damping=0.5), seed=seed, noise=4e-3)
+        system, q, v = system_of(PenaltyContact(mu=0.5, damping=0.5), seed=seed, noise=4e-3)
         stage = system.at(State(q, v, 0.0), 0.0)
         full = stage.tangent(q, v, 0.0, (1.0, 0.01, 1e-4))
         part = stage.persistent_tangent(q, v, 0.0, (1.0, 0.01, 1e-4))

@@ -22,8 +22,8 @@ from pliant.systems.penalty_contact import PenaltyContact
 
 TIGHT = Newton(tolerance=Tolerance(1e-12, 1e-14))
 CONTACTS = {
-    "penalty": PenaltyContact(mu_bodies=0.3),
-    "damped penalty": PenaltyContact(mu_bodies=0.3, damping=0.2),
+    "penalty": PenaltyContact(mu=0.3),
+    "damped penalty": PenaltyContact(mu=0.3, damping=0.2),
     "barrier": BarrierContact(dhat=4e-3, mu=0.3),
 }
 
@@ -66,7 +66,7 @@ def test_both_works_sum_to_the_work_of_the_contact_forces(name):
 @pytest.mark.parametrize(
     "contact, accuracy",
     [
-        (PenaltyContact(mu_bodies=0.3), 1e-3),  # the books detect pairs at the end of the step, the stage at its start
+        (PenaltyContact(mu=0.3), 1e-3),  # the books detect pairs at the end of the step, the stage at its start
         (BarrierContact(dhat=4e-3, stiffness=1e8), 1e-5),  # contacts leave out what smoothing parallel edges adds
     ],
     ids=["penalty", "barrier"],
@@ -92,7 +92,7 @@ def test_what_a_body_gains_is_the_work_of_the_other(contact, accuracy):
 
 def test_an_elastic_push_gives_what_it_takes():
     """Before and after the collision contact stores nothing: over all of it the two works cancel."""
-    scene = collision(PenaltyContact(mu_bodies=0.0), integrator=BDF2(TIGHT), h=2.5e-4, duration=0.08)
+    scene = collision(PenaltyContact(mu=0.0), integrator=BDF2(TIGHT), h=2.5e-4, duration=0.08)
     rows = [step.ledger for step in simulate(scene)]
     assert rows[-1].energies["contact"] < 1e-12
     there, back = (sum(r.exchange[pair] for r in rows) for pair in (("hammer", "anvil"), ("anvil", "hammer")))

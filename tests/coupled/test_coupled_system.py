@@ -55,7 +55,7 @@ def differences(function, x, h=1e-6):
 
 @pytest.mark.parametrize("mu", [0.0, 0.4])
 def test_the_jacobian_of_a_coupled_stage_is_its_derivative(mu):
-    scene = resting(pl.PenaltyContact(mu=mu, mu_bodies=mu, lagged=True, resolve_initial=False))
+    scene = resting(pl.PenaltyContact(mu=mu, lagged=True, resolve_initial=False))
     system = scene.system()
     state = State(
         np.concatenate([m.start.q for m in scene.parts()]), np.concatenate([m.start.v for m in scene.parts()])
@@ -78,7 +78,7 @@ def test_a_border_of_joints_and_multipliers_gives_the_steps_of_lu(tied):
     bodies = [block(name="bed", cells=5), die((0.01, 0.01, 0.0995), name="die", spin=(0.3, -0.2, 1.0))]
     held = bodies[0].mesh.where(lambda X: (X[:, 2] > 0.099) & (X[:, 0] < 0.01))
     ties = [pl.Attachment("bed", held, "die")] if tied else []
-    contact = None if tied else pl.PenaltyContact(mu=0.3, mu_bodies=0.3)
+    contact = None if tied else pl.PenaltyContact(mu=0.3)
     scene = pl.Scene(bodies, attachments=ties, contact=contact, integrator=pl.BDF1())
     system, state, h = scene.system(), started(scene), 1e-2
     stage = Stage(system, h, state.q + h * state.v, state.q, h, state.q.copy(), state)
@@ -94,13 +94,13 @@ def test_a_border_of_joints_and_multipliers_gives_the_steps_of_lu(tied):
 
 
 def test_forces_between_parts_have_no_net_force_or_torque():
-    scene = resting(pl.PenaltyContact(mu=0.4, mu_bodies=0.4))
+    scene = resting(pl.PenaltyContact(mu=0.4))
     system = scene.system()
     q, v = started(scene).q, started(scene).v
     between = system.contacts(q, v, 0.0)
     pair = (between.bodies >= 0).all(axis=1)
     assert pair.any()
-    state = system._touched(State(q, v))
+    state = system.touched(State(q, v))
     terms = scene.contact.model(scene.setting(scene.parts())).at(state, 0.0)
     f = -sum(e.gradient(state.q) for e in terms.energies).reshape(-1, 3)
     floor = (between.normal_force[~pair, None] * between.normals[~pair]).sum(axis=0)

@@ -8,7 +8,7 @@ import pytest
 from pliant.bodies import Rayleigh, Solid, SpringNet
 from pliant.contact.obstacles import Plane
 from pliant.errors import SceneError
-from pliant.integrators import ERE, RK4, SIERE, Corotated, LinearlyImplicit
+from pliant.integrators import BDF2, ERE, RK4, SIERE, Corotated, LinearlyImplicit, Quasistatic
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, rectangle, spring_net
@@ -142,3 +142,9 @@ def test_contact_within_the_step_is_refused():
     system = scene.system()
     with pytest.raises(SceneError, match="does not turn with a body"):
         scene.integrator.step(system, scene.initial(system), 0.01)
+
+
+def test_methods_with_a_history_are_refused():
+    for method in (BDF2(), Quasistatic(), Corotated()):
+        with pytest.raises(SceneError, match="does not step in a frame of the moment"):
+            Corotated(method)

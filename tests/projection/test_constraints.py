@@ -1,15 +1,19 @@
 """Constraint toolbox: derivatives, equivalences between the five ways, conditioning, drift, named errors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from pliant.bodies import Solid
 from pliant.constraints import (
     Angles,
     ConstrainedEuler,
     ConstraintError,
     Directions,
     Distances,
+    KeptVolumes,
     Penalty,
     PlaneDistances,
     Shears,
@@ -27,7 +31,11 @@ from pliant.energies.springs import Springs
 from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
 from pliant.maps.pins import Pin
+from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, chain, sheet
+from pliant.scene import Scene
+from pliant.scene_file.load import load_scene
+from pliant.simulate import simulate
 from pliant.state import State
 from pliant.systems.elastodynamics import Elastodynamics
 
@@ -313,3 +321,53 @@ def test_filtered_step_moves_particles_to_their_targets():
 def test_directions_must_be_orthonormal():
     with pytest.raises(SceneError, match="vertex 4"):
         Directions(np.array([4]), np.array([[[1.0, 1.0, 0.0]]]))
+
+
+def test_a_scene_file_can_ask_for_hard_lengths_and_limited_strain(tmp_path):
+    """A rope whose springs are soft but whose links are hard; a rubber block that may stretch by 5 % at most."""
+    rope = """
+    duration = 0.3
+    h = 0.01
+    [integrator]
+    kind = "constrained-euler"
+    function = { kind = "kept-lengths" }
+    project = true
+    [[bodies]]
+    kind = "springs"
+    k = 1.0
+    mass = "0.1 kg"
+    mesh = { generator = "chain", n = 6 }
+    pins = [{ vertices = [0] }]
+    """
+    (tmp_path / "rope.toml").write_text(rope)
+    scene = load_scene(tmp_path / "rope.toml").scene
+    system = scene.system()
+    E = scene.bodies[0].mesh.T
+    length = lambda q: np.linalg.norm(np.diff(q.reshape(-1, 3)[E], axis=1)[:, 0], axis=1)
+    *_, last = simulate(scene)
+    assert np.allclose(length(last.state.q), length(system.X.ravel()), rtol=1e-9)
+    assert last.state.q.reshape(-1, 3)[-1, 2] < -0.2
+
+    block = """
+    duration = 0.05
+    h = 0.01
+    [[bodies]]
+    mesh = { generator = "bar", size = [0.3, 0.1, 0.1], cells = [3, 1, 1] }
+    material = [{ kind = "stable-neo-hookean", E = 1e3, nu = 0.3 }, { kind = "strain-limit", k = 1e6 }]
+    pins = [{ where = "x < 0.01" }]
+    """
+    (tmp_path / "block.toml").write_text(block)
+    scene = load_scene(tmp_path / "block.toml").scene
+    *_, last = simulate(scene)
+    stretch = np.linalg.svd(scene.system().energy_terms[0].deformation(last.state.q), compute_uv=False)
+    assert stretch.max() < 1.06 and len(scene.bodies[0].material.materials) == 2
+
+
+def test_volumes_that_are_kept_stay():
+    mesh = bar((0.3, 0.1, 0.1), (3, 1, 1))
+    body = Solid(mesh, StableNeoHookean(1e4, 0.0), pins=Pin(mesh.where(lambda X: X[:, 0] < 1e-9)))
+    volumes = lambda scene: [*simulate(scene)][-1].report.min_det
+    free = Scene([body], integrator=LinearlyImplicit(), duration=0.2)
+    assert volumes(free) < 0.97
+    soft = replace(free, integrator=ConstrainedEuler(KeptVolumes(), compliance=1e-12))
+    assert volumes(soft) > 0.995

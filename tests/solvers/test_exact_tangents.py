@@ -46,7 +46,7 @@ def test_the_last_displacement_once_more_is_exact_where_all_is_linear():
     """The equilibria of a linear body move with its boundary: x + h v is the next one, and nothing is left to solve."""
     steps = march(driven(Linear(E=2e4, nu=0.4), Newton()), 6)
     assert steps[0].reports[0].iterations > 0
-    assert all(s.reports[0].iterations == 0 and s.reports[0].counts.factorizations == 0 for s in steps[1:])
+    assert all(s.reports[0].iterations == 0 for s in steps[1:])
 
 
 def test_a_script_that_turns_round_is_started_from_where_the_body_is():

@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 
-from pliant.integrators import Quasistatic
+from pliant.bodies import Solid
+from pliant.clock import Clock
+from pliant.contact.obstacles import Plane
+from pliant.integrators import BDF1, Quasistatic
 from pliant.linear.dchol import FactorRate
+from pliant.materials import StableNeoHookean
 from pliant.mesh import bar as bar_mesh
+from pliant.scene import Scene
 from pliant.scenes.qlb import bar
 from pliant.solvers import HybridL0, HybridL1, Newton, NewtonL0, Tolerance
-from pliant.solvers.ldot import stale
+from pliant.solvers.ldot import AS_PUBLISHED, stale
 from pliant.stage import Stage
+from pliant.systems.penalty_contact import PenaltyContact
 
 MESH = bar_mesh(size=(0.3, 0.1, 0.1), cells=(9, 3, 3))
 
@@ -66,3 +72,25 @@ def test_buckling_bar_converges_with_every_step():
         state, memory = step.state, step.memory
         assert step.reports[0].converged, (state.t, step.reports[0].message)
     assert np.isfinite(state.q).all()
+
+
+def test_a_factor_of_the_whole_step_sees_contacts_that_close_within_it():
+    """A block that falls onto a floor in one step: the matrix ahead has springs that the one at its start has not."""
+    mesh = bar_mesh(size=(0.1, 0.1, 0.1), cells=(3, 3, 3)).transformed(translate=(0.0, 0.0, 2e-3))
+    body = Solid(mesh, StableNeoHookean(E=5e4, nu=0.45), velocity=(0.0, 0.0, -1.0))
+    contact = PenaltyContact(mu=0.0, smoothing=0.0, bodies=False)
+    scene = Scene([body], BDF1(), h=0.01, contact=contact, obstacles=[Plane()])
+    system = scene.system()
+    state = scene.initial(system)
+    target = state.q + 0.01 * state.v
+    stage = Stage(system, 0.01, target, state.q, 0.01, target, state)
+    near = stage.jacobian(target[stage.system.free], coupled=False)
+
+    def off(solver):
+        """How far the early matrix is from the one where the contacts have closed."""
+        factor, _ = solver._early(stage, None, Clock())
+        x = np.ones(len(stage.weights))
+        return float(np.linalg.norm(factor.solve(near @ x) - x) / np.linalg.norm(x))
+
+    assert off(HybridL1()) < 0.5 * off(HybridL1(**AS_PUBLISHED))
+    assert solve(HybridL1(), stage).report.iterations <= solve(HybridL1(**AS_PUBLISHED), stage).report.iterations

@@ -1,18 +1,26 @@
 """Coupled scenes that cannot run say so in one line: which body, where, what to do."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 
 from pliant.articulated import RK45, Articulated, Link, Rigid, at, cuboid
 from pliant.articulated.joints import Revolute
+from pliant.articulated.system import ArticulatedSystem
 from pliant.attachments import Attachment
 from pliant.bodies import Solid
 from pliant.contact.initial import OverlapError
-from pliant.errors import SceneError
-from pliant.integrators import BDF1, LinearlyImplicit
+from pliant.dg import DiscontinuousSolid
+from pliant.errors import MeshError, SceneError, UnitError
+from pliant.fitting import Fitting
+from pliant.integrators import BDF1, ConJac, LinearlyImplicit
+from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
-from pliant.mesh import box
+from pliant.mesh import Mesh, box, rectangle
 from pliant.scene import Scene
+from pliant.simulate import simulate
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
 from pliant.systems.row_contact import RowContact
@@ -92,5 +100,79 @@ def test_attachments_to_what_is_not_there(attachment, what):
 def test_a_vertex_in_two_attachments():
     twice = [Attachment("cube", [0, 1], "arm", link="upper"), Attachment("cube", [1], "arm", link="lower")]
     scene = Scene([cube(0.7, "cube"), arm(0.0)], attachments=twice, integrator=BDF1())
-    with pytest.raises(SceneError, match="vertex 1 of .* in two attachments"):
+    with pytest.raises(SceneError, match="vertex 1 of body 'cube' is in two attachments"):
         scene.system()
+
+
+@pytest.mark.parametrize(
+    "change, what",
+    [
+        (lambda F: F[:-1], "open at 3 edges"),
+        (lambda F: F[:, ::-1], "orient triangles outwards"),
+        (lambda F: np.vstack([F[:1, ::-1], F[1:]]), "triangle 0 of the surface is turned the other way"),
+    ],
+    ids=["open", "inverted", "one turned"],
+)
+def test_rigid_bodies_need_a_closed_surface_that_faces_outwards(change, what):
+    whole = box((0.1,) * 3, (1, 1, 1))
+    with pytest.raises(MeshError, match=what) as caught:
+        Rigid(Mesh(whole.X, change(whole.surface())), name="die")
+    assert "die.mesh" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options, what",
+    [
+        ({"density": 0.0}, "density is 0.0; it must be positive"),
+        ({"velocity": (1.0, 2.0)}, "three finite components"),
+        ({"spin": (0.0, np.nan, 0.0)}, "three finite components"),
+    ],
+)
+def test_rigid_bodies_need_sound_numbers(options, what):
+    with pytest.raises(SceneError, match=what):
+        Rigid(box((0.1,) * 3, (1, 1, 1)), **options)
+
+
+@pytest.mark.parametrize("inertia", [np.zeros(6), np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])], ids=["mass", "inertia"])
+def test_a_link_without_mass_or_inertia(inertia):
+    bare = Articulated([Link(Revolute((0, 1, 0)), replace(cuboid((0.1,) * 3, 1000.0), inertia=inertia))])
+    with pytest.raises(SceneError, match="moves no mass.*give the body a mass and inertia"):
+        Scene([bare]).system()
+
+
+def test_rigid_bodies_that_do_not_touch_are_one_part():
+    """Methods for joints step them: they are one forest, however many."""
+    scene = Scene([die(0.0, "one"), die(1.0, "two")], integrator=RK45(), h=1e-3, duration=2e-3)
+    *_, last = simulate(scene)
+    assert isinstance(last.system, ArticulatedSystem)
+    with pytest.raises(SceneError, match="RK45 does not step Coupled"):
+        Scene([die(0.0, "one"), die(1.0, "two")], integrator=RK45(), contact=PenaltyContact())
+
+
+def test_fitted_bodies_and_condensation_are_refused_at_the_scene():
+    fine, coarse = (box((0.1,) * 3, (n,) * 3) for n in (2, 1))
+    soft = StableNeoHookean(1e5, 0.3)
+    body = Solid(coarse, soft, fit=Fitting(Solid(fine, soft), s=2))
+    with pytest.raises(SceneError, match="ConJac does not step EigenFit; use BDF1") as caught:
+        Scene([body], integrator=ConJac())
+    assert "scene.integrator" in str(caught.value)
+
+
+def test_planar_bodies_have_a_density_per_area():
+    mesh, soft = rectangle(size=(0.2, 0.1), cells=(2, 1)), StableNeoHookean(1e4, 0.3)
+    assert Solid(mesh, soft, density="2 kg/m^2").density == 2.0
+    for make in (Solid, partial(DiscontinuousSolid, eta=1e6)):
+        with pytest.raises(UnitError, match=r"expected kg/m\^2"):
+            make(mesh, soft, density="1000 kg/m^3")
+
+
+def test_pins_of_discontinuous_solids_stay_as_they_are_given():
+    """They refer to the continuous mesh, however often the body is replaced."""
+    mesh = rectangle(size=(0.2, 0.1), cells=(2, 1))
+    body = DiscontinuousSolid(mesh, StableNeoHookean(1e4, 0.3), eta=1e6, pins=Pin(np.array([0, 1])))
+    again = replace(replace(body, density=500.0), name="again")
+    assert [p.vertices.tolist() for p in again.pins] == [[0, 1]]
+    held = np.unique(mesh.T.ravel()[again.copies()[0].vertices])
+    assert held.tolist() == [0, 1]
+    free = [Scene([b], gravity=(0.0, -9.81)).system().free for b in (body, again)]
+    assert np.array_equal(*free) and len(free[0]) < 2 * len(body.mesh.X)

@@ -3,11 +3,12 @@
 from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.joints import CoupledJoints, JointLimit, PrescribedBody, PrescribedJoint
 from pliant.articulated.constraints.loops import BallClosure, LoopClosure
+from pliant.articulated.constraints.obstacle import ObstacleContact
 from pliant.articulated.constraints.rows import Constraint, Rows, RowSet
 
 CONSTRAINTS = (
     *(JointLimit, CoupledJoints, PrescribedJoint, PrescribedBody),
-    *(LoopClosure, BallClosure, FloorContact, BoxContact),
+    *(LoopClosure, BallClosure, FloorContact, BoxContact, ObstacleContact),
 )
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "FloorContact",
     "JointLimit",
     "LoopClosure",
+    "ObstacleContact",
     "PrescribedBody",
     "PrescribedJoint",
     "RowSet",

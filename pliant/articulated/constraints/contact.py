@@ -47,7 +47,7 @@ class FloorContact:
         if len(touching) == 0:
             return None
         feet = (X[touching] - self.radius * N[:, 2] - E[:3, 3]) @ E[:3, :3]  # in the body frame
-        return _contact_rows(kin, int(self.link), feet, np.broadcast_to(N, (len(feet), 3, 3)), gap[touching], self.mu)
+        return contact_rows(kin, int(self.link), feet, np.broadcast_to(N, (len(feet), 3, 3)), gap[touching], self.mu)
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,12 @@ class BoxContact:
             distance = -float(half[face] - abs(x[face]))
         world = R @ n
         foot = E[:3, :3].T @ (kin.point(int(self.link), self.point) - self.radius * world - E[:3, 3])
-        return _contact_rows(
-            kin, int(self.link), foot[None], _basis(world)[None], np.array([distance - self.radius]), self.mu
+        return contact_rows(
+            kin, int(self.link), foot[None], basis(world)[None], np.array([distance - self.radius]), self.mu
         )
 
 
-def _basis(n: Array) -> Array:
+def basis(n: Array) -> Array:
     """Two tangents and the normal as columns."""
     e = np.eye(3)[int(np.argmin(np.abs(n)))]
     t = np.cross(n, e)
@@ -103,7 +103,7 @@ def _basis(n: Array) -> Array:
     return np.stack([t, np.cross(n, t), n], axis=1)
 
 
-def _contact_rows(kin: Kinematics, body: int, feet: Array, N: Array, gap: Array, mu: float | None) -> Rows:
+def contact_rows(kin: Kinematics, body: int, feet: Array, N: Array, gap: Array, mu: float | None) -> Rows:
     """Rows n^T R Gamma(foot) >= -b gap, and the two tangents; N (m, 3, 3) has tangents and normal as columns."""
     P = np.swapaxes(N, 1, 2) @ (kin.frame(body)[:3, :3] @ gamma(feet))  # (m, 3, 6)
     m = len(feet)

@@ -34,14 +34,15 @@ def run(*, quick: bool = False) -> Table:
         for r in runs
     ]
     bound = 1e-2 if quick else 1e-6
+    whole_run = {r.name: float(r.total()[-1]) / first[r.name] for r in runs}
     early = {r.name: float(r.total()[START - 1]) / first[r.name] for r in runs}
     claims = [
         Claim(f"DGSI keeps E({frames})/E({START})", ">= 0.1", f"{kept['DGSI']:.2f}", kept["DGSI"] >= 0.1),
         Claim(
-            f"and of the start: E({START})/E(0), DGSI and SI on CG",
-            "DGSI most",
-            f"{early['DGSI']:.2e}, {early['SI on CG']:.2e}",
-            early["DGSI"] > 2.0 * early["SI on CG"],
+            f"DGSI keeps E({frames})/E(0)",
+            ">= 0.1",
+            f"{whole_run['DGSI']:.1e}, of which E({START})/E(0) {early['DGSI']:.1e}",
+            whole_run["DGSI"] >= 0.1,
         ),
         Claim(
             "SI on the continuous mesh does not", f"<= {bound:g}", f"{kept['SI on CG']:.1e}", kept["SI on CG"] <= bound

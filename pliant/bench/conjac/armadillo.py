@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import march
+from pliant.bench.conjac.play import march, no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.mesh import figure
 from pliant.scenes.conjac import LIMBS, armadillo, limbs
@@ -21,15 +21,16 @@ def record(threshold: float, mesh: Any) -> dict[str, Array]:
     """Times, averaged metrics and activity of the nodes in the order of `LIMBS`; analyses and right-hand sides."""
     scene = armadillo(threshold, mesh=mesh)
     order = np.argsort(np.argsort(limbs(mesh)))  # plans number nodes by vertex
-    t, metric, active, analyses, columns = [], [], [], [], []
+    t, metric, active, analyses, columns, dets = [], [], [], [], [], []
     for moment in march(scene):
         memory = moment.step.memory
         t.append(moment.state.t)
+        dets.append(moment.det)
         metric.append(memory.metrics.mean(axis=0)[order])
         active.append(memory.active[order])
         analyses.append(moment.step.reports[0].counts.analyses)
         columns.append(moment.step.reports[0].counts.solves)
-    arrays = {"t": t, "metric": metric, "active": active, "analyses": analyses, "columns": columns}
+    arrays = {"t": t, "metric": metric, "active": active, "analyses": analyses, "columns": columns, "dets": dets}
     return {name: np.array(values) for name, values in arrays.items()}
 
 
@@ -107,4 +108,5 @@ def claims(runs: dict[float, dict[str, Array]], h: float) -> list[Claim]:
         Claim("CJ-10 never more than 5 active", "5", str(most), most <= 5),
         Claim("CJ-10 symbolic analyses while nodes switch", "1", str(analyses), analyses == 1),
         Claim("CJ-10 right-hand sides per step at rest", "1", str(rest), rest == 1),
+        no_inversion({f"threshold {t:g}": float(r["dets"].min()) for t, r in runs.items()}),
     ]

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import Moment, march
+from pliant.bench.conjac.play import Moment, march, no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.scene import Scene
 from pliant.scenes.muscle import muscle
@@ -51,9 +51,9 @@ def elbow(state: State) -> float:
 def run(*, quick: bool = False) -> Table:
     scene = muscle(duration=0.6 if quick else 1.0)
     system = scene.system()
-    rows, gap = [], 0.0
+    rows, gap, least = [], 0.0, 1.0
     for k, moment in enumerate(march(scene)):
-        gap = max(gap, apart(system, moment.state))
+        gap, least = max(gap, apart(system, moment.state)), min(least, moment.det)
         if k % 20 == 19:
             shoulder = float(np.degrees(moment.state.q[-2]))
             angles = {"shoulder deg": shoulder, "elbow deg": elbow(moment.state)}
@@ -82,6 +82,7 @@ def run(*, quick: bool = False) -> Table:
         ),
         Claim("CJ-7 at rest all forces balance as in the full model", "1e-6", f"{left:.1e}", left <= 1e-6),
         Claim("CJ-7 nothing moves without weight and activation", "0", f"{moved:.1e}", moved < 1e-12),
+        no_inversion({"the run": least}),
     ]
     flesh, held = scene.bodies[0].mesh, sum(len(a.vertices) for a in scene.attachments)
     notes = [f"{len(flesh.X)} vertices, {len(flesh.T)} triangles, 1 dynamic node, {held} attached"]

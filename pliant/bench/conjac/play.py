@@ -11,6 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.bench.table import Claim
+from pliant.certificate import smallest_det
 from pliant.integrators import Quasistatic
 from pliant.linear.cholesky import Cholesky
 from pliant.solvers import Newton, Tolerance
@@ -37,6 +39,12 @@ class Moment:
         return sum(self.energies.values())
 
     @property
+    def det(self) -> float:
+        """The smallest det F; negative where an element is inside out."""
+        found = smallest_det(self.system, self.state.q)
+        return float("nan") if found is None else found
+
+    @property
     def sound(self) -> bool:
         """Whether the step converged to finite numbers."""
         return all(r.converged for r in self.step.reports) and bool(np.isfinite(self.energy))
@@ -59,6 +67,13 @@ def march(scene: Any, steps: int | None = None, start: State | None = None) -> I
             yield moment
             if not moment.sound:
                 return
+
+
+def no_inversion(dets: dict[str, float]) -> Claim:
+    """That no element is ever inside out, for the smallest det F of every run: finite numbers alone say little."""
+    worst = min(dets, key=lambda name: dets[name])
+    shown = f"{dets[worst]:.2f}" + (f" ({worst})" if len(dets) > 1 else "")
+    return Claim("no element inside out: min det F > 0", "-", shown, dets[worst] > 0.0)
 
 
 def equilibrium(system: Any, start: State) -> Array:

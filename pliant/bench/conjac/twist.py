@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.bench.conjac.play import march
+from pliant.bench.conjac.play import march, no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac
 from pliant.maps.motions import Keyframes
@@ -39,14 +39,17 @@ def wave(mesh: Mesh, count: int) -> dict[str, Any]:
     scene = quick_turn(mesh, count)
     x = mesh.X[:, 0]
     middle = np.flatnonzero(abs(x - 0.5 * (x.min() + x.max())) < 1e-6)
-    angles = [
-        angle(mesh.X, m.state.q.reshape(-1, 3), middle) for m in march(scene) if m.state.t > TURN + float(scene.h)
-    ]
+    angles, least = [], 1.0
+    for moment in march(scene):
+        least = min(least, moment.det)
+        if moment.state.t > TURN + float(scene.h):
+            angles.append(angle(mesh.X, moment.state.q.reshape(-1, 3), middle))
     final = 45.0
     overshoot = np.array(angles) - final
     turns = int(np.count_nonzero(np.diff(np.sign(overshoot[abs(overshoot) > 0.02]))))
     swing = float(overshoot.max() - overshoot.min()) if len(angles) else float("nan")
-    return {"nodes": count, "swing deg": swing, "overshoot deg": float(overshoot.max()), "crossings": turns}
+    found = {"nodes": count, "swing deg": swing, "overshoot deg": float(overshoot.max()), "crossings": turns}
+    return found | {"min det F": least}
 
 
 def run(*, quick: bool = False) -> Table:
@@ -58,6 +61,7 @@ def run(*, quick: bool = False) -> Table:
     claims = [
         Claim("CJ-5 nodes on the axis: no torsional wave", "none", f"overshoot {axis:.3f} deg", axis < 0.1),
         Claim("CJ-5 nodes on slices: torsional wave", "yes", f"overshoot at least {slices:.2f} deg", slices > 1.0),
+        no_inversion({f"{row['nodes']} nodes": row["min det F"] for row in rows}),
     ]
     notes = ["turned by 90 degrees in 0.1 s and stopped; the middle slice should come to 45 degrees"]
     return Table("conjac/twist", "Torsional waves in TWIST", rows, claims, notes)

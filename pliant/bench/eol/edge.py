@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.bench.eol.books import GAIN, JUMP, Books, expected_stretch
 from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.table import Claim, Plot, Table
 from pliant.cloth.collide import mesh_edges
+from pliant.cloth.material import ClothMaterial
 from pliant.cloth.sheet import Sheet
 from pliant.scene import Scene
 from pliant.scenes import eol
@@ -45,9 +47,11 @@ class Watch:
     hanging: list[float] = field(default_factory=list)
     hands: list[float] = field(default_factory=list)
     faces: int = 0
+    books: Books = field(default_factory=Books)
 
     def look(self, moment: ClothMoment) -> None:
         sheet = moment.sheet
+        self.books.look(moment)
         gap = outside(sheet.x)
         near = np.hypot(sheet.x[:, 1] - SIDE, sheet.x[:, 2] - TOP) < 0.05
         hem = sheet.X[:, 1] == 0
@@ -72,6 +76,10 @@ class Watch:
             "lift_mm": 1e3 * self.lift,
             "depth_mm": 1e3 * self.depth,
             "jitter": jitter,
+            "stretch": self.books.stretch,
+            "created_J": self.books.created,
+            "jump_J": self.books.jump,
+            "kinetic_J": self.books.kinetic,
         }
 
 
@@ -101,7 +109,7 @@ def run(*, quick: bool = False) -> Table:
     claims = []
     for cloth in CLOTHS:
         by = {str(r["variant"]): r for r in rows if r["cloth"] == cloth}
-        claims += [*_sliding(by, cloth), *_shaking(by, cloth)]
+        claims += [*_sliding(by, cloth), *_shaking(by, cloth), *_whole(by["EOL"], cloth)]
     force, weight = pull_force(eol.draped_edge(eol.EOL, cells, 0.05, 0.03), width=1.0)
     slow = f"{force:.4f} of {weight:.4f} N"
     claims.append(Claim("A6 EOL, slow pull needs rho w l g", "within 5 %", slow, abs(force / weight - 1) < 0.05))
@@ -116,6 +124,22 @@ def run(*, quick: bool = False) -> Table:
     return Table(
         "eol/edge", "Six discretisations of EDGE", rows, claims, notes, plot=Plot("variant", "jitter", "cloth", "y")
     )
+
+
+def _whole(r: dict[str, object], cloth: str) -> list[Claim]:
+    """EOL cloth is stretched by its weight and the pull only, and gets no energy from nowhere."""
+    stretch, created, jump, kinetic = (float(r[k]) for k in ("stretch", "created_J", "jump_J", "kinetic_J"))  # type: ignore[arg-type]
+    bound = expected_stretch(0.0, SPEED, 1, ClothMaterial()) + 2 * 0.0098  # the weight of a hem that hangs by 1 m
+    most = f"<= {100 * GAIN:g} % ({100 * JUMP:g} %) of {kinetic:.1e} J"
+    return [
+        Claim(f"EOL stretch: pull and weight, twice ({cloth})", f"<= {bound:.3f}", f"{stretch:.3f}", stretch <= bound),
+        Claim(
+            f"EOL energy from nowhere in a run (in a step) ({cloth})",
+            most,
+            f"{created:.1e} ({jump:.1e}) J",
+            created <= GAIN * kinetic and jump <= JUMP * kinetic,
+        ),
+    ]
 
 
 def _sliding(by: dict[str, dict[str, object]], cloth: str) -> list[Claim]:

@@ -11,11 +11,13 @@ from pliant.state import SolveReport, State
 
 @dataclass(frozen=True, eq=False)
 class ClothMoment:
-    """The cloth after a step; ``reports`` has one entry, more when the step was cut short."""
+    """The cloth after a step; ``reports`` has one entry, more when the step was cut short; ``work`` [J] was done on it
+    by hands, obstacles and friction."""
 
     cloth: EolCloth
     state: State
     reports: tuple[SolveReport, ...]
+    work: float = 0.0
 
     @property
     def sheet(self) -> Sheet:
@@ -34,4 +36,4 @@ def march(scene: Scene) -> Iterator[ClothMoment]:
     for _ in range(scene.steps):
         step = scene.integrator.step(cloth, state, float(scene.h), memory)
         cloth, state, memory = step.system or cloth, step.state, step.memory
-        yield ClothMoment(cloth, state, step.reports)
+        yield ClothMoment(cloth, state, step.reports, sum(step.work.values()))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.bench.eol.books import GAIN, JUMP, Books
 from pliant.bench.eol.edge import crossing
 from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.table import Claim, Plot, Table
@@ -69,8 +70,9 @@ def follow(case: SnagCase, variant: eol.Variant, cells: int) -> dict[str, object
     scene = case.build(variant, cells)
     hands = scene.bodies[0].pins[-1]
     half = 0.5 * (hands.start + hands.stop)
-    before, during, middle = 0.0, 0.0, None
+    before, during, middle, books = 0.0, 0.0, None, Books()
     for moment in march(scene):
+        books.look(moment)
         strain = stretch(moment.sheet)
         if moment.state.t < hands.start:
             before = max(before, strain)
@@ -85,6 +87,10 @@ def follow(case: SnagCase, variant: eol.Variant, cells: int) -> dict[str, object
         "follows": (case.far(scene, moment) - case.far(scene, middle)) / pulled,
         "strain": during,
         "strain_before": before,
+        "honest": books.honest,
+        "created_J": books.created,
+        "jump_J": books.jump,
+        "kinetic_J": books.kinetic,
     }
 
 
@@ -122,6 +128,12 @@ def run(*, quick: bool = False) -> Table:
         claims += [
             Claim(f"A9 {ours['scene']}: follows the hands", ">= 90 %", f"{100 * share:.0f} %", share >= 0.9),
             Claim(f"A9 {ours['scene']}: strain", f"< 2 x before = {limit:.3f}", f"{strain:.3f}", strain < limit),
+            Claim(
+                f"{ours['scene']}: energy from nowhere in a run (in a step)",
+                f"<= {100 * GAIN:g} % ({100 * JUMP:g} %) of {ours['kinetic_J']:.1e} J",
+                f"{ours['created_J']:.1e} ({ours['jump_J']:.1e}) J",
+                bool(ours["honest"]),
+            ),
             Claim(
                 f"A9 {ours['scene']}: Lagrangian versions fail one of the two",
                 "both",

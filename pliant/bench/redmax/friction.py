@@ -9,10 +9,11 @@ from pliant.articulated.bisp import BISP
 from pliant.articulated.friction import Friction
 from pliant.articulated.maximal import energies
 from pliant.articulated.staggered import StaggeredProjections
+from pliant.bench.redmax.statics import mean_leg_torque
 from pliant.bench.table import Claim, Table
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.scene import Scene
-from pliant.scenes.redmax import NUMBERED, energy_change, smooth
+from pliant.scenes.redmax import NUMBERED, energy_change, single_leg, smooth
 from pliant.scenes.redmax import run as simulate
 
 
@@ -57,6 +58,26 @@ def dissipation(number: int) -> dict[str, Any]:
     }
 
 
+def closing(method: Any, name: str, steps: tuple[float, ...]) -> dict[str, Any]:
+    """Work of friction [erg] over one turn of Klann's leg, two closures among its seven hinges, for several h.
+
+    It tends to 2 pi times the mean torque of inverse dynamics.
+    """
+    work, good = [], True
+    for h in steps:
+        taken = simulate(single_leg(0.2, h=h), integrator=method)[2:]  # the first step starts the motion
+        work.append(-sum(s.work["friction"] for s in taken))
+        good = good and all(r.converged for s in taken for r in s.reports)
+    expected = 2.0 * np.pi * mean_leg_torque(0.2, samples=180)
+    return {
+        "case": f"leg, mu 0.2: {name}",
+        **{f"work_h{1e3 * h:g}ms": w for h, w in zip(steps, work, strict=True)},
+        "expected": expected,
+        "off": tuple(round(abs(w / expected - 1.0), 4) for w in work),
+        "converged": good,
+    }
+
+
 def run(*, quick: bool = False) -> Table:
     two = NUMBERED[27]()
     equal, unequal = frictionless(two, published=False), frictionless(two, published=True)
@@ -76,6 +97,16 @@ def run(*, quick: bool = False) -> Table:
     ]
     dissipative = [dissipation(n) for n in ((27,) if quick else (27, 28, 29))]
     rows += dissipative
+    steps = (10e-3, 5e-3) if quick else (10e-3, 5e-3, 2.5e-3)
+    mu = Friction(0.2)
+    rubbing = [
+        closing(StaggeredProjections(mu, unilateral=False), "SP, bilateral joints", steps),
+        closing(StaggeredProjections(mu), "SP, unilateral joints", steps),
+        closing(BISP(mu), "BISP", steps),
+    ]
+    rows += rubbing
+    falls = all(r["converged"] and bool(np.all(np.diff(r["off"]) < 0.0)) for r in rubbing)
+    left = "; ".join(f"{r['case'].split(': ')[1]} {100 * r['off'][-1]:.1f} %" for r in rubbing)
     gain, excess = max(r["friction_gain"] for r in dissipative), max(r["limit_excess"] for r in dissipative)
     most = max(r["max_iterations"] for r in dissipative)
     mean = max(r["mean_iterations"] for r in dissipative)
@@ -88,5 +119,10 @@ def run(*, quick: bool = False) -> Table:
         Claim("friction never adds energy", "<= 0 every step", f"{gain:.1e} of T", gain < 1e-9),
         Claim("friction limits hold", "|beta| <= mu alpha", f"{excess:.1e}", excess < 1e-9),
         Claim("iterations", "mean ~2, max < 40", f"{mean:.1f}, {most}", most < 40 and mean < 4),
+        Claim("work of friction with closures tends to that of inverse dynamics", "error falls with h", left, falls),
     ]
-    return Table("redmax/friction", "BISP: consistency of joint friction", rows, claims)
+    notes = [
+        "Energies and work in erg (cm, g, s). off: the error of the work of friction over a turn of the leg, relative "
+        "to 2 pi times the mean torque of planar inverse dynamics, for the h of the columns before it."
+    ]
+    return Table("redmax/friction", "BISP: consistency of joint friction", rows, claims, notes)

@@ -20,9 +20,9 @@ from pliant.systems.row_contact import RowContact
 from pliant.velocity_step import Linearisation, solve_block
 
 CONTACTS: dict[str, Any] = {
-    "penalty": PenaltyContact(mu=0.0, mu_bodies=0.0, thickness=1e-3),
-    "penalty, friction": PenaltyContact(mu=0.3, mu_bodies=0.3, thickness=1e-3),
-    "penalty, friction, damping": PenaltyContact(mu=0.3, mu_bodies=0.3, damping=0.2, thickness=1e-3),
+    "penalty": PenaltyContact(mu=0.0, thickness=1e-3),
+    "penalty, friction": PenaltyContact(mu=0.3, thickness=1e-3),
+    "penalty, friction, damping": PenaltyContact(mu=0.3, damping=0.2, thickness=1e-3),
     "barrier, friction": BarrierContact(dhat=1e-3, mu=0.3),
     "rows, friction": RowContact(mu=0.3, thickness=1e-3),
 }

@@ -4,22 +4,31 @@ What the motors do is read from their own law at the end; what the block does to
 know nothing of each other.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.articulated.bodies import at, cuboid
 from pliant.articulated.body import Articulated
 from pliant.articulated.constraints import PrescribedJoint
 from pliant.articulated.forces import Servo
+from pliant.articulated.obstacles import moving_obstacles
+from pliant.articulated.system import ArticulatedSystem
 from pliant.bench.table import Claim, Table
+from pliant.bodies import Solid
 from pliant.contact.obstacles import Plane
 from pliant.integrators import BDF1
 from pliant.scene import Scene
+from pliant.scenes.redmax.gripper import FINGER, SIDE
 from pliant.scenes.redmax.gripper import gripper as one_way
 from pliant.scenes.redmax.gripper import hand as prescribed
 from pliant.scenes.world import gripper
 from pliant.simulate import TimeStep, simulate
+from pliant.solvers import Newton
+from pliant.solvers.base import Tolerance
+from pliant.state import State
 from pliant.systems.penalty_contact import PenaltyContact
 
 G, LIFT, MU = 9.81, 0.08, 0.8
@@ -44,7 +53,8 @@ def run(*, quick: bool = False) -> Table:
         Claim("torque = virtual work of the contacts", "within 1 %", f"{100 * balance:.2g} %", balance < 0.01),
         Claim("held above the needed torque", "slips < 5 mm", f"{1e3 * slip:.2g} mm", slip < 5e-3),
         Claim("slips below it", "left on the floor", f"{1e3 * left:.3g} of {1e3 * LIFT:g} mm", left > 0.5 * LIFT),
-        *_as_prescribed(3 if quick else 5, 1e-2),
+        *_as_prescribed(3, 1e-2, 1e-5),
+        *([] if quick else _as_prescribed(5, 1e-2, 1e-2)),
     ]
     notes = [
         f"Coulomb: {need:.3g} N m are needed, from the weight, the friction coefficient and where the fingers touch."
@@ -119,24 +129,53 @@ def _need(last: TimeStep) -> float:
     return float(np.mean(needs))
 
 
-def _as_prescribed(cells: int, h: float) -> list[Claim]:
-    """The hand of redmax/gripper, whose joints are prescribed, as links and as obstacles."""
-    old = one_way(cells=cells, h=h)
-    robot, block = prescribed(0.012, LIFT), old.bodies[0]
-    driven = [c for c in robot.constraints if isinstance(c, PrescribedJoint)]
-    links = Articulated(robot.tree.links, constraints=driven, baumgarte=50.0, name="hand")
-    contact = PenaltyContact(mu=0.9, mu_bodies=0.9)
-    new = Scene([block, links], contact=contact, obstacles=[Plane()], integrator=BDF1(), h=h, duration=old.duration)
-    heights, widths = [], []
-    for scene in (old, new):
-        last = list(simulate(scene))[-1]
+def _as_prescribed(cells: int, h: float, bound: float) -> list[Claim]:
+    """A hand on rails takes the block: its fingers as obstacles that feel nothing, and as links that motors drive.
+
+    The fingers are wider than the block, so that it is the block's vertices that touch in both. On finer meshes more of
+    them stick and slip, and where one does so in one run only, the two part a little: hence the ``bound``.
+    """
+    scenes, block = _on_rails(cells, h)
+    heights, pushed, driven = [], [], 0.0
+    for scene in scenes:
+        *_, last = simulate(scene)
         x, n = last.system.positions(last.state.q), len(block.mesh.X)
         heights.append(float((x[:n] - block.mesh.X)[:, 2].mean()))
-        faces = [np.isclose(block.mesh.X[:, 0], s * 0.05) & (np.abs(block.mesh.X[:, 1]) < 0.03) for s in (-1.0, 1.0)]
-        widths.append(float(x[:n][faces[1], 0].mean() - x[:n][faces[0], 0].mean()))
-    rise, width = (abs(b - a) / abs(a) for a, b in (heights, widths))
-    show = lambda pair: " and ".join(f"{1e3 * x:.4g} mm" for x in pair)
+        touch = last.system.contacts(last.state.q, last.state.v, last.state.t)
+        force = (touch.normal_force[:, None] * touch.normals + touch.friction_force)[touch.points[:, 0] < 0.0]
+        pushed.append(float(np.linalg.norm(force.sum(axis=0))))
+        if last.reactions is not None:
+            driven = abs(float(last.reactions.force(0)[0]) / force[:, 0].sum())
+    rise, push = (abs(b - a) / abs(a) for a, b in (heights, pushed))
+    show = lambda pair, unit, part: " and ".join(f"{x:.6g} {unit}" for x in pair) + f" ({part:.1e} apart)"
+    within = f"within {bound:g}"
+    lifted = show([1e3 * z for z in heights], "mm", rise)
     return [
-        Claim("prescribed hand, as obstacles and as links: lifted", "within 5 %", show(heights), rise < 0.05),
-        Claim("the same: width of the block between the fingers", "within 5 %", show(widths), width < 0.05),
+        Claim(f"hand on rails, {cells}^3 cells, obstacles and links: lifted", within, lifted, rise < bound),
+        Claim("the same: force of a finger on the block", within, show(pushed, "N", push), push < bound),
+        Claim("motor force / force of its finger", "1 within 1e-5", f"{driven:.8f}", abs(driven - 1.0) < 1e-5),
     ]
+
+
+def _on_rails(cells: int, h: float) -> tuple[list[Scene], Solid]:
+    """The two scenes, and their block."""
+    block, duration = one_way(cells=cells, h=0.1).bodies[0], 0.9
+    wide = cuboid((FINGER, 1.4 * SIDE, 1.5 * SIDE), 1000.0, at(0.0, 0.0, -0.75 * SIDE - 0.6 * FINGER))
+    rails = prescribed(0.012, LIFT)
+    links = [link if link.name == "palm" else replace(link, body=wide) for link in rails.tree.links]
+    motors = [c for c in rails.constraints if isinstance(c, PrescribedJoint)]
+    robot = ArticulatedSystem(links)
+    ways: dict[int, Any] = {robot.tree.slice(robot.tree.body(m.link)).start: m.position for m in motors}
+    times = h * np.arange(round(duration / h) + 1)
+    track = [State(np.array([ways[k](t) for k in sorted(ways)]), np.zeros(3), float(t)) for t in times]
+    common: Any = {
+        "contact": PenaltyContact(mu=0.9, creep=1e-3),
+        "integrator": BDF1(Newton(tolerance=Tolerance(1e-8, 1e-11))),
+        "h": h,
+        "duration": duration,
+    }
+    hand = Articulated(links, constraints=motors, name="hand")
+    return [
+        Scene([block], obstacles=[Plane(), *moving_obstacles(robot, track)], **common),
+        Scene([block, hand], obstacles=[Plane()], **common),
+    ], block

@@ -1,7 +1,7 @@
 """world/momentum: a chain, a soft ball and a cloth collide with nothing around them: what becomes of their momentum.
 
 What the coupling adds and what the methods do are told apart. Coupling: contact and friction forces between the parts
-sum to zero and have no torque, measured on the forces themselves, at the points where they act when a step ends. The
+sum to zero and have no torque, measured on the forces that acted, at the points where they did. The
 methods: in joint coordinates p = M(q) v is not what a step conserves, and backward Euler keeps no angular momentum even
 of a single body. That falls with h, for the mixture as for its parts alone.
 """
@@ -20,10 +20,8 @@ from pliant.scene import Scene
 from pliant.simulate import simulate
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
-from pliant.systems.coupled_step import CoupledStep
 from pliant.systems.penalty_contact import PenaltyContact
 from pliant.systems.row_contact import RowContact
-from pliant.velocity_step import Linearisation, solve_block
 
 THICKNESS, DURATION = 1e-3, 0.024
 NOTES = [
@@ -33,7 +31,6 @@ NOTES = [
     "the parts alone have too. Normals turn with the surfaces, slip is measured along directions that turn with the "
     "touched side, and the couple of friction over the gap lies on three vertices of it.",
 ]
-Forces = tuple[Array, dict[str, Array]]  # points (p, 3) [m] and the forces on them by name, (p, 3) [N] each
 
 
 def _rows(mu: float) -> Any:
@@ -41,7 +38,7 @@ def _rows(mu: float) -> Any:
 
 
 def _penalty(mu: float) -> Any:
-    return PenaltyContact(mu=mu, mu_bodies=mu, thickness=THICKNESS)
+    return PenaltyContact(mu=mu, thickness=THICKNESS)
 
 
 def _barrier(mu: float) -> Any:
@@ -115,18 +112,15 @@ def _row(name: str, mixture: str, mu: float, h: float, duration: float) -> dict[
     scale = float(np.linalg.norm(p0))
     drift_p = drift_L = 0.0
     sums: dict[str, Array] = {"sum": np.zeros(3), "normal torque": np.zeros(3), "friction torque": np.zeros(3)}
-    pushed, memory = 0.0, None
+    pushed = 0.0
     for step in simulate(scene):
-        find = impulses if isinstance(scene.contact, RowContact) else forces
-        x, found = find(system, before, step.state, memory)
-        for kind, f in found.items():
+        for kind, f in (("normal torque", step.acted.contact), ("friction torque", step.acted.friction)):
             sums["sum"] += h * f.sum(axis=0)
-            turned = "friction torque" if kind == "friction" else "normal torque"
-            sums[turned] += h * np.cross(x, f).sum(axis=0)
+            sums[kind] += h * np.cross(step.acted.x, f).sum(axis=0)
             pushed += 0.5 * h * float(np.linalg.norm(f, axis=1).sum())
         p, L = (np.array(m) for m in (step.ledger.linear, step.ledger.angular))
         drift_p, drift_L = (max(a, float(np.linalg.norm(b))) for a, b in ((drift_p, p - p0), (drift_L, L - L0)))
-        before, memory = step.state, step.memory
+        before = step.state
     alone_p, alone_L = _alone(scene, system, before)
     return {
         "method": name,
@@ -156,24 +150,3 @@ def _alone(scene: Scene, system: Any, state: State) -> tuple[float, float]:
         last = part.momenta(here.q, here.v)
         drift_p, drift_L = drift_p + last[0] - first[0], drift_L + last[1] - first[1]
     return float(np.linalg.norm(drift_p)), float(np.linalg.norm(drift_L))
-
-
-def forces(system: Any, before: State, after: State, memory: Any) -> Forces:
-    """Contact forces over the points at the end of a stage, with the pairs found where it set out from."""
-    placed = system.at(before, after.t)
-    x, v = system.touchable.lift(after.q), system.touchable.jacobian(after.q) @ after.v
-    found = {term.name: -term.energy.gradient(x) for term in placed.energy_terms}
-    found |= {term.name: term.inner.force(x, v, after.t) for term in placed.force_terms}
-    return x.reshape(-1, 3), {name: f.reshape(-1, 3) for name, f in found.items()}
-
-
-def impulses(system: Any, before: State, after: State, memory: Any) -> Forces:
-    """Impulses of the rows of a velocity step as forces over its length, found once more as the step found them."""
-    h = after.t - before.t
-    kept = (None, None) if memory is None else (memory.part, memory.solver)
-    prepared = system.prepare(before, h, kept[0], Linearisation())
-    assert isinstance(prepared, CoupledStep) and prepared.touches is not None
-    found = prepared.impulses(solve_block(prepared.block, memory=kept[1]))
-    x = prepared.block.x
-    names = ("contact", "friction")[: len(found)]
-    return x, {k: f.spread(len(x)).reshape(-1, 3) / h for k, f in zip(names, found, strict=True)}

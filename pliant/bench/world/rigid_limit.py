@@ -31,7 +31,7 @@ def falling(cube: Any, *, h: float, duration: float) -> Scene:
     mesh = box((0.3, 0.3, 0.08), (6, 6, 2)).transformed(translate=(-0.15, -0.15, -0.08))
     held = Pin(np.flatnonzero(mesh.X[:, 2] < -0.08 + 1e-9))
     bed = Solid(mesh, StableNeoHookean(1e4, 0.3), density=300.0, pins=held, name="bed")
-    contact = PenaltyContact(k=300.0, mu=0.0, mu_bodies=0.0)
+    contact = PenaltyContact(k=300.0, mu=0.0)
     return Scene([bed, cube], contact=contact, integrator=BDF2(TIGHT), h=h, duration=duration)
 
 

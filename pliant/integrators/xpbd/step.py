@@ -18,6 +18,7 @@ from pliant.clock import Clock
 from pliant.errors import SceneError
 from pliant.integrators.xpbd.constraints import Batch, constraints, in_space
 from pliant.linear.pcg import PCG
+from pliant.linear.threads import one_thread
 from pliant.stage import Stage
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
@@ -49,6 +50,7 @@ class XPBD:
     iterations: int = 1
     damping: float = 0.0
     order: ClassVar[int] = 1
+    made_for: ClassVar[type] = Elastodynamics
 
     def __post_init__(self) -> None:
         for name in ("substeps", "iterations"):
@@ -57,6 +59,7 @@ class XPBD:
         if not self.damping >= 0.0:
             raise SceneError(f"damping is {self.damping} s", where="XPBD.damping", remedy="it cannot be negative")
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
         kept = memory is not None and memory.value.system is system

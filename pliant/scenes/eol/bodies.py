@@ -21,7 +21,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import box as solid_box
 from pliant.mesh import sheet
 from pliant.scene import Scene
-from pliant.scenes.eol.variants import EOL, FAR_CORNERS, GRAVITY, Variant, scene, square
+from pliant.scenes.eol.variants import EOL, FAR_CORNERS, GRAVITY, Variant, by_name, scene, square
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 
@@ -29,6 +29,7 @@ BOX = (0.4, 0.2, 0.3)  # sides of the box at the end of the arm [m]
 START = (-1.4, 0.0)  # angles of the arm [rad]
 
 
+@by_name
 def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> Scene:
     """A box on a jointed arm (RedMax) swings into a hanging cloth and back; the cloth does not slow it down."""
     box = recorded_box(duration, 4e-3)

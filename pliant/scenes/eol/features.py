@@ -19,11 +19,13 @@ from pliant.scenes.eol.variants import (
     EOL,
     FAR,
     FAR_CORNERS,
+    NEAR,
     RIGHT,
     RIGHT_CORNERS,
     TABLE,
     THICKNESS,
     Variant,
+    by_name,
     cut,
     edge_feature,
     folded,
@@ -36,6 +38,7 @@ from pliant.scenes.eol.variants import (
 from pliant.systems.row_contact import RowContact
 
 
+@by_name
 def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: float = 0.3, mu: float = 0.0) -> Scene:
     """A cloth lies half on a box, drapes over its edge, and is pulled back onto it by two corners."""
     start = 0.35
@@ -43,6 +46,7 @@ def edge(variant: Variant = EOL, cells: int = 23, speed: float = 0.5, pull: floa
     return scene("EDGE", variant, cells, start + pull / speed + 0.1, [TABLE], [hands], mu=mu)
 
 
+@by_name
 def draped_edge(
     variant: Variant = EOL, cells: int = 16, speed: float = 0.5, pull: float = 0.3, beta: float = 1e-5
 ) -> Scene:
@@ -64,6 +68,7 @@ def draped_edge(
     return scene("EDGE draped", variant, cells, duration, [TABLE], [hands], start=begin, fabric=fabric)
 
 
+@by_name
 def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.2) -> Scene:
     """A wire rises under a cloth, whose far hem is led down beside it: the cloth folds over the wire almost flat
     against itself. Then the hem is pulled down, and the cloth slides over the wire."""
@@ -75,6 +80,7 @@ def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: floa
     return scene("WIRE", variant, cells, settled + pull / speed, [line], [lead, hands], start=flat)
 
 
+@by_name
 def draped_wire(variant: Variant = EOL, cells: int = 16, speed: float = 0.3, pull: float = 0.2) -> Scene:
     """WIRE from rest: the cloth hangs over a still wire, most of it freely, and its far hem is pulled down."""
     top, fold, start = 0.8, 0.75, 0.1
@@ -91,6 +97,7 @@ def draped_wire(variant: Variant = EOL, cells: int = 16, speed: float = 0.3, pul
     return scene("WIRE draped", variant, cells, start + pull / speed, [line], [hands], start=begin)
 
 
+@by_name
 def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.1) -> Scene:
     """A cloth falls on a bed of sixteen nails and is pulled over them by two corners.
 
@@ -104,6 +111,7 @@ def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: flo
     return scene("NAILS", variant, cells, start + pull / speed, [bed], [hands])
 
 
+@by_name
 def jaws(variant: Variant = EOL, cells: int = 28, speed: float = 0.5, pull: float = 0.2, gravity: float = 9.8) -> Scene:
     """Five points close on a cloth from above and below by a tenth of a metre, then it is pulled through them."""
     close, start = 0.1, 0.1
@@ -118,6 +126,7 @@ def jaws(variant: Variant = EOL, cells: int = 28, speed: float = 0.5, pull: floa
     return scene("JAWS", variant, cells, start + pull / speed, [lower, upper], [hands], start=flat, gravity=weight)
 
 
+@by_name
 def push(variant: Variant = EOL, cells: int = 21, speed: float = 1.0, reach: float = 0.3) -> Scene:
     """A box pushes into a cloth that hangs by two corners, and leaves."""
     gap, time = 0.05, (0.05 + reach) / speed
@@ -128,6 +137,7 @@ def push(variant: Variant = EOL, cells: int = 21, speed: float = 1.0, reach: flo
     return scene("PUSH", variant, cells, 2.5 * time, [body], [Handle(FAR_CORNERS)], start=hanging)
 
 
+@by_name
 def throw(variant: Variant = EOL, cells: int = 20, speed: float = 2.0, spin: float = 3.0) -> Scene:
     """A cloth is thrown over a turning box."""
     middle = (0.5, 0.5, -0.31)
@@ -137,6 +147,7 @@ def throw(variant: Variant = EOL, cells: int = 20, speed: float = 2.0, spin: flo
     return scene("THROW", variant, cells, 0.6, [body], start=begin, velocity=(speed, 0.0, 0.0))
 
 
+@by_name
 def lo_res(variant: Variant = EOL) -> Scene:
     """EDGE with sixteen times fewer triangles: a coarse preview that keeps its crease."""
     if variant.adaptive:
@@ -146,6 +157,7 @@ def lo_res(variant: Variant = EOL) -> Scene:
     return replace(edge(variant, cells=8), name=f"LO-RES ({variant.name})")
 
 
+@by_name
 def friction(
     variant: Variant = EOL, cells: int = 25, mu: float = 0.6, duration: float = 1.0, overlap: float = 0.21
 ) -> Scene:
@@ -160,6 +172,27 @@ def friction(
     return scene("FRICTION", variant, cells, duration, boxes, mu=mu)
 
 
+@by_name
+def fold(variant: Variant = EOL, cells: int = 16, speed: float = 1.5, duration: float = 0.9) -> Scene:
+    """A cloth on a table, held by its far hem, is folded in half: the near hem is led over to the far one and let go.
+
+    Where it meets itself it stays on itself.
+    """
+    lift, over = 0.12, 0.75
+    flat, near = with_hem(square(variant, cells), 1, NEAR)
+    flat, far = with_hem(flat, 1, FAR)
+    up, across = lift / speed, (lift + over) / speed
+    hands = [
+        Handle(far),
+        Handle(near, (0.0, 0.3 * speed, speed), stop=up, lag=0.02, let_go=up),
+        Handle(near, (0.0, speed, 0.0), start=up, stop=across, lag=0.02, grip=up, let_go=across),
+    ]
+    table = Box((0.5, 0.5, -0.501), (2.0, 3.0, 1.0), name="table")
+    made = scene("FOLD", variant, cells, duration, [table], hands, start=flat)
+    return replace(made, contact=RowContact(mu=0.0, thickness=THICKNESS, self_contact=True))
+
+
+@by_name
 def tablecloth(variant: Variant = EOL, cells: int = 16, mu: float = 0.3, duration: float = 1.0) -> Scene:
     """A square cloth drapes over a square table with four edges and four corners."""
     table = Box((0.5, 0.5, -0.26), (0.6, 0.6, 0.5), name="table")

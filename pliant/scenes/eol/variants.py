@@ -3,8 +3,11 @@
 [Weidner2022, Table 2.1]
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import signature
+from typing import Any
 
 import numpy as np
 from scipy.spatial import Delaunay
@@ -22,6 +25,7 @@ from pliant.cloth.sheet import Sheet, rectangle, sheet
 from pliant.cloth.surroundings import Surroundings
 from pliant.contact.obstacles import Box, Obstacle
 from pliant.contact.sharp import Sharp
+from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Vector
 from pliant.scene import Scene
@@ -53,6 +57,25 @@ CONFORMAL = Variant("conformal", conformal=True, adaptive=True)
 CONE = Variant("conformal cone", conformal=True, adaptive=True, rule=Cone())
 EOL = Variant("EOL", eulerian=True, conformal=True, adaptive=True, rule=Cone())
 VARIANTS = (REGULAR, IRREGULAR, NONCONFORMAL, CONFORMAL, CONE, EOL)
+NAIVE = Variant("naive conformal", conformal=True, rule=Cone())  # its mesh meets the feature once and for all: it halts
+NAMES = {v.name: v for v in (*VARIANTS, NAIVE)}
+
+
+def by_name(build: Callable[..., Scene]) -> Callable[..., Scene]:
+    """A scene whose ``variant`` may be given by its name, as on the command line: "regular", "EOL", ..."""
+
+    @wraps(build)
+    def built(*args: Any, **options: Any) -> Scene:
+        given = signature(build).bind(*args, **options)
+        name = given.arguments.get("variant")
+        if isinstance(name, str):
+            if name not in NAMES:
+                remedy = f"use {', '.join(NAMES)}"
+                raise SceneError(f"variant is {name!r}", where=f"{build.__name__}.variant", remedy=remedy)
+            given.arguments["variant"] = NAMES[name]
+        return build(*given.args, **given.kwargs)
+
+    return built
 
 
 def scattered(n: int, seed: int = 3) -> tuple[Array, IntArray]:

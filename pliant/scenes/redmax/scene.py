@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,12 +30,14 @@ def scene(
     h: float = 1e-2,
     duration: float = 2.0,
     integrator: Any = None,
+    units: Literal["SI", "CGS"] = "CGS",
     **system: Any,
 ) -> Scene:
     """A scene from links and initial coordinates; keywords of `Articulated` pass through."""
     gravity = system.pop("gravity", GRAVITY)
     body = Articulated(links, q=q, v=v, **system)
-    return Scene([body], integrator or LinearlyImplicit(), h, duration, gravity, name="articulated")
+    how = integrator or LinearlyImplicit()
+    return Scene([body], how, h, duration, gravity, name="articulated", units=units)
 
 
 def starting(scene: Scene, state: State) -> Scene:

@@ -1,0 +1,193 @@
+"""Ordinary trees as arrays for the compiled passes; what they do not cover goes the general way.
+
+Ordinary: joints from `KINDS`, springs and dampers in joints, damped bodies, torques in joints with no rotation vector,
+joint limits while none is reached. Results are those of the general way to rounding.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.arrays import Array
+from pliant.articulated import _joint_kernels as kinds
+from pliant.articulated._measure_kernels import measure
+from pliant.articulated._stage_kernels import diagonal_at, inverse_dynamics, newton
+from pliant.articulated._tree_kernels import advance
+from pliant.articulated.bodies import Body
+from pliant.articulated.constraints.joints import JointLimit
+from pliant.articulated.forces.bodies import BodyDamping
+from pliant.articulated.forces.joint import JointSpring, JointTorque
+from pliant.articulated.joints import (
+    Fixed,
+    Free2D,
+    Free3D,
+    FreeST,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translational,
+    Universal,
+)
+from pliant.articulated.se3 import adjoint, inverse
+from pliant.articulated.tree import Tree
+from pliant.solvers.base import PULLS
+
+FULL_STEPS = 12  # of Newton's method, before the general way with its line search is taken
+
+KINDS: dict[type, int] = {
+    Fixed: kinds.FIXED,
+    Revolute: kinds.REVOLUTE,
+    Prismatic: kinds.PRISMATIC,
+    Planar: kinds.PLANAR,
+    Translational: kinds.TRANSLATIONAL,
+    Universal: kinds.UNIVERSAL,
+    Spherical: kinds.SPHERICAL,
+    Free2D: kinds.FREE2D,
+    Free3D: kinds.FREE3D,
+    FreeST: kinds.FREEST,
+}
+
+
+class Measured(NamedTuple):
+    """Energies [J], momenta [kg m/s], [kg m^2/s] about the origin, power [W] of the dampers."""
+
+    kinetic: float
+    gravity: float
+    elastic: float
+    linear: tuple[float, ...]
+    angular: tuple[float, ...]
+    damping: float
+
+
+class CompiledTree:
+    """A tree with forces and limits as arrays (see `_joint_kernels` for their columns)."""
+
+    def __init__(self, tree: Tree, gravity: Array, forces: Sequence[Any], limits: Sequence[JointLimit]) -> None:
+        dofs = np.diff(tree.ptr)
+        kind = [KINDS[type(link.joint)] for link in tree.links]
+        self.I = np.column_stack([tree.parent, kind, tree.ptr[:-1], dofs]).astype(np.int64)
+        self.C = _constants(tree, [f for f in forces if isinstance(f, BodyDamping)])
+        self.gravity = np.asarray(gravity, dtype=float)
+        springs = [f for f in forces if isinstance(f, JointSpring)]
+        self.springs, self.F = _springs(tree, springs)
+        self.torques = [f for f in forces if isinstance(f, JointTorque)]
+        self._where = [tree.slice(int(f.link)) for f in self.torques]
+        self._last: tuple[Array, Array, Measured] | None = None
+        self._still = np.zeros(tree.dof)
+        self.turning = any(link.joint.exponential for link in tree.links)
+        self._limited = np.array([tree.ptr[int(c.link)] + c.coordinate for c in limits], dtype=np.int64)
+        self.limited = len(limits) > 0
+        self._lower, self._upper = np.array([c.lower for c in limits]), np.array([c.upper for c in limits])
+
+    @staticmethod
+    def of(tree: Tree, gravity: Array, forces: Sequence[Any], constraints: Sequence[Any]) -> "CompiledTree | None":
+        """None where the tree, a force or a constraint is not ordinary."""
+        if not all(type(link.joint) in KINDS and type(link.body) is Body for link in tree.links):
+            return None
+        if not all(_ordinary(force, tree) for force in forces):
+            return None
+        limits = [c for c in constraints if type(c) is JointLimit]
+        return CompiledTree(tree, gravity, forces, limits) if len(limits) == len(constraints) else None
+
+    def at_limit(self, q: Array) -> bool:
+        """Whether a joint has reached a limit."""
+        x = q[self._limited]
+        return not bool(((self._lower < x) & (x < self._upper)).all())
+
+    def torque(self, t: float) -> Array:
+        """Joint forces (nr,) that depend on time alone."""
+        if not self.torques:
+            return self._still
+        tau = np.zeros_like(self._still)
+        for force, where in zip(self.torques, self._where, strict=True):
+            assert callable(force.torque)  # bound
+            tau[where] += force.torque(t)
+        return tau
+
+    def moved(self, q: Array, v: Array, t: float, h: float, beta: float) -> tuple[Array, Array, float] | None:
+        """(coordinates, rates, relative residual) after the velocity step to t.
+
+        None where a joint is at a limit or moves no mass, or rates are not finite: then the residual is not either.
+        """
+        if self.limited and self.at_limit(q):
+            return None
+        u, after, residual, weakest = advance(
+            self.I, self.C, self.gravity, self.springs, self.F, self.torque(t), q, v, h, beta, True
+        )
+        return (after, u, residual) if weakest > 0.0 and math.isfinite(residual) else None
+
+    def acceleration(self, q: Array, v: Array, t: float) -> Array:
+        """M^-1 f (nr,), by the recursion."""
+        tau = self.torque(t)
+        found: Array = advance(self.I, self.C, self.gravity, self.springs, self.F, tau, q, v, 1.0, 0.0, False)[0]
+        return found
+
+    def measured(self, q: Array, v: Array) -> "Measured":
+        """Energies, momenta and the power of dampers; the last ones are kept, the books ask in turn."""
+        if self._last is None or self._last[0] is not q or self._last[1] is not v:
+            kinetic, weight, elastic, *p, power = measure(self.I, self.C, self.gravity, self.springs, self.F, q, v)
+            self._last = (q, v, Measured(kinetic, weight, elastic, tuple(p[:3]), tuple(p[3:]), power))
+        return self._last[2]
+
+    def weights(self, q: Array) -> Array:
+        """The diagonal of J^T M J (nr,)."""
+        found: Array = diagonal_at(self.I, self.C, self.gravity, q)
+        return found
+
+    def root(
+        self, stage: Any, guess: Array, tolerances: tuple[float, float], iterations: int
+    ) -> tuple[Array, Array, float] | None:
+        """(z, residuals, threshold) of a stage by full Newton steps; None where those do not suffice."""
+        norms = np.empty(min(iterations, FULL_STEPS) + 1)
+        fixed, start = (self.I, self.C, self.gravity, self.springs, self.F), stage.start
+        still = np.zeros_like(start.q)
+        pull = stage.c**2 * stage.norm(inverse_dynamics(*fixed, self.torque(start.t), start.q, start.v, still)[0])
+        relative, absolute = tolerances[0], tolerances[1] * min(1.0, PULLS * pull / stage.scale)
+        how = (stage.c, stage.target, stage.base, guess, stage.weights, stage.scale, relative, absolute, norms)
+        try:
+            z, k, threshold, done = newton(*fixed, self.torque(stage.t), *how)
+        except np.linalg.LinAlgError:
+            return None
+        return (z, norms[: k + 1], threshold) if done else None
+
+
+def _ordinary(force: Any, tree: Tree) -> bool:
+    """Whether the compiled passes know a force."""
+    if type(force) is BodyDamping:
+        return True
+    if type(force) is JointSpring:
+        return not force.maximal and len(tree.links[int(force.link)].joint.exponential) <= 1
+    return type(force) is JointTorque and not force.maximal and not tree.links[int(force.link)].joint.exponential
+
+
+def _constants(tree: Tree, dampers: Sequence[BodyDamping]) -> Array:
+    """C (n, 50)."""
+    n = len(tree)
+    base = np.array([np.eye(4) if j < 0 else tree.Eij[j] for j in tree.parent]) @ tree.E0
+    C = np.zeros((n, 50))
+    for column, E in ((0, base), (12, tree.Eb), (24, inverse(tree.Eb))):
+        C[:, column : column + 9] = E[:, :3, :3].reshape(n, 9)
+        C[:, column + 9 : column + 12] = E[:, :3, 3]
+    C[:, 36:40] = tree.inertia[:, [0, 1, 2, 5]]
+    for i, link in enumerate(tree.links):
+        if isinstance(link.joint, Revolute | Prismatic):
+            C[i, 40:43] = link.joint.axis
+            C[i, 44:50] = adjoint(tree.Eij[i]) @ link.joint.subspace(np.zeros(1))[:, 0]
+    for damper in dampers:
+        C[slice(None) if damper.link is None else int(damper.link), 43] += damper.damping
+    return C
+
+
+def _springs(tree: Tree, springs: Sequence[JointSpring]) -> tuple[Any, Array]:
+    """springs (m, 4) and F (m, 8) of the compiled passes."""
+    S, F = np.zeros((len(springs), 4), dtype=np.int64), np.zeros((len(springs), 8))
+    for m, force in enumerate(springs):
+        i = int(force.link)
+        joint = tree.links[i].joint
+        S[m] = i, joint.dof, tree.ptr[i], joint.exponential[0] if joint.exponential else -1
+        F[m, :2] = force.stiffness, force.damping
+        F[m, 2 : 2 + joint.dof] = force.rest
+    return S, F

@@ -1,0 +1,116 @@
+"""The contact forces that acted in a step: those of its last solve, at its root, with the contacts it was solved with.
+
+Detected anew where a step ends they would be others: pairs that met on the way are missing, friction has another load,
+and a barrier that was adapted is as stiff as for the next step.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import ContactForces
+from pliant.contact.setting import Setting
+from pliant.energies.base import Pressing
+from pliant.forces.base import Rubbing
+from pliant.systems import exchange
+
+Pairs = dict[tuple[str, str], Array]
+
+
+class Acted:
+    """Forces [N] on the points of a system, ``contact (p, 3)`` across the surfaces and ``friction (p, 3)`` along them.
+
+    ``x (p, 3)`` is where the points were: at the root of a stage, or where a velocity step was linearised.
+    ``pairs`` are those of a on b (3,), by the names of bodies and obstacles; None where they are not known one by one.
+    Nothing is computed before it is asked for.
+    """
+
+    def __init__(self, find: Callable[[], tuple[Array, Array, Pairs | None]], x: Array) -> None:
+        self._find, self.x = find, x
+
+    @cached_property
+    def _found(self) -> tuple[Array, Array, Pairs | None]:
+        return self._find()
+
+    @property
+    def contact(self) -> Array:
+        return self._found[0]
+
+    @property
+    def friction(self) -> Array:
+        return self._found[1]
+
+    @property
+    def pairs(self) -> Pairs | None:
+        return self._found[2]
+
+
+def of_contacts(
+    setting: Setting,
+    pressing: Sequence[ContactForces],
+    rubbing: Sequence[ContactForces],
+    n: int,
+    owner: IntArray | None = None,
+) -> tuple[Array, Array, Pairs]:
+    """Forces of contacts on n points, and of everybody on everybody; ``owner (n,)`` None: points are contact's own."""
+    both = [sum((f.spread(n) for f in forces), np.zeros(3 * n)).reshape(-1, 3) for forces in (pressing, rubbing)]
+    total = np.zeros((len(setting.meshes) + len(setting.obstacles),) * 2 + (3,))
+    for forces in (*pressing, *rubbing):
+        for axis, way in enumerate(np.eye(3)):  # the work of a unit way along every axis
+            ways = np.broadcast_to(way, (n, 3)), np.broadcast_to(way, (len(forces.contacts), 3))
+            total[..., axis] += exchange.works(setting, setting.body if owner is None else owner, forces, *ways)
+    names = exchange.parties(setting)
+    met = np.argwhere(total.any(axis=2))
+    return both[0], both[1], {(names[i], names[j]): total[i, j] for i, j in met if i != j}
+
+
+def of_terms(setting: Setting, energies: Sequence[Any], forces: Sequence[Any], x: Array, v: Array) -> Acted:
+    """Of the contact terms among ``energies`` and ``forces`` at x with velocities v of contact's own points."""
+
+    def find() -> tuple[Array, Array, Pairs]:
+        pressing = [e.pushes(x) for e in energies if isinstance(e, Pressing)]
+        others = [(f.normal, f.pushes(x, v)) for f in forces if isinstance(f, Rubbing)]
+        pressing += [pushes for normal, pushes in others if normal]
+        return of_contacts(setting, pressing, [pushes for normal, pushes in others if not normal], len(x) // 3)
+
+    return Acted(find, x.reshape(-1, 3))
+
+
+def linearised(
+    energies: Sequence[Any],
+    forces: Sequence[Any],
+    old: tuple[Array, Array, float],
+    new: Array,
+    way: Array,
+) -> Acted:
+    """Of contact terms in a velocity step: -g - H ``way`` and f + D (``new`` - v) at ``old`` = (x, v, t)."""
+    x, v, t = old
+
+    def find() -> tuple[Array, Array, None]:
+        contact, friction = np.zeros_like(x), np.zeros_like(x)
+        for energy in energies:
+            if isinstance(energy, Pressing):
+                contact -= energy.gradient(x) + energy.hessian(x, psd=True) @ way
+        for force in forces:
+            if isinstance(force, Rubbing):
+                f = force.force(x, v, t) + force.damping(x, v, t) @ (new - v)
+                contact, friction = (contact + f, friction) if force.normal else (contact, friction + f)
+        return contact.reshape(-1, 3), friction.reshape(-1, 3), None
+
+    return Acted(find, x.reshape(-1, 3))
+
+
+def placed(acted: Acted, rows: IntArray | None, x: Array) -> Acted:
+    """The same over all points at ``x (p, 3)``, of which contact's own are ``rows`` (None: all)."""
+    if rows is None:
+        return acted
+
+    def find() -> tuple[Array, Array, Pairs | None]:
+        both = np.zeros((2, *x.shape))
+        both[0, rows], both[1, rows] = acted.contact, acted.friction
+        return both[0], both[1], acted.pairs
+
+    return Acted(find, x)

@@ -1,0 +1,40 @@
+"""The contact forces that steps tell are those that acted: in records too."""
+
+import numpy as np
+import pytest
+
+from pliant.bench.contact.force import METHODS, scene
+from pliant.record import record
+from pliant.record.output import Output
+from pliant.simulate import simulate
+
+G = 9.81
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_is_recorded_is_mass_times_acceleration(name, tmp_path):
+    contact, method = METHODS[name]
+    falling = scene("soft", contact(), method, seed=3, steps=8)
+    system = falling.system()
+    run = record(falling, tmp_path, output=Output(every=1, channels=("velocity", "contact_force", "friction_force")))
+    m = system.nodal_mass.reshape(-1, 3)
+    bodies = np.split(np.arange(len(m)), [len(m) // 3, 2 * len(m) // 3])
+    frames, most = list(run.frames), 0.0
+    for before, after in zip(frames[:-1], frames[1:], strict=True):
+        values = after.point_values
+        f = values["contact_force"] + values["friction_force"]
+        ma = m * (values["velocity"] - before.point_values["velocity"]) / falling.h + m * [0.0, 0.0, G]
+        size = np.abs(f).sum() + G * m[:, 2].sum()
+        for rows in bodies:
+            assert np.abs(f[rows].sum(axis=0) - ma[rows].sum(axis=0)).max() < 1e-9 * size
+        most = max(most, np.abs(f).sum())
+    assert most > G * m[:, 2].sum()
+
+
+def test_pairs_push_each_other_alike():
+    contact, method = METHODS["barrier, BDF1"]
+    pairs = [step.acted.pairs for step in simulate(scene("soft and rigid", contact(), method, seed=1, steps=8))]
+    assert any(("body 0", "body 1") in each for each in pairs) and any(("floor", "body 0") in each for each in pairs)
+    for each in pairs:
+        for (a, b), f in each.items():
+            assert np.abs(f + each[b, a]).max() <= 1e-12 * max(np.abs(f).max(), 1.0)
