@@ -26,7 +26,7 @@ SAMPLES = 30  # steps: enough for the quartiles of their ratios to mean somethin
 PHASES = ("fill", "factor", "solve", "force")
 
 
-class Kept:
+class OwnMemory:
     """A solver that keeps its own memory (the analysis of a pattern) and hands the guide's back untouched."""
 
     def __init__(self, solver: Any) -> None:
@@ -144,7 +144,7 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
 
 def _ready(name: str, solver: Any, build: Build) -> Runner:
     """A runner that has compiled and analysed everything: its first step, to a loose tolerance, is not counted."""
-    kept = Kept(replace(solver, tolerance=Tolerance(0.5)))
+    kept = OwnMemory(replace(solver, tolerance=Tolerance(0.5)))
     runner = Runner(name, build(kept))
     runner.scene.integrator.step(runner.system, runner.state, float(runner.scene.h), None)
     kept.solver = solver

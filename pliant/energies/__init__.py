@@ -9,6 +9,7 @@ from pliant.energies.gravity import DeadLoad, Gravity
 from pliant.energies.membrane import Membrane
 from pliant.energies.penalty import AnchoredPenalty, Penalty
 from pliant.energies.projective import HingeBending, PlaneCollision
+from pliant.energies.shifted import Shifted
 from pliant.energies.springs import Springs
 
 ENERGIES = (
@@ -22,6 +23,7 @@ ENERGIES = (
     DeadLoad,
     Gravity,
     Attachment,
+    Shifted,
     Penalty,
     AnchoredPenalty,
     PlaneCollision,

@@ -17,6 +17,7 @@ from pliant.energies.base import Conserving
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 
@@ -38,6 +39,7 @@ class EnergyMomentum:
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 2
 
+    @one_thread()
     def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
         require_gradients(system)
         clock = Clock()

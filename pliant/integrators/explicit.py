@@ -25,7 +25,8 @@ def explicit_report(system: System, before: State, q: Array, v: Array, h: float,
     finite = bool(np.isfinite(q).all() and np.isfinite(v).all())
     message = "" if finite else "not finite: the step is beyond the stability limit; reduce h"
     missed = (q - before.q - 0.5 * h * (before.v + v))[system.free]
-    size = float(np.sqrt(system.weights(before.q)[system.free] @ missed**2)) if finite else float("nan")
+    with np.errstate(over="ignore"):  # of a step that explodes
+        size = float(np.sqrt(system.weights(before.q)[system.free] @ missed**2)) if finite else float("nan")
     return SolveReport(finite, 0, size, None, Counts(forces=forces), message=message, certified=False)
 
 

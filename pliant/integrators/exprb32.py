@@ -17,6 +17,7 @@ from pliant.errors import SceneError
 from pliant.integrators.ere import ERE, EREMemory, Mass, increment, trouble
 from pliant.integrators.linearised import Linearised, advanced, linearise
 from pliant.linear.krylov import Exponential, expv
+from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 
@@ -42,6 +43,7 @@ class EXPRB32:
             remedy = "give a part of the size, such as 1e-4, or None"
             raise SceneError(f"accuracy is {self.accuracy}", where="EXPRB32.accuracy", remedy=remedy)
 
+    @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         return self._covered(system, state, h, memory, HALVINGS)
 

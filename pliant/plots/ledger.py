@@ -15,7 +15,7 @@ from pliant.record import Run
 Ledger = dict[str, Array]
 
 
-def energies(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
+def energies(axes: Any, ledgers: dict[str, Ledger], unit: str = "J") -> None:
     """Total energy; of a single run also the kinetic and every potential part."""
     for name, ledger in ledgers.items():
         axes.plot(ledger["t"], ledger["total"], lw=2, label="total" if len(ledgers) == 1 else name)
@@ -25,7 +25,7 @@ def energies(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
     axes.set_ylabel(f"energy [{unit}]")
 
 
-def dissipation(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
+def dissipation(axes: Any, ledgers: dict[str, Ledger], unit: str = "J") -> None:
     """Energy that the integrator took so far; of a single run also the work of scripts and forces."""
     for name, ledger in ledgers.items():
         label = "taken by the integrator" if len(ledgers) == 1 else name
@@ -36,7 +36,7 @@ def dissipation(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
     axes.set_ylabel(f"since the start [{unit}]")
 
 
-def iterations(axes: Any, ledgers: dict[str, Ledger], unit: str) -> None:
+def iterations(axes: Any, ledgers: dict[str, Ledger], unit: str = "J") -> None:
     """Iterations of the nonlinear solver per step, as in [Weidner2022, Fig. 5.7 and 5.10]."""
     iterations_per_step(axes, {name: (ledger["t"][1:], ledger["iterations"][1:]) for name, ledger in ledgers.items()})
 
@@ -91,7 +91,7 @@ def complete(run: Run) -> Ledger:
     """The ledger of a run that has taken a step; what is missing is named."""
     try:
         ledger = run.ledger
-    except (OSError, ValueError, IndexError) as error:
+    except RunError as error:
         remedy = "`pliant resume` it, or run it again"
         raise RunError(f"{run.folder} has no complete ledger: {error}", where="plot", remedy=remedy) from error
     if len(ledger["t"]) < 2:

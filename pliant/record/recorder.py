@@ -133,7 +133,7 @@ class RunRecorder:
             if self._frames.count < marks["frames"] or self._frame_sum(marks["frames"]) != marks["frames_sum"]:
                 raise _unfit(self.folder / FRAMES)
             os.truncate(self._ledger, marks["ledger"])
-            self._columns = next(csv.reader(written.decode("utf-8").splitlines()))
+            self._columns = next(csv.reader(io.StringIO(written.decode("utf-8"), newline="")))
             reserve(self.folder)
         self._frames.truncate(marks["frames"])
         self.summary = marks["summary"]

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -99,14 +100,15 @@ class Run:
             text = path.read_bytes().decode("utf-8")
             if "\0" in text:
                 raise ValueError("it holds zero bytes")
-            lines = list(csv.reader(text[: text.rfind("\n") + 1].splitlines()))
+            lines = list(csv.reader(StringIO(text[: text.rfind("\n") + 1], newline="")))
             names, rows = lines[0], [[_number(value) for value in line] for line in lines[1:]]
         except (OSError, UnicodeDecodeError, ValueError, IndexError, csv.Error) as error:
-            raise RunError(f"cannot read {path}: {error}", where="ledger", remedy="run the scene again") from error
+            remedy = "`pliant resume` it, or run it again"
+            raise RunError(f"cannot read {path}: {error}", where="ledger", remedy=remedy) from error
         torn = next((k for k, row in enumerate(rows) if len(row) != len(names)), None)
         if torn is not None:
             what = f"{path}: line {torn + 2} has {len(rows[torn])} values, not {len(names)}"
-            raise RunError(what, where="ledger", remedy="run the scene again")
+            raise RunError(what, where="ledger", remedy="`pliant resume` it, or run it again")
         table = np.array(rows).reshape(-1, len(names))
         return {name: table[:, k].copy() for k, name in enumerate(names)}
 

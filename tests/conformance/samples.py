@@ -37,6 +37,7 @@ from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import DeadLoad, Gravity
 from pliant.energies.membrane import Membrane
 from pliant.energies.projective import HingeBending, PlaneCollision
+from pliant.energies.shifted import Shifted
 from pliant.energies.springs import Springs
 from pliant.forces.green import GreenDamping
 from pliant.forces.rayleigh import RayleighForce
@@ -93,6 +94,7 @@ def energies():
         (Elastic(PLATE.X, PLATE.T, SOFT), rough(PLATE.X), 2),
         (Elastic(SHEET.X, SHEET.T, SOFT, thickness=1e-3), rough(SHEET.X), 3),
         (Springs(NET.X, NET.T, 40.0), rough(NET.X, 0.1), NET.X.shape[1]),
+        (Shifted(Springs(NET.X, NET.T, 40.0), np.full(NET.X.size, 0.01)), rough(NET.X, 0.1), NET.X.shape[1]),
         (Membrane(SHEET.X, SHEET.T, E=300.0, nu=0.3), rough(SHEET.X), 3),
         (QuadraticBending(SHEET.X, SHEET.T, beta=1e-3), rough(SHEET.X), 3),
         (HingeBending(SHEET.X, SHEET.T, beta=1e-3), rough(SHEET.X), 3),
@@ -121,12 +123,12 @@ def forces():
         (GreenDamping(BAR.X, BAR.T, 20.0), x, v, False),
         (FibreTension(BAR.X, BAR.T, *FIBRES, lambda t: 0.5 + t), x, v, True),
     ]
-    for contact, gap, lagged in (
-        (PenaltyContact(mu=0.5, damping=0.5, smoothing=5e-3), -0.004, False),
-        (BarrierContact(dhat=5e-3, stiffness=1e6, mu=0.5, creep=0.1), 0.002, True),
+    for contact, gap in (
+        (PenaltyContact(mu=0.5, damping=0.5, smoothing=5e-3), -0.004),
+        (BarrierContact(dhat=5e-3, stiffness=1e6, mu=0.5, creep=0.1), 0.002),
     ):
         terms, q, u = touching(contact, gap, noise=2e-4, speed=0.05)
-        found += [(f, q, u, lagged) for f in terms.forces]
+        found += [(f, q, u, False) for f in terms.forces]  # directions of slip turn with x
     return found
 
 

@@ -94,8 +94,14 @@ def test_integrator(kind, choice, built):
 # Eulerian cloth has no stage; the tangent of fitted bodies is projected whether psd is asked for or not
 @pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("Eulerian cloth", "fitted")])
 def test_system(kind, built):
-    """Derivatives of everything; Rayleigh damping with beta leaves a part of K out that vanishes at rest."""
-    step = list(islice(simulate(built[kind]), 2))[-1]
+    """Derivatives of everything; Rayleigh damping with beta leaves a part of K out that vanishes at rest.
+
+    Barriers without friction: that leaves out how the directions of slip turn with positions.
+    """
+    scene = built[kind]
+    if "barrier" in kind:
+        scene = replace(scene, contact=replace(scene.contact, mu=0.0))
+    step = list(islice(simulate(scene), 2))[-1]
     system = step.system
     assert isinstance(system, Smooth)
     rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from time import process_time
 from typing import Any
 
 from pliant.bench.race import Runner, faster
-from pliant.bench.samples import PHASES, Kept
+from pliant.bench.samples import PHASES, OwnMemory
 from pliant.checkpoint import Checkpoint
 from pliant.scene import Scene
 from pliant.simulate import simulate
@@ -110,7 +110,7 @@ def _solved_by(scene: Scene, solver: Any) -> Scene:
 
 def _entrant(guide: Runner, name: str, solver: Any) -> Runner:
     """A runner on the guide's system that has compiled and analysed everything: its first step is not counted."""
-    kept = Kept(replace(solver, tolerance=Tolerance(0.5)))
+    kept = OwnMemory(replace(solver, tolerance=Tolerance(0.5)))
     runner = copy(guide)
     runner.name, runner.scene, runner.phases, runner.times = name, _solved_by(guide.scene, kept), {}, []
     runner.scene.integrator.step(runner.system, runner.state, float(runner.scene.h), None)
