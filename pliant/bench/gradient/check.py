@@ -110,7 +110,7 @@ def run(*, quick: bool = False) -> Table:
         Claim("adjoint against tangent, relative, worst", "1e-10", f"{dot:.1e}", dot <= 1e-10),
     ]
     notes = [
-        "Differences of whole runs carry about 1e-11 of round-off: where parts of a derivative cancel and little is left "
-        "along the direction, that is more than a millionth of it."
+        "Differences of whole runs carry about 1e-11 of round-off: where the parts of a derivative cancel along the "
+        "direction, that is more than a millionth of what is left."
     ]
     return Table("gradient/check", "Gradients through time against differences of whole runs", rows, claims, notes)
