@@ -72,7 +72,7 @@ def save(path: str | Path, checkpoint: Checkpoint) -> None:
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(temporary, path)
-        _sync_folder(path.parent)
+        synced(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise RunError(
@@ -97,9 +97,9 @@ def _sum(part: bytes | np.ndarray) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _sync_folder(folder: Path) -> None:
-    """A rename is on the disk when the folder is."""
-    handle = os.open(folder, os.O_RDONLY)
+def synced(path: Path) -> None:
+    """A file, or the entries of a folder (a rename, say), are on the disk when this returns."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -220,3 +220,16 @@ def block_pattern(elements: IntArray, n: int, d: int) -> tuple[Pattern, IntArray
     indices = np.empty(indptr[-1], dtype=np.int32)
     indices[base.ravel()] = np.broadcast_to(d * column[:, None, None] + b, base.shape).ravel()
     return Pattern(indptr, indices), base[inverse.ravel()].reshape(m, k, k, d, d).astype(np.int64)
+
+
+def coloured(P: sp.csr_matrix) -> IntArray:
+    """A colour for every column of P that has entries, -1 for the others; no two of one colour have a row in common.
+
+    The pattern of P is symmetric. Columns of one colour can be differenced at once.
+    """
+    far = sp.csr_matrix(P.T @ P)
+    colours = np.full(P.shape[0], -1)
+    for i in np.flatnonzero(np.diff(P.indptr)):
+        taken = set(colours[far.indices[far.indptr[i] : far.indptr[i + 1]]])
+        colours[i] = next(k for k in range(len(taken) + 1) if k not in taken)
+    return colours

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.maps.points import ForceOnPoints
+from pliant.pattern import coloured
 from pliant.state import State
 from pliant.systems.base import Composed, Contacting, Parted, Weights
 
@@ -98,7 +99,7 @@ def _coupling(force: Force, q: Array, v: Array) -> sp.csr_matrix | None:
 
 def differenced(f: Callable[[Array], Array], x: Array, P: sp.csr_matrix, scale: float) -> sp.csr_matrix:
     """df/dx with the entries of P, by central differences along all coordinates of a colour at once."""
-    colours, step = _coloured(P), STEP * scale
+    colours, step = coloured(P), STEP * scale
     entries = P.tocoo()
     values = np.zeros(len(entries.row))
     for colour in range(int(colours.max(initial=-1)) + 1):
@@ -107,16 +108,6 @@ def differenced(f: Callable[[Array], Array], x: Array, P: sp.csr_matrix, scale: 
         mine = colours[entries.col] == colour
         values[mine] = rate[entries.row[mine]]
     return sp.csr_matrix((values, (entries.row, entries.col)), shape=P.shape)
-
-
-def _coloured(P: sp.csr_matrix) -> IntArray:
-    """A colour for every column that has entries, -1 for the others; no two of one colour have a row in common."""
-    far = sp.csr_matrix(P.T @ P)
-    colours = np.full(P.shape[0], -1)
-    for i in np.flatnonzero(np.diff(P.indptr)):
-        taken = set(colours[far.indices[far.indptr[i] : far.indptr[i + 1]]])
-        colours[i] = next(k for k in range(len(taken) + 1) if k not in taken)
-    return colours
 
 
 def _placed(A: sp.csr_matrix, where: slice, size: int) -> sp.csr_matrix:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from pliant.adjoint.parameters import Moment, RestShape
+from pliant.adjoint.elements import RestShape
+from pliant.adjoint.moment import Moment
 from pliant.arrays import Array
 from pliant.errors import ConvergenceError, MeshError, NotPositiveDefinite, SceneError
 from pliant.linear.cholesky import Cholesky

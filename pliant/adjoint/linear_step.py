@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.adjoint.moment import Moment
 from pliant.adjoint.operations import Algebra
-from pliant.adjoint.parameters import Moment, Parameters
+from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array
 from pliant.bodies import Rayleigh

@@ -16,7 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.adjoint.exact import exact_tangent, start_slope
-from pliant.adjoint.parameters import Moment, Parameters
+from pliant.adjoint.moment import Moment
+from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite

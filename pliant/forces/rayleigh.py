@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
-from pliant.pattern import Pattern, union
+from pliant.pattern import Pattern, coloured, union
 
 DIFFERENCE = 1e-5  # of an element: truncation 1e-10, round-off 1e-11
 
@@ -81,13 +81,7 @@ class RayleighForce:
     @cached_property
     def _colours(self) -> IntArray:
         """A colour for every coordinate (N,): no two of one colour have an entry in the same row."""
-        near = self._pattern.matrix(np.ones(self._pattern.nnz))
-        near = sp.csr_matrix(near @ near)
-        colours = np.full(near.shape[0], -1)
-        for i in range(len(colours)):
-            taken = set(colours[near.indices[near.indptr[i] : near.indptr[i + 1]]])
-            colours[i] = next(k for k in range(len(colours)) if k not in taken)
-        return colours
+        return coloured(self._pattern.matrix(np.ones(self._pattern.nnz)))
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._matrix(self._hessians(x)) if self._current else self._rest

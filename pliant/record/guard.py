@@ -61,15 +61,6 @@ def release(folder: Path) -> None:
     (folder / RESERVE).unlink(missing_ok=True)
 
 
-def synced(path: Path) -> None:
-    """A file, or the entries of a folder, are on the disk when this returns."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def file_sums(folder: Path, names: Iterable[str]) -> dict[str, str]:
     """The sums of files by their names; "missing" where there is none."""
     paths = {name: folder / name for name in sorted(names)}

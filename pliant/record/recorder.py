@@ -30,7 +30,7 @@ from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frames import FrameWriter
-from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve, synced
+from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
 from pliant.record.summary import Summary, versions
@@ -196,8 +196,8 @@ class RunRecorder:
         """What the checkpoint refers to is on the disk before it."""
         with _writing(self.folder):
             self._frames.sync()
-            synced(self._ledger)
-            synced(self.folder)
+            checkpoint.synced(self._ledger)
+            checkpoint.synced(self.folder)
             marks = {"frames": self._frames.count, "ledger": self._ledger.stat().st_size, "summary": self.summary}
         marks |= {**self._sums, "ledger_sum": self._written.hexdigest()}
         checkpoint.save(self.folder / CHECKPOINT, replace(point, marks=marks))
