@@ -78,6 +78,7 @@ class Scene:
     ``events`` happen while it runs. ``on_failure`` says what a step that does not converge means: an error with a
     failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
     what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
+    ``device="cuda"`` steps on a GPU (`pliant.cuda`).
     """
 
     bodies: Sequence[Any]
@@ -94,6 +95,7 @@ class Scene:
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
     units: Literal["SI", "CGS"] = "SI"
+    device: Literal["cpu", "cuda"] = "cpu"
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:

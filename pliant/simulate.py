@@ -15,11 +15,12 @@ from pliant.alarms import alarms_of
 from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.coarsen.following import followed
+from pliant.devices import fetched, moved, placed
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
 from pliant.integrators.base import advance
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
-from pliant.systems.base import Barring, Charted, topology_of
+from pliant.systems.base import Barring, Charted, Remote, topology_of
 from pliant.units import energy_unit
 
 MAX_HALVINGS = 10
@@ -59,6 +60,14 @@ class SceneLike(Protocol):
 
 
 @runtime_checkable
+class Placing(Protocol):
+    """A scene that says on which device it is stepped, "cpu" or "cuda"."""
+
+    @property
+    def device(self) -> str: ...
+
+
+@runtime_checkable
 class Around(Protocol):
     """Something with a scene in it, such as one that was loaded with its output and origin."""
 
@@ -78,11 +87,13 @@ class TimeStep:
     scene: Any  # as it is after the events that have happened
     topology: Topology | None = None  # where it differs from that of the scene at its start
     reactions: Reactions | None = None  # forces of motors and other constraints, where a stage found them
+    fetch: Any = None  # brings arrays of ``memory`` from the device where it is stepped
     acted: Any = None  # contact forces of the last solve (`pliant.systems.acted.Acted`), where the method knows them
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to go on from here."""
-        return Checkpoint(self.index, self.state, self.memory, self.topology, dict(marks or {}))
+        memory = self.memory if self.fetch is None else moved(self.memory, self.fetch)
+        return Checkpoint(self.index, self.state, memory, self.topology, dict(marks or {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +139,8 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         with one_thread():  # the step and its books: sums must not depend on the number of threads
             due = scene.due(point.state.t)
             if due > events_in(point):
-                now, state = now.happen(events_in(point), due, point.state)
-                system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
+                now, state = now.happen(events_in(point), due, fetched(system, point).state)
+                system, point = _placed(scene, now.system(), Checkpoint(point.step, state, None, Topology(due)))
             taken, trouble = take(scene, system, point, index)
             seconds = perf_counter() - begun
             last = taken[-1]
@@ -144,11 +155,16 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         peak = max(peak, row.scale)
         gain = gain_of(scene, row)
         if gain:
-            failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system, True)
+            failure = failure_of(system, point, index, float(scene.h), last, gain)
+            failure = replace(failure, report=report, whole=True)
             warned = _gained(scene, failure, warned)
-        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions, last.acted)
-        yield step
         point = Checkpoint(index, last.state, last.memory, topology)
+        shown, state, fetch = system, last.state, None
+        if able(system, Remote):
+            shown, state, fetch = system.host, system.fetched(last.state), system.fetch
+        yield TimeStep(
+            index, state, report, row, shown, last.memory, now, topology, last.reactions, fetch=fetch, acted=last.acted
+        )
 
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
@@ -156,11 +172,16 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
     require_scene(scene, "simulate")
     if start is None:
         system = scene.system()
-        return system, Checkpoint(0, scene.initial(system))
+        return _placed(scene, system, Checkpoint(0, scene.initial(system)))
     if start.topology is None:
-        return scene.system(), start
+        return _placed(scene, scene.system(), start)
     now = scene.after(start.topology.events)
-    return now.system() if start.topology.mesh is None else now.restored(start.topology.mesh), start
+    system = now.system() if start.topology.mesh is None else now.restored(start.topology.mesh)
+    return _placed(scene, system, start)
+
+
+def _placed(scene: SceneLike, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
+    return placed(scene.device if isinstance(scene, Placing) else "cpu", scene.integrator, system, point)
 
 
 def events_in(point: Checkpoint) -> int:
@@ -221,8 +242,9 @@ def overflow_of(step: Step, system: Any) -> str:
     q, v, t = step.state.q, step.state.v, step.state.t
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return "positions or velocities are not finite"
-    if np.abs(v).max(initial=0.0) > LIGHT:
-        return f"a velocity of {np.abs(v).max():.3g} m/s: the step has exploded"
+    fastest = float(np.abs(v).max()) if len(v) else 0.0
+    if fastest > LIGHT:
+        return f"a velocity of {fastest:.3g} m/s: the step has exploded"
     with np.errstate(all="ignore"):
         energy = sum((system if step.system is None else step.system).energies(q, v, t).values())
     return "" if np.isfinite(energy) else "the energy is not finite"
@@ -282,6 +304,9 @@ def failure_of(system: Any, point: Checkpoint, index: int, h: float, step: Step 
     with np.errstate(all="ignore"):
         report = None if step is None else certify(index, h, [step], system, 0.0)
     state, solves = (None, ()) if step is None else (step.state, step.reports)
+    point = fetched(system, point)
+    if able(system, Remote):
+        state, system = state and system.fetched(state), system.host
     return Failure(index, h, point, state, report, solves, reason, system)
 
 

@@ -25,6 +25,15 @@ class OfSystem(Protocol):
     system: Any
 
 
+@runtime_checkable
+class Shiftable(Protocol):
+    """A matrix of a device, which adds to its diagonal and solves by itself."""
+
+    def plus_diagonal(self, extra: Any) -> Any: ...
+
+    def solver(self) -> Callable[[Any], Any]: ...
+
+
 class StageLike(Protocol):
     """The equation r(z) = 0 over the free coordinates z, as the solvers see it; `pliant.stage.Stage` is the usual one.
 

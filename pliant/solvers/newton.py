@@ -21,10 +21,22 @@ from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Bordering, Goal, Project, Rooted, Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import (
+    Bordering,
+    Goal,
+    OfSystem,
+    Project,
+    Rooted,
+    Shiftable,
+    Solution,
+    StageLike,
+    Tolerance,
+    check_options,
+)
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
+from pliant.systems.base import Solving
 
 STRICT = 0.5  # of the projected residual
 ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"
@@ -104,7 +116,7 @@ class Newton:
         """
         counts = Counts()
         psd = (project == "always" and stage.symmetric) or now.cut or inert > 0.0
-        linear = self.linear if stage.symmetric else _general(stage)
+        linear = own_linear(stage) or (self.linear if stage.symmetric else _general(stage))
         shift, first = inert, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
@@ -147,6 +159,11 @@ def damped(shift: float, now: Trial) -> float:
     if now.cut and now.t < SHORT:
         return max(10.0 * shift, 1.0)
     return (0.1 * shift if shift > 1.0 else 0.0) if now.t >= 1.0 else shift
+
+
+def own_linear(stage: StageLike) -> LinearSolver | None:
+    """The linear solver of a system with matrices of its own; None for all others."""
+    return stage.system.linear if isinstance(stage, OfSystem) and able(stage.system, Solving) else None
 
 
 def _general(stage: StageLike) -> LinearSolver:
@@ -260,6 +277,8 @@ def shifted(A: sp.csr_matrix, shift: float, weights: Array) -> sp.csr_matrix:
 
 def with_diagonal(A: sp.csr_matrix, extra: Array) -> sp.csr_matrix:
     """A + diag(extra); the pattern (which holds the diagonal) and its index arrays stay."""
+    if isinstance(A, Shiftable):
+        return A.plus_diagonal(extra)
     B = A.copy()
     B.indptr, B.indices = A.indptr, A.indices
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
