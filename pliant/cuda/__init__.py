@@ -4,3 +4,8 @@
 are the ones of the CPU. Element functions are those of the CPU, too (see `translate`); no floating-point atomics, so
 that a run gives the same bytes every time.
 """
+
+import numpy as np
+
+if "row_stack" not in vars(np):  # gone from NumPy 2.5; numba-cuda 0.30 still asks for it
+    np.row_stack = np.vstack  # type: ignore[attr-defined]
