@@ -61,6 +61,7 @@ def run(
     headless: HeadlessOption = False,
     json: JsonOption = False,
     threads: ThreadsOption = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
     trust: TrustOption = False,
 ) -> None:
     """Simulate a scene and record it: frames, ledger, report, checkpoint. Ctrl-C saves and stops."""
@@ -69,7 +70,9 @@ def run(
     use_threads(threads)
     if Path(scene).is_dir():
         trust_folder(Path(scene), trust)
-    settings = list(set_ or []) + [f"{k}={v}" for k, v in (("h", h), ("duration", duration)) if v is not None]
+    settings = list(set_ or []) + [
+        f"{k}={v}" for k, v in (("h", h), ("duration", duration), ("device", device)) if v is not None
+    ]
     run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
 
 

@@ -8,4 +8,4 @@ that a run gives the same bytes every time.
 import numpy as np
 
 if "row_stack" not in vars(np):  # gone from NumPy 2.5; numba-cuda 0.30 still asks for it
-    np.row_stack = np.vstack  # type: ignore[attr-defined]
+    np.row_stack = np.vstack  # type: ignore[attr-defined]  # noqa: NPY201

@@ -14,7 +14,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.cuda import _coarse_kernels as kernels
 from pliant.cuda._coarse_kernels import MODES, WIDE
-from pliant.cuda.device import arrays, to_device
+from pliant.cuda.device import arrays, to_device, triangular_inverse
 from pliant.cuda.matrix import Matrix
 from pliant.kernels.layout import morton
 
@@ -81,7 +81,7 @@ class Coarse:
             return False
         if not bool(xp.isfinite(L).all()):
             return False
-        half = xp.linalg.inv(L)
+        half = triangular_inverse(L)
         self.inverse[...] = half.T @ half
         return True
 

@@ -33,7 +33,16 @@ def arrays() -> ModuleType:
     from numba.cuda.cudadrv import devicearray  # all runs on one stream, in order: no waiting at every launch
 
     devicearray.config.CUDA_ARRAY_INTERFACE_SYNC = 0  # type: ignore[attr-defined]
+    devicearray.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # type: ignore[attr-defined]
     return cupy
+
+
+def name() -> str:
+    """What the device is called."""
+    if SIMULATED:
+        return "Numba's CUDA simulator"
+    properties = arrays().cuda.runtime.getDeviceProperties(arrays().cuda.Device().id)
+    return f"{properties['name'].decode()}, {properties['totalGlobalMem'] / 2**30:.0f} GiB"
 
 
 def to_device(values: Any, dtype: Any = None) -> Any:
@@ -49,6 +58,15 @@ def to_host(values: Any) -> Any:
 def launch(kernel: Any, count: int, arguments: Sequence[Any], stream: Any = 0) -> None:
     """Run ``kernel`` on ``count`` threads in blocks of THREADS."""
     kernel[-(-count // THREADS), THREADS, stream](*arguments)
+
+
+def triangular_inverse(L: Any) -> Any:
+    """L^-1 of a lower triangular matrix."""
+    if SIMULATED:
+        return np.linalg.inv(L)
+    from cupyx.scipy.linalg import solve_triangular
+
+    return solve_triangular(L, arrays().eye(len(L)), lower=True)
 
 
 def synchronized() -> None:

@@ -4,8 +4,9 @@
 
 Scalars stay on the device; an iteration whose tolerance is met, or whose curvature is not positive, sets a mark that
 makes the following ones do nothing, so that they can be launched ahead, on a GPU as one graph of CHECK iterations.
-The preconditioner B is block Jacobi plus, with ``coarse``, a correction by rigid motions of groups of vertices
-(`pliant.cuda.coarse`). Sums are taken block by block and then in order.
+The preconditioner B is block Jacobi; where that takes more than PATIENCE iterations, the iteration goes on with a
+correction by rigid motions of groups of vertices besides (`pliant.cuda.coarse`), which costs as much as some hundred
+iterations to build. Sums are taken block by block and then in order.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 from numba import cuda
 
 from pliant.cuda import _pcg_kernels as kernels
-from pliant.cuda._pcg_kernels import BB, COUNT, CURVED, MARK, RR
+from pliant.cuda._pcg_kernels import ALPHA, BB, COUNT, CURVED, MARK, RR, RZ
 from pliant.cuda.coarse import Coarse, CoarseSpace
 from pliant.cuda.device import SIMULATED, THREADS, arrays, launch
 from pliant.cuda.matrix import Matrix
@@ -22,6 +23,7 @@ from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.state import Transient
 
 CHECK = 2 if SIMULATED else 20  # iterations between two looks at the marks
+PATIENCE = 4 if SIMULATED else 300  # iterations with block Jacobi alone
 
 
 class Workspace:
@@ -36,18 +38,16 @@ class Workspace:
         self.scalars, self.bad = xp.zeros(7), xp.zeros(1)
         self.coarse = None if space is None else Coarse(space, self.A)
         self.tolerance = tolerance
-        self._graph: Any = None
+        self._corrects = False  # whether the coarse space of this matrix is in use
+        self._graphs: dict[bool, Any] = {}
 
     def load(self, A: Matrix) -> None:
         """Take a new matrix; raises `NotPositiveDefinite` where a diagonal block is not."""
         self.A.values[...] = A.values
-        self.bad[...] = 0.0
+        self.bad[...], self._corrects = 0.0, False
         rows = self.A.rows
         launch(kernels.inverse_diagonal, rows.n, (rows.diagonal, self.A.values, self.A.mask, self.inverse, self.bad))
-        definite = not float(self.bad[0])
-        if definite and self.coarse is not None:
-            definite = self.coarse.load()
-        if not definite:
+        if float(self.bad[0]):
             remedy = "project the Hessian (psd=True) or add a multiple of the mass matrix"
             raise NotPositiveDefinite("a diagonal block is not positive definite", where="DevicePCG", remedy=remedy)
 
@@ -61,6 +61,8 @@ class Workspace:
             return self.x.copy(), 0
         done = 0
         while done < most and not float(self.scalars[MARK]):
+            if done >= PATIENCE and self.coarse is not None and not self._corrects:
+                self._correct(self.coarse)
             self._run()
             done += CHECK
         mark, count = (float(self.scalars[k]) for k in (MARK, COUNT))
@@ -68,11 +70,18 @@ class Workspace:
             return self.p.copy(), 1
         return self.x.copy(), int(count)
 
+    def _correct(self, coarse: Coarse) -> None:
+        """Go on from here with the coarse space, if its matrix is definite."""
+        self._corrects = coarse.load()
+        if self._corrects:
+            self.scalars[ALPHA], self.scalars[RZ] = 0.0, 0.0  # the first direction is z
+            self._precondition(0)
+
     def _precondition(self, stream: Any) -> None:
         """z = B r after x and r have moved by alpha, the products and beta, the next p."""
         n, N = self.A.rows.n, len(self.p)
         launch(kernels.advance, n, (self.scalars, self.inverse, self.p, self.Ap, self.x, self.r, self.z), stream)
-        if self.coarse is not None:
+        if self._corrects and self.coarse is not None:
             self.coarse.add(self.r, self.z, stream)
         launch(kernels.partial_products, n, (self.r, self.z, self.partial), stream)
         kernels.set_beta[1, THREADS, stream](self.partial, self.tolerance, self.scalars)
@@ -87,12 +96,14 @@ class Workspace:
             self._precondition(stream)
 
     def _run(self) -> None:
-        """CHECK iterations: recorded as a graph at the second call (the first compiles), replayed afterwards."""
-        if SIMULATED or self._graph is None:
-            self._iterations(0)
-            self._graph = False if SIMULATED else self._recorded()
-        else:
-            self._graph.launch()
+        """CHECK iterations: launched one by one the first time, which compiles, then recorded as a graph."""
+        graph = self._graphs.get(self._corrects)
+        if graph is not None:
+            graph.launch()
+            return
+        self._iterations(0)
+        if not SIMULATED:
+            self._graphs[self._corrects] = self._recorded()
 
     def _recorded(self) -> Any:
         cupy = arrays()
@@ -122,7 +133,7 @@ class DeviceFactor:
 
 @dataclass(frozen=True)
 class DevicePCG:
-    """Conjugate gradients on the device as a linear solver; ``coarse`` groups of vertices move as rigid bodies."""
+    """Conjugate gradients on the device as a linear solver; ``coarse`` is for systems that take many iterations."""
 
     tolerance: float = 1e-2
     max_iterations: int = 2000
