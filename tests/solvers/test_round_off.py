@@ -130,7 +130,7 @@ def test_an_iteration_that_is_merely_cut_short_is_judged_by_the_residual_alone()
 
 @pytest.mark.parametrize("contact", [pl.PenaltyContact(thickness=1e-3), pl.BarrierContact(dhat=1e-3)])
 def test_a_mixture_that_stores_next_to_nothing_is_solved_to_round_off(contact):
-    """Newton converges quadratically up to there; the guide of its steps must not mistake its own round-off for a rise."""
+    """Newton's method is quadratic up to there; the guide of its steps must not take its own round-off for a rise."""
     integrator = pl.BDF1(Newton(tolerance=Tolerance(relative=1e-12, absolute=1e-14)))
     (step,) = simulate(collision(contact, integrator, h=1e-3, duration=1e-3))
     assert step.report.converged and step.report.iterations <= 4
