@@ -46,6 +46,7 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "on_energy_gain": ('"ignore", "warn" or "raise"', "", '"ignore"'),
     "device": ('"cpu" or "cuda": where it is stepped', "", '"cpu"'),
     "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
+    "isolated": ("true or false: nothing outside acts, momenta are kept", "", "false"),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {

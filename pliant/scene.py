@@ -35,6 +35,7 @@ from pliant.systems.contact import ContactChoice, ContactModel
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.isolated import require_isolated
 from pliant.systems.projected_contact import ProjectedContact
 from pliant.systems.row_contact import RowContact
 from pliant.systems.shown import Shown
@@ -79,6 +80,8 @@ class Scene:
     failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
     what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
     ``device="cuda"`` steps on a GPU (`pliant.cuda`).
+    ``isolated`` says that nothing outside acts on the bodies: their momentum and angular momentum are then kept to
+    rounding by every integrator (`pliant.systems.isolated`).
     """
 
     bodies: Sequence[Any]
@@ -96,6 +99,7 @@ class Scene:
     name: str = "scene"
     units: Literal["SI", "CGS"] = "SI"
     device: Literal["cpu", "cuda"] = "cpu"
+    isolated: bool = False
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:
@@ -133,6 +137,8 @@ class Scene:
         if self.contact is not None and 2 in dims:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
         self._read_vectors()
+        if self.isolated:
+            self._require_alone()
         object.__setattr__(self, "events", tuple(sorted(self.events, key=lambda event: event.time)))
         for event in self.events:
             event.check(self)
@@ -149,6 +155,15 @@ class Scene:
             raise SceneError(
                 what, where="scene.integrator", remedy="use a one-step method of motion, or PenaltyContact"
             )
+
+    def _require_alone(self) -> None:
+        """Refuse what acts from outside, and what has no momentum; `require_isolated` sees the rest."""
+        for name in ("obstacles", "forces"):
+            if getattr(self, name):
+                raise SceneError(f"an isolated scene has no {name}", where=f"scene.{name}", remedy="leave isolated out")
+        if self.dim == 2 or self.integrator.order == 0:
+            what = "only bodies that move in space keep linear and angular momentum"
+            raise SceneError(what, where="scene.isolated", remedy="leave it out")
 
     def _kinds(self) -> list[type]:
         """The classes of systems that an integrator of this scene meets: those of its parts, and of all together."""
@@ -349,7 +364,10 @@ class Scene:
         elif isinstance(system, Elastodynamics | EigenFit) and system.contact is not None:
             held = np.setdiff1d(np.arange(len(q)), system.free)
             q = system.contact.initial(q, held)
-        return State(q, v, 0.0)
+        state = State(q, v, 0.0)
+        if self.isolated:
+            require_isolated(system, state)
+        return state
 
     # ------------------------------------------------------------------------------------------------ events
 

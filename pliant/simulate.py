@@ -17,7 +17,7 @@ from pliant.checkpoint import Checkpoint, Topology
 from pliant.coarsen.following import followed
 from pliant.devices import fetched, moved, placed
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
-from pliant.integrators.base import advance
+from pliant.integrators.base import advance, isolated
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
 from pliant.systems.base import Barring, Charted, Remote, topology_of
@@ -43,6 +43,9 @@ class SceneLike(Protocol):
 
     @property
     def on_energy_gain(self) -> str: ...
+
+    @property
+    def isolated(self) -> bool: ...
 
     @property
     def h(self) -> Any: ...
@@ -209,6 +212,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
         try:
             state = system.rechart(point.state) if able(system, Charted) else point.state
             step = advance(followed(scene.integrator, system), system, state, h, point.memory)
+            step = isolated(step, system, state) if scene.isolated else step
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:

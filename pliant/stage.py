@@ -165,7 +165,8 @@ class Stage:
         """Phi with the inertia of the start and the potentials that the system knows, and r - grad Phi as it is at z.
 
         None where `merit` exists, and where the system does not tell what is steep in it. Changes that round-off may
-        have made are 0.
+        have made come from the slopes at both ends. Phi is as exact as its largest terms: elements at rest store
+        nothing, and what they cancel to do so is of the order of L^2 m, the square of ``scale``.
         """
         system, free, c = self.system, self.system.free, self.c
         if self.symmetric or not isinstance(system, Steep):
@@ -188,7 +189,9 @@ class Stage:
             there = phi(z1)
             assert there is not None
             found = there[0] - here[0] + float((r - here[1]) @ (z1 - z))
-            return 0.0 if abs(found) < BLUR * (abs(there[0]) + abs(here[0])) else found
+            if abs(found) > BLUR * (abs(there[0]) + abs(here[0]) + self.scale**2):
+                return found
+            return float((r + 0.5 * (there[1] - here[1])) @ (z1 - z))
 
         return change
 

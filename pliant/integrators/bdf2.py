@@ -1,6 +1,6 @@
 """BDF2: order 2, L-stable, one solve per step; needs the previous state. [Weidner2022, Eq. C.6]"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +33,10 @@ class History:
         """Whether a step of size h from ``state`` may use this history: nobody changed the state or the step size."""
         same = self.h == h and self.q.shape == state.q.shape
         return same and np.array_equal(self.q, state.q) and np.array_equal(self.v, state.v)
+
+    def moved(self, state: State) -> "History":
+        """The history of a state whose velocities were changed by less than the errors of a step."""
+        return replace(self, v=state.v)
 
 
 @dataclass(frozen=True)

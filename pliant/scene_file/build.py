@@ -42,7 +42,7 @@ def build(table: SceneTable, folder: Path, where: str) -> Scene:
 
 def run_values(table: RunTable, where: str) -> dict[str, Any]:
     """The fields of a scene that say how time passes, as far as the document gives them."""
-    given = ("name", "h", "duration", "on_failure", "on_energy_gain", "units", "device")
+    given = ("name", "h", "duration", "on_failure", "on_energy_gain", "units", "device", "isolated")
     values = {name: getattr(table, name) for name in given}
     values = {name: value for name, value in values.items() if value is not None}
     for name in ("h", "duration"):

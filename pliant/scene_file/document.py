@@ -35,6 +35,7 @@ class RunTable(Table):
     on_energy_gain: Literal["ignore", "warn", "raise"] | None = None
     units: Literal["SI", "CGS"] | None = None
     device: Literal["cpu", "cuda"] | None = None
+    isolated: bool | None = None
     output: OutputTable = OutputTable()
 
 

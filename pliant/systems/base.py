@@ -363,6 +363,15 @@ class Moving(Protocol):
     def point_jacobian(self, q: Array) -> sp.csr_matrix: ...
 
 
+@runtime_checkable
+class Floating(Protocol):
+    """A system whose coordinates can follow any rigid motion of all of it, where nothing holds it."""
+
+    def rigid_rates(self, q: Array) -> Array:
+        """(N, 6): the velocities of q under translations along and rotations about the axes of the world."""
+        ...
+
+
 def topology_of(system: Any) -> Any:
     """What makes the meshes of a system again: None where none has changed, one for each part of a system of parts."""
     if isinstance(system, Parted):

@@ -371,6 +371,11 @@ class Elastodynamics:
         p = p if p.shape[1] == 3 else np.column_stack([p, np.zeros(n)])
         return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
+    def rigid_rates(self, q: Array) -> Array:
+        x, axes = self.positions(q), np.eye(3)
+        fields = [np.tile(e, (len(x), 1)) for e in axes] + [np.cross(e, x) for e in axes]
+        return np.column_stack([field[:, : self.X.shape[1]].ravel() for field in fields])
+
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         if self.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
