@@ -21,12 +21,14 @@ import scipy.sparse as sp
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
+from pliant.linear.base import Places
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
 from pliant.systems.base import (
     Acting,
     Closures,
+    Composed,
     Constrained,
     Contacting,
     Dissipating,
@@ -84,6 +86,13 @@ class Stage:
         if isinstance(system, PartlySymmetric):
             return system.border
         return np.arange(0 if system.symmetric else len(system.free))
+
+    def places(self, z: Array) -> Places | None:
+        """The vertices whose coordinates the unknowns are, where all of them are in space."""
+        system = self.system
+        if not isinstance(system, Composed) or system.X.shape[1] != 3:
+            return None
+        return Places(system.free, self.embed(z).reshape(-1, 3))
 
     @property
     def inertial(self) -> bool:

@@ -16,6 +16,7 @@ from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.automatic import Automatic
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
@@ -32,6 +33,8 @@ from pliant.solvers.base import (
     StageLike,
     Tolerance,
     check_options,
+    placed,
+    places_for,
 )
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
@@ -55,9 +58,10 @@ class Newton:
     the next steps go less far, by A + tau diag(M): points of bodies that turn move on curves, on which a step is no
     longer than the square root of the distance allows.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
+    On large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
     """
 
-    linear: LinearSolver = field(default_factory=Cholesky)
+    linear: LinearSolver = field(default_factory=Automatic)
     project: Project = "on_demand"
     tolerance: Tolerance = Tolerance()
     line_search: LineSearch = LineSearch()
@@ -116,7 +120,8 @@ class Newton:
         """
         counts = Counts()
         psd = (project == "always" and stage.symmetric) or now.cut or inert > 0.0
-        linear = own_linear(stage) or (self.linear if stage.symmetric else _general(stage))
+        own = placed(self.linear, places_for(self.linear, stage, now.z)) if stage.symmetric else _general(stage)
+        linear = own_linear(stage) or own
         shift, first = inert, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
@@ -151,7 +156,7 @@ class Newton:
 
 def ND(**options: Any) -> Newton:
     """Newton-direct as published: every element block projected in every iteration. [QLB2021, sec. 4]"""
-    return Newton(**{"project": "always", **options})
+    return Newton(**{"project": "always", "linear": Cholesky(), **options})
 
 
 def damped(shift: float, now: Trial) -> float:
