@@ -45,6 +45,7 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "on_failure": ('"raise", "warn" or "substep"', "", '"raise"'),
     "on_energy_gain": ('"ignore", "warn" or "raise"', "", '"ignore"'),
     "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
+    "budget": ("number: CPU time that a step may take", "s", "no limit"),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {

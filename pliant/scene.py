@@ -27,7 +27,7 @@ from pliant.integrators.base import Extrapolating, Integrator, Staged, require_f
 from pliant.loads import Load
 from pliant.maps.pins import Pin
 from pliant.parts import Made, Place, introduced
-from pliant.policy import read_policy, steps_of
+from pliant.policy import read_budget, read_policy, steps_of
 from pliant.state import State
 from pliant.systems.base import Reshaping
 from pliant.systems.condensed import condensed, led
@@ -78,6 +78,7 @@ class Scene:
     ``events`` happen while it runs. ``on_failure`` says what a step that does not converge means: an error with a
     failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
     what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
+    ``budget`` [s] is the CPU time that a step may take, substeps included, before it has failed; None is no limit.
     """
 
     bodies: Sequence[Any]
@@ -94,6 +95,7 @@ class Scene:
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
     units: Literal["SI", "CGS"] = "SI"
+    budget: float | str | None = None
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:
@@ -108,6 +110,7 @@ class Scene:
         if self.contact is not None:
             require_part(self.contact, "model", "scene.contact", "give PenaltyContact() or BarrierContact()")
         read_policy(self)
+        read_budget(self)
         dims = {body.mesh.dim for body in self.deformables()}
         if len(dims) > 1:
             raise SceneError("planar and spatial bodies are mixed", where="scene.bodies", remedy="use one dimension")

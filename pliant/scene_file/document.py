@@ -34,6 +34,7 @@ class RunTable(Table):
     on_failure: Literal["raise", "warn", "substep"] | None = None
     on_energy_gain: Literal["ignore", "warn", "raise"] | None = None
     units: Literal["SI", "CGS"] | None = None
+    budget: Quantity | None = None
     output: OutputTable = OutputTable()
 
 
