@@ -47,6 +47,7 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "device": ('"cpu" or "cuda": where it is stepped', "", '"cpu"'),
     "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
     "isolated": ("true or false: nothing outside acts, momenta are kept", "", "false"),
+    "budget": ("number: CPU time that a step may take", "s", "no limit"),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {

@@ -35,6 +35,16 @@ def read_policy(scene: Any) -> None:
             raise SceneError(f"{name} is {given!r}", where=f"scene.{name}", remedy=f"use one of {', '.join(words)}")
 
 
+def read_budget(scene: Any) -> None:
+    """The field ``budget`` of a frozen scene becomes positive CPU seconds, or stays None."""
+    if scene.budget is None:
+        return
+    value = quantity(scene.budget, "s", "scene.budget")
+    if not (np.ndim(value) == 0 and value > 0.0):
+        raise SceneError(f"budget is {value}", where="scene.budget", remedy="give a positive CPU time [s], or None")
+    object.__setattr__(scene, "budget", float(value))
+
+
 def steps_of(scene: Any) -> int:
     """Number of time steps of a whole run: the duration in steps, rounded."""
     return max(1, round(scene.duration / scene.h))

@@ -27,7 +27,7 @@ from pliant.integrators.base import Extrapolating, Integrator, Staged, require_f
 from pliant.loads import Load
 from pliant.maps.pins import Pin
 from pliant.parts import Made, Place, introduced
-from pliant.policy import read_policy, steps_of
+from pliant.policy import read_budget, read_policy, steps_of
 from pliant.state import State
 from pliant.systems.base import Reshaping
 from pliant.systems.condensed import condensed, led
@@ -82,6 +82,7 @@ class Scene:
     ``device="cuda"`` steps on a GPU (`pliant.cuda`).
     ``isolated`` says that nothing outside acts on the bodies: their momentum and angular momentum are then kept to
     rounding by every integrator (`pliant.systems.isolated`).
+    ``budget`` [s] is the CPU time that a step may take, substeps included, before it has failed; None is no limit.
     """
 
     bodies: Sequence[Any]
@@ -100,6 +101,7 @@ class Scene:
     units: Literal["SI", "CGS"] = "SI"
     device: Literal["cpu", "cuda"] = "cpu"
     isolated: bool = False
+    budget: float | str | None = None
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:
@@ -114,6 +116,7 @@ class Scene:
         if self.contact is not None:
             require_part(self.contact, "model", "scene.contact", "give PenaltyContact() or BarrierContact()")
         read_policy(self)
+        read_budget(self)
         dims = {body.mesh.dim for body in self.deformables()}
         if len(dims) > 1:
             raise SceneError("planar and spatial bodies are mixed", where="scene.bodies", remedy="use one dimension")

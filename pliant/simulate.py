@@ -12,6 +12,7 @@ import numpy as np
 from pliant import ledger
 from pliant.abilities import able
 from pliant.alarms import alarms_of
+from pliant.budget import OverBudget, check_budget, limited
 from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.coarsen.following import followed
@@ -128,8 +129,9 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
 
     A step that does not converge, is not finite, or inverts elements of a material that forbids it, is treated as
     ``scene.on_failure`` says: "raise" `StepFailed`; "warn" once and go on (never with values that are not finite);
-    "substep": halve h until it converges, at most 2^10 times, then return to h. ``scene.on_energy_gain`` says what a
-    negative numerical dissipation beyond 1e-6 of the ledger's scale means.
+    "substep": halve h until it converges, at most 2^10 times, then return to h. A step that has used up
+    ``scene.budget`` has failed, whatever the policy. ``scene.on_energy_gain`` says what a negative numerical
+    dissipation beyond 1e-6 of the ledger's scale means.
     """
     with one_thread():
         if system is None or start is None:
@@ -213,6 +215,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
             state = system.rechart(point.state) if able(system, Charted) else point.state
             step = advance(followed(scene.integrator, system), system, state, h, point.memory)
             step = isolated(step, system, state) if scene.isolated else step
+            check_budget()
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:
@@ -256,6 +259,16 @@ def overflow_of(step: Step, system: Any) -> str:
 
 def take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
     """The step as the policy wants it: the pieces taken, and the trouble that a warning is about."""
+    try:
+        with limited(scene):
+            return _taken(scene, system, point, index)
+    except OverBudget as spent:
+        failure = replace(failure_of(system, point, index, float(scene.h), None, str(spent)), whole=True)
+        raise StepFailed(failure, "raise scene.budget, or reduce h") from None
+
+
+def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
+    """`take` without its budget."""
     h = float(scene.h)
     try:
         step, trouble = attempt(scene, system, point, h)
@@ -288,6 +301,7 @@ def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> l
     done, size = 0, 2 ** (MAX_HALVINGS - 1)  # in units of h / 2^MAX_HALVINGS
     here = point
     while done < 2**MAX_HALVINGS:
+        check_budget()
         step, trouble = attempt(scene, system, here, h * size / 2**MAX_HALVINGS)
         if trouble or step is None:
             if size == 1:

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
+from pliant.budget import check_budget
 from pliant.errors import SceneError
 from pliant.linear.base import Places
 from pliant.linear.lu import LU
@@ -126,6 +127,7 @@ class Stage:
         return system.closures(q, self.velocity(q), self.t) if able(system, Constrained) else None
 
     def residual(self, z: Array) -> Array:
+        check_budget()
         q = self.embed(z)
         r = -(self.c**2) * self.system.force(q, self.velocity(q), self.t)
         if self.inertia:

@@ -36,6 +36,7 @@ class RunTable(Table):
     units: Literal["SI", "CGS"] | None = None
     device: Literal["cpu", "cuda"] | None = None
     isolated: bool | None = None
+    budget: Quantity | None = None
     output: OutputTable = OutputTable()
 
 

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2] / "pliant"
 
 # from the bottom up; a module may import from its own row and from rows below
 LAYERS = [
-    {"abilities", "arrays", "errors", "clock", "units", "policy"},
+    {"abilities", "arrays", "errors", "budget", "clock", "units", "policy"},
     {"state", "pattern"},
     {"mesh", "kernels"},
     {"materials", "linear"},
