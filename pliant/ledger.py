@@ -46,7 +46,7 @@ NO_VECTOR: Vector = (float("nan"),) * 3
 MOST_PAIRS = 132  # twelve parts: with more of them the columns of the ledger do not tell who worked on whom
 CERTIFIED = (  # columns of the ledger that come from the certificate
     "converged", "residual", "iterations", "factorizations", "min_det", "contacts", "penetration", "distance",
-    "substeps", "seconds",
+    "substeps", "inner_h", "estimate", "accepted", "rejected", "seconds",
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from pliant.checkpoint import Checkpoint, Topology
 from pliant.coarsen.following import followed
 from pliant.devices import fetched, moved, placed
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
-from pliant.integrators.base import advance, isolated
+from pliant.integrators.base import Landing, advance, isolated
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
 from pliant.systems.base import Barring, Charted, Remote, topology_of
@@ -69,6 +69,19 @@ class Placing(Protocol):
 
     @property
     def device(self) -> str: ...
+
+
+@runtime_checkable
+class Eventful(Protocol):
+    """A scene that knows the times at which something changes at once."""
+
+    def event_after(self, t: float) -> float:
+        """The time [s] of its next event; inf without one."""
+        ...
+
+    def stops(self) -> tuple[float, ...]:
+        """The times [s] of all events, and of corners of scripts and loads."""
+        ...
 
 
 @runtime_checkable
@@ -142,16 +155,15 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
     for index in range(point.step + 1, scene.steps + 1):
         begun = perf_counter()
         with one_thread():  # the step and its books: sums must not depend on the number of threads
-            due = scene.due(point.state.t)
-            if due > events_in(point):
-                now, state = now.happen(events_in(point), due, fetched(system, point).state)
-                system, point = _placed(scene, now.system(), Checkpoint(point.step, state, None, Topology(due)))
-            taken, trouble = take(scene, system, point, index)
+            now, system, stretches = covered(scene, now, system, point, index)
             seconds = perf_counter() - begun
-            last = taken[-1]
-            row = booked(row, system, point.state, taken, scene.integrator.order)
-            system = next((part.system for part in reversed(taken) if part.system is not None), system)
-            topology = _changed(point, taken, system)
+            rows = [row]
+            for s in stretches:
+                rows.append(booked(rows[-1], s.system, s.point.state, s.taken, scene.integrator.order))
+            row, point = ledger.combined(rows[1:]), stretches[-1].point
+            taken = [step for s in stretches for step in s.taken]
+            last, trouble = taken[-1], next((s.trouble for s in stretches if s.trouble), "")
+            topology = _changed(point, stretches[-1].taken, system)
             report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
@@ -170,6 +182,36 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         yield TimeStep(
             index, state, report, row, shown, last.memory, now, topology, last.reactions, fetch=fetch, acted=last.acted
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """The steps ``taken`` on one system from one point, and the trouble that a warning is about."""
+
+    system: Any
+    point: Checkpoint
+    taken: list[Step]
+    trouble: str
+
+
+def covered(scene: SceneLike, now: Any, system: Any, point: Checkpoint, index: int) -> tuple[Any, Any, list[Stretch]]:
+    """One step of the scene, cut at events within it where the integrator lands on them; scene and system after it."""
+    stretches: list[Stretch] = []
+    h, end = float(scene.h), point.state.t + float(scene.h)
+    while True:
+        due = scene.due(point.state.t)
+        if due > events_in(point):
+            now, state = now.happen(events_in(point), due, fetched(system, point).state)
+            system, point = _placed(scene, now.system(), Checkpoint(point.step, state, None, Topology(due)))
+        cut = isinstance(scene.integrator, Landing) and isinstance(scene, Eventful)
+        until = min(scene.event_after(point.state.t), end) if cut else end  # type: ignore[attr-defined]
+        whole = until == end and not stretches
+        taken, trouble = take(scene, system, point, index, h if whole else until - point.state.t)
+        stretches.append(Stretch(system, point, taken, trouble))
+        system = next((part.system for part in reversed(taken) if part.system is not None), system)
+        if until == end:
+            return now, system, stretches
+        point = Checkpoint(point.step, taken[-1].state, taken[-1].memory, _changed(point, taken, system))
 
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
@@ -213,9 +255,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
             state = system.rechart(point.state) if able(system, Charted) else point.state
-            step = advance(followed(scene.integrator, system), system, state, h, point.memory)
-            step = isolated(step, system, state) if scene.isolated else step
-            check_budget()
+            step = advance(followed(landing(scene), system), system, state, h, point.memory)
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:
@@ -223,6 +263,14 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
         if state is not point.state and step.start is None:
             step = replace(step, start=state)
         return step, trouble_of(step, system if step.system is None else step.system)
+
+
+def landing(scene: SceneLike) -> Any:
+    """The integrator of a scene; one that chooses its steps lands where something changes at once."""
+    integrator = scene.integrator
+    if isinstance(integrator, Landing) and isinstance(scene, Eventful):
+        return integrator.landing(scene.stops())
+    return integrator
 
 
 def trouble_of(step: Step, system: Any) -> str:
@@ -257,19 +305,8 @@ def overflow_of(step: Step, system: Any) -> str:
     return "" if np.isfinite(energy) else "the energy is not finite"
 
 
-def take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
+def take(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
     """The step as the policy wants it: the pieces taken, and the trouble that a warning is about."""
-    try:
-        with limited(scene):
-            return _taken(scene, system, point, index)
-    except OverBudget as spent:
-        failure = replace(failure_of(system, point, index, float(scene.h), None, str(spent)), whole=True)
-        raise StepFailed(failure, "raise scene.budget, or reduce h") from None
-
-
-def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
-    """`take` without its budget."""
-    h = float(scene.h)
     try:
         step, trouble = attempt(scene, system, point, h)
     except PliantError:
@@ -283,7 +320,7 @@ def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tupl
     if scene.on_failure == "warn" and step is not None and moved and not overflow_of(step, system):
         return [step], trouble
     if scene.on_failure == "substep":
-        pieces = _substeps(scene, system, point, index)
+        pieces = _substeps(scene, system, point, index, h)
         if not isinstance(pieces, Failure):
             return pieces, ""
         remedy = "look at the failure bundle; the scene itself may be impossible"
@@ -291,13 +328,12 @@ def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tupl
     raise StepFailed(failure_of(system, point, index, h, step, trouble), _remedy(scene, step))
 
 
-def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> list[Step] | Failure:
+def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> list[Step] | Failure:
     """Cover h by halves: every failure halves the piece; pieces grow again where their grid allows it.
 
     The failure of the smallest piece where even that does not work.
     """
     pieces: list[Step] = []
-    h = float(scene.h)
     done, size = 0, 2 ** (MAX_HALVINGS - 1)  # in units of h / 2^MAX_HALVINGS
     here = point
     while done < 2**MAX_HALVINGS:
@@ -339,7 +375,7 @@ def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], o
     """The next line of the ledger, substep by substep."""
     rows = []
     with np.errstate(all="ignore"):
-        for part in taken:
+        for part in (piece for step in taken for piece in step.pieces or (step,)):
             system = system if part.system is None else part.system
             start = before if part.start is None else part.start
             row = ledger.entry(row, system, start, part.state, order, part.work, part.exchange)

@@ -121,6 +121,10 @@ class Stage:
         """v(q) = (q - base)/c; zero in quasistatics, where damping and friction do not act."""
         return (q - self.base) / self.c if self.inertia else np.zeros_like(q)
 
+    def acceleration(self, q: Array) -> Array:
+        """(q - target)/c^2, which is M^-1 f at the root, forces of constraints among them."""
+        return (q - self.target) / self.c**2
+
     def closures(self, q: Array) -> Closures | None:
         """The closures at q; None where the system has none."""
         system = self.system
