@@ -256,6 +256,8 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
         try:
             state = system.rechart(point.state) if able(system, Charted) else point.state
             step = advance(followed(landing(scene), system), system, state, h, point.memory)
+            step = isolated(step, system, state) if scene.isolated else step
+            check_budget()
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:
@@ -307,6 +309,16 @@ def overflow_of(step: Step, system: Any) -> str:
 
 def take(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
     """The step as the policy wants it: the pieces taken, and the trouble that a warning is about."""
+    try:
+        with limited(scene):
+            return _taken(scene, system, point, index, h)
+    except OverBudget as spent:
+        failure = replace(failure_of(system, point, index, h, None, str(spent)), whole=True)
+        raise StepFailed(failure, "raise scene.budget, or reduce h") from None
+
+
+def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
+    """`take` without its budget."""
     try:
         step, trouble = attempt(scene, system, point, h)
     except PliantError:
