@@ -39,7 +39,7 @@ class History:
 
     def moved(self, state: State) -> "History":
         """The history of a state whose velocities were changed by less than the errors of a step."""
-        return replace(self, v=state.v)
+        return replace(self, states=(state, *self.states[1:]))
 
 
 @dataclass(frozen=True)
