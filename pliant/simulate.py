@@ -64,7 +64,7 @@ class SceneLike(Protocol):
 
 
 @runtime_checkable
-class Placing(Protocol):
+class OnDevice(Protocol):
     """A scene that says on which device it is stepped, "cpu" or "cuda"."""
 
     @property
@@ -228,7 +228,7 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
 
 
 def _placed(scene: SceneLike, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
-    return placed(scene.device if isinstance(scene, Placing) else "cpu", scene.integrator, system, point)
+    return placed(scene.device if isinstance(scene, OnDevice) else "cpu", scene.integrator, system, point)
 
 
 def events_in(point: Checkpoint) -> int:
