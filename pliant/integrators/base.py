@@ -73,6 +73,15 @@ class Recalling(Protocol):
 
 
 @runtime_checkable
+class Landing(Protocol):
+    """An integrator whose steps end where they want, unless they are told where something changes at once."""
+
+    def landing(self, times: Sequence[float]) -> Any:
+        """The same, which ends a step at each of these times [s]."""
+        ...
+
+
+@runtime_checkable
 class Special(Protocol):
     """An integrator that says which classes of systems it steps; the others step elastic bodies."""
 

@@ -499,6 +499,26 @@ class Rooting(Protocol):
 
 
 @runtime_checkable
+class Remote(Protocol):
+    """A system whose coordinates are in the memory of a device; ``host`` is the same system on the CPU."""
+
+    host: Any
+
+    def fetch(self, values: Any) -> Array:
+        """An array of the device, as one of the CPU."""
+        ...
+
+    def fetched(self, state: State) -> State: ...
+
+
+@runtime_checkable
+class Solving(Protocol):
+    """A system whose matrices are its own, on a device: only its own linear solver factors them."""
+
+    linear: Any
+
+
+@runtime_checkable
 class Direct(Protocol):
     """A system that takes an ordinary velocity step in one compiled call."""
 
