@@ -125,6 +125,8 @@ class PenaltyModel:
             slack, way = self.setting.gravity * dt * dt, dt * start.v.reshape(-1, 3)
             thickness, margin = self.choice.thickness, self._margin
             frozen = self._detector.detect_along(x0, way, slack=slack, thickness=thickness, margin=margin)
+        if (start.t != t or c) and not passages and (frozen is None or not len(frozen.body)):
+            return Terms((), ())  # all step long; a moment has its terms, and their names in the books, even so
         anchored = self.choice.anisotropy is not None
 
         def contacts_at(x: Array) -> Contacts:
