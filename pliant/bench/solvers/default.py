@@ -17,7 +17,7 @@ from pliant.scene import Scene
 from pliant.scenes import built_in
 from pliant.solvers import ND, Newton
 
-SPEND = 1.0  # CPU seconds per scene and solver
+SPEND = 2.0  # CPU seconds per scene and solver
 BEFORE, AFTER = ND(), Newton()
 QUICK = ("bar-twist", "net", "contact/incline", "ledwon/hanging-cloth")
 
