@@ -17,7 +17,7 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    **dict.fromkeys(("solvers/default", "core/cantilever", "core/orders", "runs/ledger", "redmax/bisp_scale"), LATER),
+    **dict.fromkeys(("core/cantilever", "core/orders", "runs/ledger", "redmax/bisp_scale"), LATER),
     **dict.fromkeys(("chen/fig4_13", "chen/fig6_9", "chen/fig6_13", "chen/fig6_14", "chen/eigenfit_mixed"), LATER),
     **dict.fromkeys(("ledwon/speed", "ledwon/xpbd_vs_pd"), LATER),
     **dict.fromkeys(("eol/strain", "trust/barrier"), LATER),
