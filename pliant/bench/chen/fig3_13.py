@@ -50,7 +50,7 @@ def run(*, quick: bool = False) -> Table:
     mean: dict[str, dict[str, float]] = {}
     matched: dict[str, int] = {}
     for label, angle in ARCS.items():
-        built = {
+        built: dict[str, Any] = {
             "fine": body.truth(),
             "coarse": body.plain(),
             "DAC": body.dac(),
