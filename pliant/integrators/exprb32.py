@@ -14,7 +14,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import SceneError
-from pliant.integrators.ere import ERE, EREMemory, Mass, increment, trouble
+from pliant.integrators.ere import ERE, EREMemory, Mass, increment, product, trouble
 from pliant.integrators.linearised import Linearised, advanced, linearise
 from pliant.linear.krylov import Exponential, expv
 from pliant.linear.threads import one_thread
@@ -101,12 +101,8 @@ def correction(
     eta, w0 = 1.0 / (h * size), 1.0 / h
 
     def apply(x: Array) -> Array:
-        y = np.empty_like(x)
-        y[:n] = w0 * x[n : 2 * n]
-        force = linear.K @ (x[:n] / (w0 * S))
-        if linear.damped:
-            force = force + linear.D @ (x[n : 2 * n] / S)
-        y[n : 2 * n] = -mass.acceleration(force) + (2.0 * eta * x[2 * n]) * pull
+        y = product(linear, mass, w0, x)
+        y[n : 2 * n] += (2.0 * eta * x[2 * n]) * pull
         y[2 * n :] = x[2 * n + 1] / h, x[2 * n + 2] / h, 0.0
         return y
 
