@@ -68,6 +68,7 @@ class Coarsening:
     strong: tuple[Any, ...]  # the pattern without pairs of very different stiffness
     owner: Array  # the aggregate of every row
     members: IntArray  # how many rows each has
+    near: tuple[Any, ...]  # which aggregates have neighbours in each other: the next level is aggregated along these
     P: tuple[Any, ...]  # pointers, columns
     PT: tuple[Any, ...]  # pointers, rows, places
     AP: tuple[Any, ...]
@@ -87,7 +88,8 @@ class Coarsening:
         coarse = aggregation.mapped_pattern(PT[0], PT[1], *AP, count)
         mirror = aggregation.transposed(*coarse, count)
         members = np.bincount(owner, minlength=count)
-        return Coarsening(block, ptr, col, strong, owner, members, P, PT, AP, coarse, mirror)
+        near = aggregation.mapped_pattern(*aggregation.transposed(*T, count)[:2], *P, count)
+        return Coarsening(block, ptr, col, strong, owner, members, near, P, PT, AP, coarse, mirror)
 
     def fits(self, strong: tuple[Any, ...]) -> bool:
         """Whether the aggregates are those of this part of the pattern."""
@@ -231,8 +233,9 @@ class Hierarchy:
 
         They depend on this matrix alone, so that a run that goes on from a checkpoint has the same ones.
         """
-        strong = graphs.strong(*level.pattern, level.sizes(), JUMP)
         k = len(self.grids)
+        aggregation: Any = graphs
+        strong = aggregation.strong(*(self.grids[-1].near if k else level.pattern), level.sizes(), JUMP)
         if not self.analysed and k < len(kept) and kept[k].fits(strong):
             return kept[k]
         self.analysed = True

@@ -64,6 +64,7 @@ class MultigridFactor:
 
     inner = 0
     backend = "multigrid"
+    patience = 3
 
     def __init__(self, memory: Grids, analysed: bool, hierarchy: Hierarchy, degree: int) -> None:
         self.memory, self.analysed, self.hierarchy, self._degree = memory, analysed, hierarchy, degree
