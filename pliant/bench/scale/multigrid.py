@@ -1,6 +1,6 @@
 """scale/multigrid: iterations of conjugate gradients with multigrid over sizes, stiffness and states of a bar.
 
-Beside it block-Jacobi conjugate gradients, a Cholesky factor up to 200,000 tetrahedra, and pyamg's smoothed aggregation
+Beside it block-Jacobi conjugate gradients, a Cholesky factor up to 50,000 tetrahedra, and pyamg's smoothed aggregation
 with the same rigid motions where it is installed. The right-hand side is random: every mode is in it.
 """
 
@@ -104,8 +104,7 @@ def peer(A: sp.csr_matrix, places: Places, b: Array) -> dict[str, Any]:
 @one_thread()
 def run(*, quick: bool = False) -> Table:
     small, middle, large = (4, 5, 7) if quick else (7, 14, 22)
-    rows = [row("rest", c, E, 0.4, rest, c <= 22) for c in (small, middle, large) for E in (1e4, 1e6, 1e8)]
-    rows += [] if quick else [row("rest", 30, 1e6, 0.4, rest, False)]
+    rows = [row("rest", c, E, 0.4, rest, c <= 14) for c in (small, middle, large) for E in (1e4, 1e6, 1e8)]
     for name, shape in (("twisted", twisted), ("compressed", compressed)):
         rows += [row(name, middle, E, 0.4, shape, True) for E in (1e4, 1e8)]
     rows += [row("rest", middle, 1e6, nu, rest, True) for nu in (0.3, 0.45, 0.49)]
