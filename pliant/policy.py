@@ -11,6 +11,7 @@ WORDS = {
     "on_failure": ("raise", "warn", "substep"),
     "on_energy_gain": ("ignore", "warn", "raise"),
     "units": tuple(ENERGY),
+    "device": ("cpu", "cuda"),
 }
 MOST_STEPS = 1e12  # what no machine takes, and what a counter holds
 

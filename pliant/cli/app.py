@@ -61,6 +61,7 @@ def run(
     headless: HeadlessOption = False,
     json: JsonOption = False,
     threads: ThreadsOption = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
     trust: TrustOption = False,
 ) -> None:
     """Simulate a scene and record it: frames, ledger, report, checkpoint. Ctrl-C saves and stops."""
@@ -68,7 +69,8 @@ def run(
 
     use_threads(threads)
     trust_source(scene, trust)
-    settings = list(set_ or []) + [f"{k}={v}" for k, v in (("h", h), ("duration", duration)) if v is not None]
+    given = {"h": h, "duration": duration, "device": device}
+    settings = list(set_ or []) + [f"{name}={value}" for name, value in given.items() if value is not None]
     run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
 
 

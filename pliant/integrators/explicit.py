@@ -37,7 +37,7 @@ def scripted_velocity(system: System, state: State, h: float) -> Array:
     """The velocities with the prescribed coordinates on their way to their places at t + h."""
     v = state.v.copy()
     way = (system.prescribe(state.q, state.t + h) - state.q) / h
-    prescribed = np.ones(len(v), dtype=bool)
+    prescribed = np.ones_like(v, dtype=bool)
     prescribed[system.free] = False
     v[prescribed] = way[prescribed]
     return v

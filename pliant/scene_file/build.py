@@ -19,7 +19,17 @@ from pliant.scene_file.meshes import region, vector
 from pliant.scene_file.read import Reader, known_keys, located
 from pliant.units import quantity
 
-RUN = ("name", "h", "duration", "on_failure", "on_energy_gain", "units", "budget")  # how time passes
+RUN = (
+    "name",
+    "h",
+    "duration",
+    "on_failure",
+    "on_energy_gain",
+    "units",
+    "device",
+    "isolated",
+    "budget",
+)  # how time passes
 CHOSEN = ("vertices", "elements")  # parameters that ``where`` can choose
 
 

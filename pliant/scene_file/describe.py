@@ -31,6 +31,8 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         elif value is not None:
             part = replace(writer, stem=name)
             document[name] = part.choice(value) if name == "contact" else [part.choice(v) for v in value]
+    if scene.isolated:
+        document["isolated"] = True
     document["bodies"] = [_body(replace(writer, stem=f"body-{i}"), b) for i, b in enumerate(scene.bodies)]
     _nothing_else(scene, {*ALWAYS, *document, "contact", "budget"})
     return {name: value for name, value in document.items() if value != []}, writer.files
