@@ -20,7 +20,9 @@ OTHER = {  # why a table is not on the page
     **dict.fromkeys(("solvers/default", "core/cantilever", "core/orders", "runs/ledger", "redmax/bisp_scale"), LATER),
     **dict.fromkeys(("chen/fig4_13", "chen/fig6_9", "chen/fig6_13", "chen/fig6_14", "chen/eigenfit_mixed"), LATER),
     **dict.fromkeys(("ledwon/speed", "ledwon/xpbd_vs_pd"), LATER),
-    **dict.fromkeys(("eol/strain", "trust/barrier", "trust/crash", "trust/fuzz", "trust/soak", "trust/tamper"), LATER),
+    **dict.fromkeys(
+        ("eol/strain", "trust/barrier", "trust/crash", "trust/fuzz", "trust/mutation", "trust/soak"), LATER
+    ),
     **dict.fromkeys(("world/arm", "world/classics", "world/gripper", "world/pile"), LATER),
 }
 

@@ -172,7 +172,7 @@ def _frames() -> Iterator[Change]:
 
 def _checkpoint(run: Path) -> Iterator[Change]:
     with h5py.File(run / "checkpoint.h5", "r") as file:
-        count = len(file["arrays"])
+        filled = [k for k in range(len(file["arrays"])) if file[f"arrays/{k}"].size]
 
     def array(k: int) -> Callable[[Path], None]:
         def apply(folder: Path) -> None:
@@ -189,7 +189,7 @@ def _checkpoint(run: Path) -> Iterator[Change]:
             text = file["tree"][...].tobytes().replace(b'"step": 2', b'"step": 7')
             file["tree"][...] = np.frombuffer(text, dtype=np.uint8)
 
-    for k in range(min(count, 3)):
+    for k in filled[:3]:
         yield f"checkpoint: a bit of array {k}", "checkpoint.h5", array(k)
     yield "checkpoint: another step", "checkpoint.h5", tree
     yield "checkpoint: cut short", "checkpoint.h5", lambda f: _cut(f / "checkpoint.h5")
