@@ -102,12 +102,16 @@ def test_bdf2_follows_its_formula_after_a_step_of_sdirk2():
         np.testing.assert_allclose(state, now, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("h", [1e-3, 3e-6])
 @pytest.mark.parametrize("integrator", [*ONE_STEP, pl.BDF2(), pl.XPBD()], ids=lambda i: type(i).__name__)
-def test_a_free_body_falls_with_g(integrator):
-    """Forces inside a body do not change how its centre falls: v = g t, whatever the method and the step."""
+def test_a_free_body_falls_with_g(integrator, h):
+    """Forces inside a body do not change how its centre falls: v = g t, whatever the method and the step.
+
+    In the shorter steps gravity moves it by less than a billionth of its size, and must be felt all the same.
+    """
     net = Mesh(np.array([[0.0, 0.0, 0.0], [REST, 0.0, 0.0]]), np.array([[0, 1]]))
     positions = net.X + np.array([[0.0, 0.0, 0.0], [START[0], 0.0, 0.0]])
     body = pl.SpringNet(net, k=K, mass=MASS, positions=positions)
-    scene = pl.Scene([body], integrator=integrator, h=1e-3, duration=3e-3, gravity=(0.0, 0.0, -9.81))
+    scene = pl.Scene([body], integrator=integrator, h=h, duration=3 * h, gravity=(0.0, 0.0, -9.81))
     last = list(simulate(scene))[-1].state
-    np.testing.assert_allclose(last.v.reshape(2, 3).mean(axis=0), [0.0, 0.0, -9.81 * last.t], rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(last.v.reshape(2, 3).mean(axis=0), [0.0, 0.0, -9.81 * last.t], rtol=1e-4, atol=1e-8)
