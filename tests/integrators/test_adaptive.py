@@ -61,8 +61,9 @@ def test_the_estimate_is_the_error_of_a_step(method):
     memory = History(tuple(states[:3]), (h, h), None) if isinstance(method, BDF2) else None
     step, told = estimated(method, system, states[0], h, memory)
     true = exact_step(system, states[0], h)
+    near = 0.35 if isinstance(method, BDF2) else 0.25  # its difference is that of a step and a half ago
     for guess, made in ((told.q, true.q - step.state.q), (told.v, true.v - step.state.v)):
-        assert np.linalg.norm(guess - made) < 0.25 * np.linalg.norm(made)
+        assert np.linalg.norm(guess - made) < near * np.linalg.norm(made)
 
 
 def test_ere_knows_what_linearising_left_out():
