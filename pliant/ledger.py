@@ -188,7 +188,7 @@ def _powers(system: Any, before: State, after: State, weights: Quadrature) -> di
 
 def prescribed(system: Any, N: int) -> IntArray:
     """Coordinates that are not solved for: pins and scripts."""
-    held = np.ones(N, dtype=bool)
+    held = np.ones_like(system.free, shape=N, dtype=bool)  # on the device where they are
     held[system.free] = False
     return np.flatnonzero(held)
 

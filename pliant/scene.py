@@ -38,7 +38,7 @@ from pliant.loads import Load
 from pliant.maps.motions import Cornered
 from pliant.maps.pins import Pin
 from pliant.parts import Made, Place, introduced
-from pliant.policy import read_policy, steps_of
+from pliant.policy import read_budget, read_policy, steps_of
 from pliant.state import State
 from pliant.systems.base import Reshaping
 from pliant.systems.condensed import condensed, led
@@ -46,6 +46,7 @@ from pliant.systems.contact import ContactChoice, ContactModel
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.isolated import require_isolated
 from pliant.systems.projected_contact import ProjectedContact
 from pliant.systems.row_contact import RowContact
 from pliant.systems.shown import Shown
@@ -90,6 +91,10 @@ class Scene:
     ``events`` happen while it runs. ``on_failure`` says what a step that does not converge means: an error with a
     failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
     what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
+    ``device="cuda"`` steps on a GPU (`pliant.cuda`).
+    ``isolated`` says that nothing outside acts on the bodies: their momentum and angular momentum are then kept to
+    rounding by every integrator (`pliant.systems.isolated`).
+    ``budget`` [s] is the CPU time that a step may take, substeps included, before it has failed; None is no limit.
     """
 
     bodies: Sequence[Any]
@@ -106,6 +111,9 @@ class Scene:
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
     units: Literal["SI", "CGS"] = "SI"
+    device: Literal["cpu", "cuda"] = "cpu"
+    isolated: bool = False
+    budget: float | str | None = None
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:
@@ -120,6 +128,7 @@ class Scene:
         if self.contact is not None:
             require_part(self.contact, "model", "scene.contact", "give PenaltyContact() or BarrierContact()")
         read_policy(self)
+        read_budget(self)
         dims = {body.mesh.dim for body in self.deformables()}
         if len(dims) > 1:
             raise SceneError("planar and spatial bodies are mixed", where="scene.bodies", remedy="use one dimension")
@@ -144,6 +153,8 @@ class Scene:
         if self.contact is not None and 2 in dims:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
         self._read_vectors()
+        if self.isolated:
+            self._require_alone()
         object.__setattr__(self, "events", tuple(sorted(self.events, key=lambda event: event.time)))
         for event in self.events:
             event.check(self)
@@ -160,6 +171,15 @@ class Scene:
             raise SceneError(
                 what, where="scene.integrator", remedy="use a one-step method of motion, or PenaltyContact"
             )
+
+    def _require_alone(self) -> None:
+        """Refuse what acts from outside, and what has no momentum; `require_isolated` sees the rest."""
+        for name in ("obstacles", "forces"):
+            if getattr(self, name):
+                raise SceneError(f"an isolated scene has no {name}", where=f"scene.{name}", remedy="leave isolated out")
+        if self.dim == 2 or self.integrator.order == 0:
+            what = "only bodies that move in space keep linear and angular momentum"
+            raise SceneError(what, where="scene.isolated", remedy="leave it out")
 
     def _kinds(self) -> list[type]:
         """The classes of systems that an integrator of this scene meets: those of its parts, and of all together."""
@@ -360,7 +380,10 @@ class Scene:
         elif isinstance(system, Elastodynamics | EigenFit) and system.contact is not None:
             held = np.setdiff1d(np.arange(len(q)), system.free)
             q = system.contact.initial(q, held)
-        return State(q, v, 0.0)
+        state = State(q, v, 0.0)
+        if self.isolated:
+            require_isolated(system, state)
+        return state
 
     # ------------------------------------------------------------------------------------------------ events
 

@@ -16,7 +16,7 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import IntArray
 from pliant.errors import ConvergenceError, NotPositiveDefinite, SceneError
-from pliant.integrators.base import Booking, Integrator, Special
+from pliant.integrators.base import Booking, Integrator, Recalling, Special
 from pliant.integrators.control import Yardstick, between, bodies_of_points, next_step, shorter_step
 from pliant.integrators.estimate import LocalError, estimated
 from pliant.integrators.limited import Substepping, limited_step
@@ -56,6 +56,13 @@ class Pace:
     @property
     def state(self) -> State:
         return self.path[-1]
+
+    def moved(self, state: State) -> "Pace":
+        """The same where the velocities shown were changed by less than the errors of a step."""
+        if self.state.t > state.t:
+            return replace(self, shown=state)
+        inner = self.inner.moved(state) if isinstance(self.inner, Recalling) else self.inner
+        return replace(self, path=(*self.path[:-1], state), shown=state, inner=inner)
 
 
 @dataclass(frozen=True, eq=False)

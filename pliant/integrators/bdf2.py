@@ -1,6 +1,6 @@
 """BDF2: order 2, L-stable, one solve per step; needs the previous state. [Weidner2022, Eq. C.6; Hairer1993, III.5]"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +36,10 @@ class History:
         last = self.states[0]
         known = len(self.states) >= states and last.q.shape == state.q.shape and h <= RATIO * self.steps[0]
         return known and np.array_equal(last.q, state.q) and np.array_equal(last.v, state.v)
+
+    def moved(self, state: State) -> "History":
+        """The history of a state whose velocities were changed by less than the errors of a step."""
+        return replace(self, states=(state, *self.states[1:]))
 
 
 @dataclass(frozen=True)

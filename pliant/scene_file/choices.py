@@ -58,7 +58,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.energies.projective.volume_range import VolumeRange
     from pliant.events import EVENTS
     from pliant.integrators import INTEGRATORS, REDUCED, WRAPPERS
-    from pliant.linear import LINEAR
+    from pliant.linear import APPROXIMATE, LINEAR
     from pliant.linear.box_qp import General, ProjectedNewton
     from pliant.linear.qp import OSQP, Clarabel
     from pliant.loads import LOADS
@@ -78,7 +78,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "damping": DAMPINGS,
         "integrator": tuple(dict.fromkeys((*INTEGRATORS, *REDUCED, *WRAPPERS, *TREE_INTEGRATORS, ConstrainedEuler))),
         "solver": SOLVERS,
-        "linear": _types(LINEAR),
+        "linear": _types((*LINEAR, *APPROXIMATE)),
         "matrix": (Dense, Sparse, PCG),
         "qp": (Clarabel, OSQP, ActiveSet),
         "box programme": (ProjectedNewton, General),

@@ -9,17 +9,18 @@ ROOT = Path(__file__).parents[2] / "pliant"
 
 # from the bottom up; a module may import from its own row and from rows below
 LAYERS = [
-    {"abilities", "arrays", "errors", "clock", "units", "policy"},
+    {"abilities", "arrays", "errors", "budget", "clock", "units", "policy"},
     {"state", "pattern"},
     {"mesh", "kernels"},
     {"materials", "linear"},
     {"energies", "forces", "contact", "maps"},
-    {"systems", "parts", "constraints", "velocity_step"},
+    {"systems", "parts", "constraints", "velocity_step", "cuda"},
     {"solvers", "stage"},
     {"integrators", "coarsen"},
     {"bodies", "articulated", "cloth", "dg", "xpbd"},
     {"scene", "events", "loads", "attachments", "fitting", "choices"},
-    {"certificate", "alarms", "ledger", "checkpoint", "bundle", "simulate", "origin", "record", "advise", "scene_file"},
+    {"certificate", "alarms", "ledger", "checkpoint", "bundle", "devices", "simulate", "origin"},
+    {"record", "advise", "scene_file"},
     {"adjoint"},
     {"scenes"},
     {"plots", "export", "view", "bench", "sweep", "testing"},

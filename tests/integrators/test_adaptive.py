@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.adjoint import gradient
-from pliant.bench.time.cases import Case, error, exact_step, followed, oscillator, reference, swinging_bar
+from pliant.bench.time.cases import MotionCase, error, exact_step, followed, oscillator, reference, swinging_bar
 from pliant.bodies import Rayleigh, Solid, SpringNet
 from pliant.certificate import certify
 from pliant.checkpoint import load, save
@@ -91,7 +91,7 @@ def test_bdf2_is_of_order_2_on_random_steps():
 
 @pytest.mark.parametrize("method", [TRBDF2(), BDF2()])
 def test_errors_follow_the_tolerance(method):
-    case = Case("oscillator", oscillator, 0.1, 4)
+    case = MotionCase("oscillator", oscillator, 0.1, 4)
     exact = reference(oscillator(), 0.1, 4)
     found = [error(followed(case, Adaptive(method, tolerance=tol)).q, exact, 3) for tol in (1e-2, 1e-4)]
     assert found[0] < 1e-2 and found[1] < 1e-4
@@ -99,7 +99,7 @@ def test_errors_follow_the_tolerance(method):
 
 
 def test_frames_do_not_shorten_steps():
-    coarse, fine = (followed(Case("bar", swinging_bar, 0.04, n), Adaptive(tolerance=1e-2)) for n in (2, 40))
+    coarse, fine = (followed(MotionCase("bar", swinging_bar, 0.04, n), Adaptive(tolerance=1e-2)) for n in (2, 40))
     assert fine.accepted <= coarse.accepted + 6 < 40  # the first step is a part of a frame
     assert error(fine.q[19::20], coarse.q, 3) < 1e-3
 
@@ -138,7 +138,7 @@ def test_steps_land_on_corners_of_loads():
     """A tug that ends at once: the error of a step across the jump would be of its own order."""
     tip = bar(size=(0.2, 0.1, 0.1), cells=(2, 1, 1)).where(lambda X: X[:, 0] > 0.2 - 1e-9)
     scene = beam(forces=[Tug(tip, (0.0, 0.0, 3.0), 0.013, 0.027, 0.0511)])
-    case = Case("tug", lambda: scene, 0.08, 4)
+    case = MotionCase("tug", lambda: scene, 0.08, 4)
     found = followed(case, Adaptive(tolerance=1e-4))
     assert scene.stops() == (0.013, 0.027, 0.0511)
     assert error(found.q, reference(scene, 0.08, 4), 3) < 1e-5

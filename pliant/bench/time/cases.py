@@ -21,7 +21,7 @@ from pliant.systems.penalty_contact import PenaltyContact
 
 
 @dataclass(frozen=True)
-class Case:
+class MotionCase:
     """A motion of ``duration`` [s], shown in ``frames``; ``scene`` makes it."""
 
     name: str
@@ -73,12 +73,12 @@ def drape() -> Scene:
 
 
 CASES = (
-    Case("linear oscillator", oscillator, 0.25, 10),
-    Case("BAR swing", swinging_bar, 0.2, 10),
-    Case("BAR at E = 1e7", stiff_bar, 0.05, 10),
-    Case("bouncing ball", ball, 0.15, 10),
-    Case("snapping arch", arch, 0.6, 30),
-    Case("cloth drape", drape, 0.25, 10),
+    MotionCase("linear oscillator", oscillator, 0.25, 10),
+    MotionCase("BAR swing", swinging_bar, 0.2, 10),
+    MotionCase("BAR at E = 1e7", stiff_bar, 0.05, 10),
+    MotionCase("bouncing ball", ball, 0.15, 10),
+    MotionCase("snapping arch", arch, 0.6, 30),
+    MotionCase("cloth drape", drape, 0.25, 10),
 )
 
 
@@ -132,7 +132,7 @@ class Followed:
     estimate: float | None
 
 
-def followed(case: Case, integrator: Any) -> Followed:
+def followed(case: MotionCase, integrator: Any) -> Followed:
     """The case with an integrator that chooses its steps."""
     scene = case.scene()
     system = scene.system()

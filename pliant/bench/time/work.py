@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Plot, Table
-from pliant.bench.time.cases import Case, arch, drape, error, swinging_bar
+from pliant.bench.time.cases import MotionCase, arch, drape, error, swinging_bar
 from pliant.bodies import Rayleigh, Solid
 from pliant.contact.obstacles import Plane
 from pliant.integrators import TRBDF2, Adaptive
@@ -29,10 +29,10 @@ HALVINGS = 9
 
 
 @dataclass(frozen=True)
-class Contest:
+class WorkCase:
     """A motion, the tolerance it is followed with, and whether it is smooth all the way."""
 
-    case: Case
+    case: MotionCase
     tolerance: float
     smooth: bool
 
@@ -54,10 +54,10 @@ def resting_arch() -> Scene:
 
 
 CONTESTS = (
-    Contest(Case("BAR swing", swinging_bar, 0.2, 10), 1e-3, True),
-    Contest(Case("cloth drape", drape, 0.25, 10), 1e-3, True),
-    Contest(Case("landing BUNNY", landing_bunny, 1.0, 50), 1e-2, False),
-    Contest(Case("snapping arch", resting_arch, 1.5, 50), 1e-2, False),
+    WorkCase(MotionCase("BAR swing", swinging_bar, 0.2, 10), 1e-3, True),
+    WorkCase(MotionCase("cloth drape", drape, 0.25, 10), 1e-3, True),
+    WorkCase(MotionCase("landing BUNNY", landing_bunny, 1.0, 50), 1e-2, False),
+    WorkCase(MotionCase("snapping arch", resting_arch, 1.5, 50), 1e-2, False),
 )
 
 
@@ -71,7 +71,7 @@ class Tried:
     factorizations: int
 
 
-def tried(case: Case, integrator: Any, parts: int = 1) -> Tried:
+def tried(case: MotionCase, integrator: Any, parts: int = 1) -> Tried:
     """A case with an integrator, every frame in equal ``parts``."""
     scene = case.scene()
     system = scene.system()
@@ -128,7 +128,7 @@ def run(*, quick: bool = False) -> Table:
     return Table("time/work", "What choosing the steps costs, and saves", rows, claims, plot=plot)
 
 
-def row(case: Case, steps: str, found: Tried, wrong: float) -> dict[str, Any]:
+def row(case: MotionCase, steps: str, found: Tried, wrong: float) -> dict[str, Any]:
     return {
         "motion": case.name,
         "TRBDF2 with": steps,
