@@ -72,6 +72,7 @@ class SymplecticEuler:
     substeps: int = 1
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = Smooth
+    symplectic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "SymplecticEuler.substeps")
@@ -94,6 +95,7 @@ class Verlet:
     substeps: int = 1
     order: ClassVar[int] = 2
     made_for: ClassVar[type] = Smooth
+    symplectic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "Verlet.substeps")
