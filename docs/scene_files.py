@@ -44,7 +44,10 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "events": ("list of [event](#event)", "", "[]"),
     "on_failure": ('"raise", "warn" or "substep"', "", '"raise"'),
     "on_energy_gain": ('"ignore", "warn" or "raise"', "", '"ignore"'),
+    "device": ('"cpu" or "cuda": where it is stepped', "", '"cpu"'),
     "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
+    "isolated": ("true or false: nothing outside acts, momenta are kept", "", "false"),
+    "budget": ("number: CPU time that a step may take", "s", "no limit"),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {

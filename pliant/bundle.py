@@ -84,7 +84,7 @@ def replay(folder: str | Path, scene: Any = None) -> Repeated:
     system, point = beginning(scene, checkpoint.load(folder / "checkpoint.h5"))
     try:
         if whole:
-            taken, reason = take(scene, system, point, step)
+            taken, reason = take(scene, system, point, step, h)
             row = ledger.opening(point.step, system, point.state, scene.integrator)
             reason = reason or gain_of(scene, booked(row, system, point.state, taken, scene.integrator.order))
             made: Step | None = taken[-1]

@@ -20,13 +20,16 @@ import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
+from pliant.budget import check_budget
 from pliant.errors import SceneError
+from pliant.linear.base import Places
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
 from pliant.systems.base import (
     Acting,
     Closures,
+    Composed,
     Constrained,
     Contacting,
     Dissipating,
@@ -86,6 +89,13 @@ class Stage:
             return system.border
         return np.arange(0 if system.symmetric else len(system.free))
 
+    def places(self, z: Array) -> Places | None:
+        """The vertices whose coordinates the unknowns are, where all of them are in space."""
+        system = self.system
+        if not isinstance(system, Composed) or system.X.shape[1] != 3:
+            return None
+        return Places(system.free, self.embed(z).reshape(-1, 3))
+
     @property
     def inertial(self) -> bool:
         return self.inertia > 0.0
@@ -112,12 +122,17 @@ class Stage:
         """v(q) = (q - base)/c; zero in quasistatics, where damping and friction do not act."""
         return (q - self.base) / self.c if self.inertia else np.zeros_like(q)
 
+    def acceleration(self, q: Array) -> Array:
+        """(q - target)/c^2, which is M^-1 f at the root, forces of constraints among them."""
+        return (q - self.target) / self.c**2
+
     def closures(self, q: Array) -> Closures | None:
         """The closures at q; None where the system has none."""
         system = self.system
         return system.closures(q, self.velocity(q), self.t) if able(system, Constrained) else None
 
     def residual(self, z: Array) -> Array:
+        check_budget()
         q = self.embed(z)
         r = -(self.c**2) * self.system.force(q, self.velocity(q), self.t)
         if self.inertia:
@@ -166,7 +181,8 @@ class Stage:
         """Phi with the inertia of the start and the potentials that the system knows, and r - grad Phi as it is at z.
 
         None where `merit` exists, and where the system does not tell what is steep in it. Changes that round-off may
-        have made are 0.
+        have made come from the slopes at both ends. Phi is as exact as its largest terms: elements at rest store
+        nothing, and what they cancel to do so is of the order of L^2 m, the square of ``scale``.
         """
         system, free, c = self.system, self.system.free, self.c
         if self.symmetric or not isinstance(system, Steep):
@@ -189,7 +205,9 @@ class Stage:
             there = phi(z1)
             assert there is not None
             found = there[0] - here[0] + float((r - here[1]) @ (z1 - z))
-            return 0.0 if abs(found) < BLUR * (abs(there[0]) + abs(here[0])) else found
+            if abs(found) > BLUR * (abs(there[0]) + abs(here[0]) + self.scale**2):
+                return found
+            return float((r + 0.5 * (there[1] - here[1])) @ (z1 - z))
 
         return change
 

@@ -37,6 +37,7 @@ from pliant.articulated.loads import Loads
 from pliant.articulated.points import Points
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
+from pliant.articulated.se3 import hat
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
 from pliant.maps.motions import Placement, Pose, Twist
@@ -345,6 +346,17 @@ class ArticulatedSystem:
         linear = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, 3:])
         spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
         return linear.sum(axis=0), (spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0)
+
+    def rigid_rates(self, q: Array) -> Array:
+        """Rates of the joints at the roots; the nearest there are where such a joint is not free."""
+        kin, S = self.kinematics(q, np.zeros_like(q)), np.zeros((len(q), 6))
+        for root in np.flatnonzero(self.tree.parent < 0):
+            own = slice(*self.tree.ptr[root : root + 2])
+            R, p = kin.frames[root, :3, :3], kin.frames[root, :3, 3]
+            turned = np.vstack([R.T, -R.T @ hat(p)])  # the twist of a body that turns about the origin
+            moved = np.vstack([np.zeros((3, 3)), R.T])
+            S[own] = np.linalg.lstsq(kin.B[own].T, np.hstack([moved, turned]), rcond=None)[0]
+        return S
 
     @property
     def ordinary(self) -> CompiledTree | None:

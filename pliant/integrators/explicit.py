@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.budget import check_budget
 from pliant.errors import require_count
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
@@ -34,7 +35,7 @@ def scripted_velocity(system: System, state: State, h: float) -> Array:
     """The velocities with the prescribed coordinates on their way to their places at t + h."""
     v = state.v.copy()
     way = (system.prescribe(state.q, state.t + h) - state.q) / h
-    prescribed = np.ones(len(v), dtype=bool)
+    prescribed = np.ones_like(v, dtype=bool)
     prescribed[system.free] = False
     v[prescribed] = way[prescribed]
     return v
@@ -56,6 +57,7 @@ class ExplicitEuler:
         dt = h / self.substeps
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
         for k in range(self.substeps):
+            check_budget()
             a = system.acceleration(q, v, t + k * dt)
             q, v = system.prescribe(q + dt * v, t + (k + 1) * dt), v + dt * a
         return Step(State(q, v, t + h), None, (explicit_report(system, state, q, v, h, self.substeps),))
@@ -105,6 +107,7 @@ class Verlet:
             v = v + 0.5 * dt * system.acceleration(q, v, t + h)
         else:
             for k in range(1, self.substeps + 1):
+                check_budget()
                 q = system.prescribe(q + dt * (v + 0.5 * dt * a), t + k * dt)
                 new = system.acceleration(q, v + dt * a, t + k * dt)
                 v, a = v + 0.5 * dt * (a + new), new
@@ -117,6 +120,7 @@ def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -
     if marched is not None:
         return marched
     for k in range(steps):
+        check_budget()
         v = v + dt * system.acceleration(q, v, t + k * dt)
         q = system.prescribe(q + dt * v, t + (k + 1) * dt)
     return q, v

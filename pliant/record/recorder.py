@@ -208,7 +208,8 @@ def certified(c: Certificate) -> dict[str, float | None]:
     """The columns of the ledger that come from the certificate; what is unknown stays empty."""
     values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
     converged = None if c.converged is None else int(c.converged)
-    return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, c.seconds["step"]), strict=True))
+    control = (c.inner_h, c.estimate, c.accepted, c.rejected)
+    return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, *control, c.seconds["step"]), strict=True))
 
 
 def drive(recorder: RunRecorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:

@@ -19,6 +19,17 @@ from pliant.scene_file.meshes import region, vector
 from pliant.scene_file.read import Reader, known_keys, located
 from pliant.units import quantity
 
+RUN = (
+    "name",
+    "h",
+    "duration",
+    "on_failure",
+    "on_energy_gain",
+    "units",
+    "device",
+    "isolated",
+    "budget",
+)  # how time passes
 CHOSEN = ("vertices", "elements")  # parameters that ``where`` can choose
 
 
@@ -42,9 +53,9 @@ def build(table: SceneTable, folder: Path, where: str) -> Scene:
 
 def run_values(table: RunTable, where: str) -> dict[str, Any]:
     """The fields of a scene that say how time passes, as far as the document gives them."""
-    values = {name: getattr(table, name) for name in ("name", "h", "duration", "on_failure", "on_energy_gain", "units")}
+    values = {name: getattr(table, name) for name in RUN}
     values = {name: value for name, value in values.items() if value is not None}
-    for name in ("h", "duration"):
+    for name in ("h", "duration", "budget"):
         if name in values:
             values[name] = quantity(values[name], "s", f"{where}: {name}")
     if table.integrator is not None:

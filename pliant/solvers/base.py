@@ -7,8 +7,10 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_count
+from pliant.linear.base import LinearSolver, Places, Placing
 from pliant.state import SolveReport
 
 Project = Literal["always", "on_demand"]  # when element blocks are made positive semidefinite
@@ -23,6 +25,15 @@ class OfSystem(Protocol):
     """A stage of a system, whose energies a solver may want to see."""
 
     system: Any
+
+
+@runtime_checkable
+class Shiftable(Protocol):
+    """A matrix of a device, which adds to its diagonal and solves by itself."""
+
+    def plus_diagonal(self, extra: Any) -> Any: ...
+
+    def solver(self) -> Callable[[Any], Any]: ...
 
 
 class StageLike(Protocol):
@@ -114,6 +125,26 @@ class Guided(Protocol):
     def guide(self, z: Array, r: Array) -> Callable[[Array], float] | None:
         """Phi~(z') - Phi~(z) with the slope r at z; the part of r that is no gradient stays as it is at z."""
         ...
+
+
+@runtime_checkable
+class Located(Protocol):
+    """A stage that may know where in space its unknowns are."""
+
+    def places(self, z: Array) -> Places | None:
+        """The places of the unknowns at z; None where they are not those of points."""
+        ...
+
+
+def places_for(linear: LinearSolver, stage: StageLike, z: Array) -> Places | None:
+    """Where the unknowns of the stage are at z, if the linear solver wants to know."""
+    at: Any = stage
+    return at.places(z) if isinstance(linear, Placing) and able(at, Located) else None
+
+
+def placed(linear: LinearSolver, places: Places | None) -> LinearSolver:
+    """The linear solver, told where the rows of its matrices are."""
+    return linear.placed(places) if isinstance(linear, Placing) and places is not None else linear
 
 
 @runtime_checkable

@@ -323,6 +323,9 @@ class EigenFit:
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         return self.inner.momenta(q, v)
 
+    def rigid_rates(self, q: Array) -> Array:
+        return self.inner.rigid_rates(q)
+
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Those of the coarse system, and what the correction stores where it has a potential."""
         out = self.inner.energies(q, v, t)
