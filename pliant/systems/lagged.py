@@ -57,7 +57,7 @@ class Lagged:
 
     def _change(self, old: Loads, new: Loads) -> float:
         a, b = (contacts.spread(f_n[:, None] * contacts.normals, self.n) for contacts, f_n in (old, new))
-        return float(np.linalg.norm(b - a) / max(np.linalg.norm(b), np.linalg.norm(a), 1e-300))
+        return float(np.linalg.norm(b - a)) / max(float(np.linalg.norm(b)), float(np.linalg.norm(a)), 1e-300)
 
 
 def loads_of(energies: Sequence[Any], x: Array) -> Loads:

@@ -45,6 +45,25 @@ def test_a_fast_ball_does_not_pass_a_thin_wall(kind: str) -> None:
     assert step.state.v.reshape(-1, 3)[:n, 0].mean() < 0.5  # it was stopped, or thrown back
 
 
+@pytest.mark.parametrize("speed", [5.0, 15.0])
+def test_bars_across_each_other_meet_by_their_edges(speed: float) -> None:
+    """In one step of 10 ms the upper bar falls by more than both are thick: rows of edges see it coming."""
+    lower = box((0.2, 0.04, 0.04), (4, 1, 1)).transformed(translate=(-0.1, -0.02, 0.001))
+    upper = box((0.04, 0.2, 0.04), (1, 4, 1)).transformed(translate=(-0.02, -0.1, 0.091))
+    scene = pl.Scene(
+        [pl.Rigid(lower, name="lower"), pl.Rigid(upper, velocity=(0.0, 0.0, -speed), name="upper")],
+        contact=pl.RowContact(edges=True),
+        obstacles=[pl.Plane()],
+        integrator=pl.LinearlyImplicit(),
+        h=0.01,
+        duration=0.05,
+    )
+    for step in pl.simulate(scene):
+        x = step.system.positions(step.state.q).reshape(2, -1, 3)
+        assert x[1, :, 2].min() > x[0, :, 2].max()
+        assert step.report.contacts < 50
+
+
 def test_ways_enter_where_they_first_meet_the_surface() -> None:
     mesh = box((0.1, 0.1, 0.1), (1, 1, 1)).transformed(translate=(-0.2, 0.0, 0.0))
     plate = Box((0.0, 0.05, 0.05), (0.02, 1.0, 1.0))

@@ -1,8 +1,8 @@
 """contact/newcomer: simple scenes with nothing set that a default exists for; all finish, and stand as they should.
 
-Every setup of `pliant.scenes.contact_newcomer` runs with both contact models, several integrators and step sizes. A body that
-has come to rest is carried by its contacts: the forces that acted on it in the last fifth of the run, on average, are
-its weight.
+Every setup of `pliant.scenes.contact_newcomer` runs with both contact models, several integrators and step sizes. A
+body that has come to rest is carried by its contacts: the forces that acted on it in the last fifth of the run, on
+average, are its weight.
 """
 
 from time import process_time
@@ -21,7 +21,7 @@ from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.base import Barring, Grained
 from pliant.systems.penalty_contact import PenaltyContact
 
-G, DURATION, WATCHED = 9.81, 0.5, 0.1  # s
+G, DURATION, WATCHED = 9.81, 0.3, 0.1  # m/s^2, s, s
 STILL = 2e-3  # of G times the time watched: as fast as what rests may move
 MODELS: dict[str, Any] = {"penalty": PenaltyContact, "barrier": BarrierContact}
 METHODS: tuple[tuple[Any, float], ...] = ((BDF1, 5e-3), (BDF2, 1e-2), (TRBDF2, 1e-2))
