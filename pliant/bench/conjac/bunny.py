@@ -1,7 +1,7 @@
 """conjac/bunny: a body dropped on a floor with friction, 24 unknowns. [ConJac2020, Fig. 8]
 
 In the impact the inertia of the whole body acts on its dynamic nodes alone. Each dents what is around it, by about
-m a / (count E edge): with 8 nodes the elements at some of them turn inside out, with more nodes they do not.
+m a / (count E edge): with 8 nodes the elements at some of them turn inside out; with more, at 1 ms, they do not.
 """
 
 from dataclasses import replace
