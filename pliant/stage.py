@@ -33,6 +33,7 @@ from pliant.systems.base import (
     Constrained,
     Contacting,
     Dissipating,
+    Lagging,
     PartlySymmetric,
     Persistent,
     Rooting,
@@ -337,7 +338,25 @@ class ClosedStage:
 
 
 def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
-    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory."""
+    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory.
+
+    Where its friction lags behind, the stage may be solved several times (`Lagging`).
+    """
+    q, report, memory = _solved(stage, solver, memory)
+    while report.converged and able(stage.system, Lagging):
+        found = stage.system.relagged(q)
+        if found is None or found[1] is None:
+            return q, report if found is None else replace(report, lag=found[0]), memory
+        stage = replace(stage, system=found[1], frame=q)
+        root, again, memory = _solved(stage, solver, memory)
+        if not again.converged:
+            return q, replace(report, lag=found[0]), memory
+        q, report = root, _after(report, again)
+    return q, report, memory
+
+
+def _solved(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
+    """One solve of the stage."""
     guess = stage.frame[stage.system.free]
     closures = stage.closures(stage.start.q)
     if closures is None:
@@ -350,6 +369,13 @@ def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Arr
     q = stage.embed(free)
     report = replace(solution.report, reactions=closed.reactions(q, multipliers))
     return q, _acted(stage, q, report), solution.memory
+
+
+def _after(first: SolveReport, last: SolveReport) -> SolveReport:
+    """The report of the last of several solves, with the work of all."""
+    seconds = {k: first.seconds.get(k, 0.0) + last.seconds.get(k, 0.0) for k in {**first.seconds, **last.seconds}}
+    iterations, counts = first.iterations + last.iterations, first.counts + last.counts
+    return replace(last, iterations=iterations, counts=counts, seconds=seconds, history=first.history + last.history)
 
 
 def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:

@@ -115,6 +115,19 @@ class Contacting(Protocol):
 
 
 @runtime_checkable
+class Lagging(Protocol):
+    """A system of a stage whose friction has normal forces found elsewhere than at the root."""
+
+    def relagged(self, q: Array) -> "tuple[float | None, Any] | None":
+        """What to do at a root q; None: nothing, nobody asked for it.
+
+        By how much of themselves those normal forces differ from those at q (None: there were none before), and the
+        system with friction from these; None in its place where they agree, or were found often enough.
+        """
+        ...
+
+
+@runtime_checkable
 class Exact(Protocol):
     """A system that knows what its `stiffness` leaves out: K of damping that depends on q, which is not symmetric."""
 

@@ -39,7 +39,7 @@ from pliant.systems.base import (
     Weights,
     Working,
 )
-from pliant.systems.contact import ContactModel, LiveForce, Touch
+from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
 from pliant.systems.coupled_step import NOBODY
 from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
@@ -70,6 +70,7 @@ class Coupled:
         count = sum(len(part.positions(part.rest)) for part in parts)
         self.tied, self.dim = ties, dim
         self._met: Setting | None = None  # who touches in a stage
+        self._again: Any = None  # how its friction is found anew (`Terms.again`)
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
         sizes = [len(part.rest) for part in parts]
         ends = np.cumsum([0, *sizes])
@@ -129,11 +130,27 @@ class Coupled:
         fixed = copy(self)
         fixed.parts = tuple(parts)
         if self.contact is not None:
-            terms = self.contact.at(self.touched(start), t, c)
             fixed.contact, fixed._met = None, self.contact.setting
-            fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
-            fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
+            fixed._act(self.contact.at(self.touched(start), t, c))
         return fixed
+
+    def _act(self, terms: Terms) -> None:
+        """Take the terms of contact of one stage."""
+        self.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
+        self.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
+        self._again = terms.again
+
+    def relagged(self, q: Array) -> "tuple[float | None, Coupled | None] | None":
+        """How far lagged friction is from the root q of a stage, and the system with that of q."""
+        found = None if self._again is None else self._again(self.touchable.lift(q))
+        if found is None:
+            return None
+        lag, terms = found
+        if terms is None:
+            return lag, None
+        fixed = copy(self)
+        fixed._act(terms)
+        return lag, fixed
 
     def acting(self, q: Array, v: Array, t: float) -> Acted | None:
         """Contact forces on the points in a stage."""
