@@ -124,7 +124,7 @@ def run(*, quick: bool = False) -> Table:
     notes = [
         "the box reaches the cloth after 0.45 s; the stiffness of the cloth is in proportion to its mass",
         f"loss_J is no smooth function of h: in one or two steps more or less than {count} it differs by up to "
-        f"{1e3 * scatter:.1f} mJ, for vertices of the cloth meet the box, and are put on its edges, at other times",
+        f"{1e3 * scatter:.1f} mJ; the cloth meets the box, and is remeshed along its edges, at other times then",
     ]
     plot = Plot("h_ms", "loss_J", "areal")
     return Table("world/arm", "An arm swings into cloth", [*rows, *beside, *light], claims, notes, plot=plot)
