@@ -36,6 +36,7 @@ class RayleighForce:
         self.name = "damping"
         self._energies, self._alpha, self._beta, self._current = tuple(energies), alpha, beta, current
         self._mass = mass
+        self.lagged = not current  # -dP/dv then, whatever x is
         rest = self._hessians(X.ravel())
         pattern = union([*rest, mass], mass.shape[0])
         whole = [H for H in rest if H.nnz == pattern.nnz]  # share its index arrays, so that systems know the pattern
@@ -58,6 +59,10 @@ class RayleighForce:
 
     def force(self, x: Array, v: Array, t: float) -> Array:
         return self.damping(x, v, t) @ v
+
+    def dissipation(self, x: Array, v: Array) -> float:
+        """P(v) = v . (alpha M + beta H) v / 2 [W]."""
+        return -0.5 * float(v @ (self.damping(x, v, 0.0) @ v))
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero

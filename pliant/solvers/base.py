@@ -27,6 +27,15 @@ class OfSystem(Protocol):
     system: Any
 
 
+@runtime_checkable
+class Shiftable(Protocol):
+    """A matrix of a device, which adds to its diagonal and solves by itself."""
+
+    def plus_diagonal(self, extra: Any) -> Any: ...
+
+    def solver(self) -> Callable[[Any], Any]: ...
+
+
 class StageLike(Protocol):
     """The equation r(z) = 0 over the free coordinates z, as the solvers see it; `pliant.stage.Stage` is the usual one.
 
@@ -184,10 +193,6 @@ class Tolerance:
             most = min(stage.scale, PULLS * stage.pull) if stage.inertial else stage.scale
             threshold = max(threshold, self.absolute * most)
         return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
-
-    def parts(self, stage: StageLike) -> tuple[float, float]:
-        """The relative and the absolute part of `goal`, both as parts of the stage's scale."""
-        return self.relative, self.absolute * min(1.0, PULLS * stage.pull / stage.scale)
 
     def _stalled(self, stage: StageLike) -> Callable[[], float]:
         """The norm at which a solve that goes no further is good enough, if asked for; 0 where r bounds no error."""
