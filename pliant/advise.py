@@ -35,7 +35,7 @@ MOST = 300  # modes asked for at the most; a sheet of cloth has as many slack on
 
 
 @runtime_checkable
-class Solving(Protocol):
+class HavingSolver(Protocol):
     """An integrator with a nonlinear solver."""
 
     solver: Any
@@ -116,7 +116,7 @@ def advise(scene: Any, *, count: int = 6) -> Advice:
 
 def linear_choice(integrator: Any, K: sp.csr_matrix) -> str | None:
     """The linear solver of a stage with the pattern of K, and the estimates that speak for or against it."""
-    solver = integrator.solver if isinstance(integrator, Solving) else None
+    solver = integrator.solver if isinstance(integrator, HavingSolver) else None
     if not isinstance(solver, Factoring):
         return None
     costs, linear = estimate(K), solver.linear

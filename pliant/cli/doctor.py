@@ -78,6 +78,7 @@ def examine_machine(*, json: bool) -> None:
     for solver in LINEAR:
         if hasattr(solver, "backend"):
             speeds[f"factor 3000 dofs, {solver.backend} [ms]"] = _factor_speed(solver)
+    speeds |= _thread_speed()
     speeds["write and sync 1 MB [ms]"] = _disk_speed()
     if json:
         print(js.dumps({"machine": facts, "speed": speeds}))
@@ -157,6 +158,36 @@ def _factor_speed(solver: Any) -> float:
     A.sort_indices()
     memory = solver.factor(A).memory
     return 1e3 * _fastest(lambda: solver.factor(A, memory))
+
+
+def _thread_speed() -> dict[str, float]:
+    """How many times faster all threads are than one, by the clock on the wall; little where others use the machine."""
+    import numba
+    import scipy.sparse as sp
+
+    from pliant.energies.elastic import Elastic
+    from pliant.linear import Cholesky
+    from pliant.materials import StableNeoHookean
+    from pliant.mesh import bar
+
+    mesh = bar(cells=(27, 9, 9))
+    energy = Elastic(mesh.X, mesh.T, StableNeoHookean(1e5, 0.45))
+    x = 1.01 * mesh.X.ravel()
+    A = sp.csr_matrix(energy.hessian(x, psd=True) + sp.eye_array(x.size))
+    A.sort_indices()
+    memory, most = Cholesky().factor(A).memory, numba.get_num_threads()
+    works: dict[str, Callable[[], Any]] = {
+        "elastic Hessian": lambda: energy.hessian(x, psd=True),
+        "factor": lambda: Cholesky().factor(A, memory),
+    }
+    out = {}
+    for name, work in works.items():
+        times = []
+        for threads in (1, most):
+            numba.set_num_threads(threads)
+            times.append(_fastest(work))
+        out[f"{name}, {most} threads over one"] = times[0] / times[1]
+    return out
 
 
 def _disk_speed() -> float:
