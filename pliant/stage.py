@@ -85,7 +85,7 @@ class Stage:
     def border(self) -> IntArray:
         """The unknowns of parts that move on joints."""
         system = self.system
-        if isinstance(system, PartlySymmetric):
+        if able(system, PartlySymmetric):
             return system.border
         return np.arange(0 if system.symmetric else len(system.free))
 
@@ -109,7 +109,7 @@ class Stage:
         """|c^2 sum_k |f_k|| where the stage sets out: forces that balance each other count all the same."""
         system, (q, v, t) = self.system, (self.start.q, self.start.v, self.start.t)
         v = v if self.inertia else np.zeros_like(v)
-        sizes = system.force_sizes(q, v, t) if isinstance(system, Summing) else system.force(q, v, t)
+        sizes = system.force_sizes(q, v, t) if able(system, Summing) else system.force(q, v, t)
         return self.c**2 * self.norm(sizes[system.free])
 
     def embed(self, z: Array) -> Array:
@@ -153,7 +153,7 @@ class Stage:
     def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool, a: Array | None = None) -> sp.csr_matrix:
         c, system = self.c, self.system
         weights = (self.inertia, self.inertia * c, c * c)
-        if not coupled and isinstance(system, Persistent):
+        if not coupled and able(system, Persistent):
             return system.restrict(system.persistent_tangent(q, v, self.t, weights, psd=psd))
         return system.restrict(system.tangent(q, v, self.t, weights, psd=psd, a=a))
 
@@ -185,7 +185,7 @@ class Stage:
         nothing, and what they cancel to do so is of the order of L^2 m, the square of ``scale``.
         """
         system, free, c = self.system, self.system.free, self.c
-        if self.symmetric or not isinstance(system, Steep):
+        if self.symmetric or not able(system, Steep):
             return None
 
         def phi(z: Array) -> tuple[float, Array] | None:
@@ -381,7 +381,7 @@ def _after(first: SolveReport, last: SolveReport) -> SolveReport:
 def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:
     """The report with the contact forces at the root."""
     system = stage.system
-    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if isinstance(system, Acting) else report
+    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if able(system, Acting) else report
 
 
 def consistent(system: System, state: State) -> State:

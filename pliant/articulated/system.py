@@ -45,6 +45,8 @@ from pliant.state import State
 from pliant.systems.base import Closures, Weights
 from pliant.velocity_step import Linearisation, Prepared
 
+DENSE = 128  # coordinates up to which the compiled pass fills a dense matrix
+
 
 class ArticulatedSystem:
     """Links with forces and constraints. ``q``, ``v`` (nr,) are joint coordinates and rates in tree order.
@@ -146,6 +148,8 @@ class ArticulatedSystem:
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
         """J^T (M (J a + Jdot v) - f_m) - f_r (nr,): the joint forces missing for the acceleration a; O(n)."""
+        if self.ordinary is not None and not any(np.iscomplexobj(x) for x in (q, v, a)):
+            return self.ordinary.inverse_dynamics(q, v, a, t)
         kin = self.kinematics(q, v)
         at = self.assemble(kin, t)
         maximal, reduced = at.loads.damping_force(kin)
@@ -177,6 +181,8 @@ class ArticulatedSystem:
             A, M = self._projected(q, v, t, w_damping, w_stiffness), self.mass(q)
             return sp.csr_matrix((A.data + w_mass * M.data, A.indices, A.indptr), shape=A.shape)
         a = np.zeros(len(q)) if a is None else a
+        if self.ordinary is not None and len(q) <= DENSE:
+            return self.islands.stored(self.ordinary.tangent(q, v, a, weights))
         moved = lambda e: self.inverse_dynamics(q + w_stiffness * e, v + w_damping * e, a + w_mass * e, t)
         return self.islands.matrix(complex_step(moved))
 

@@ -16,9 +16,10 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import IntArray
 from pliant.errors import ConvergenceError, NotPositiveDefinite, SceneError
-from pliant.integrators.base import Booking, Integrator, Special
+from pliant.integrators.base import Booking, Integrator, Recalling, Special
 from pliant.integrators.control import Yardstick, between, bodies_of_points, next_step, shorter_step
 from pliant.integrators.estimate import LocalError, estimated
+from pliant.integrators.limited import Substepping, limited_step
 from pliant.integrators.trbdf2 import TRBDF2
 from pliant.linear.threads import one_thread
 from pliant.state import Control, SolveReport, State, Step, Transient
@@ -56,6 +57,13 @@ class Pace:
     def state(self) -> State:
         return self.path[-1]
 
+    def moved(self, state: State) -> "Pace":
+        """The same where the velocities shown were changed by less than the errors of a step."""
+        if self.state.t > state.t:
+            return replace(self, shown=state)
+        inner = self.inner.moved(state) if isinstance(self.inner, Recalling) else self.inner
+        return replace(self, path=(*self.path[:-1], state), shown=state, inner=inner)
+
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
@@ -86,6 +94,8 @@ class Adaptive:
     Steps end at ``stops`` [s], where something changes at once; `simulate` adds the events and script corners of a
     scene. Frames are interpolated (``dense``) where coordinates are positions and contact is no barrier; else steps end
     at them. A step of ``h_min`` is taken whatever its error, and is then not certified.
+    `Verlet` and `SymplecticEuler` follow their stability limit instead of the tolerance (`pliant.integrators.limited`),
+    so that they keep the energy as they do with equal steps; their error stays unknown.
     """
 
     integrator: Integrator = field(default_factory=TRBDF2)
@@ -122,7 +132,9 @@ class Adaptive:
         return replace(self, stops=tuple({*self.stops, *times}))
 
     @one_thread()
-    def step(self, system: Any, state: State, h: float, memory: Pace | None = None) -> Step:
+    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+        if isinstance(self.integrator, Substepping):
+            return limited_step(self.integrator, system, state, h, memory, float(self.h_max or inf))
         pace, end = self._pace(system, state, h, memory), state.t + h
         end = next((t for t in self.stops if abs(t - end) <= SAME * h), end)
         progress = Progress([(piece, pace.rate) for piece in ahead(pace, state)])

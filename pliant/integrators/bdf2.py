@@ -64,8 +64,8 @@ class BDF2:
 
     @one_thread()
     def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
-        """The step and its error c h (h + h') q[t_{n+1}, t_n, t_{n-1}, t_{n-2}] by Milne's device: a divided difference
-        in place of q'''/6. The first two steps are SDIRK2's."""
+        """The step and its error -c h (h + h') q[t_{n+1}, t_n, t_{n-1}, t_{n-2}], by Milne's device: a divided
+        difference in place of q'''/6. The first two steps are SDIRK2's."""
         if memory is None or not memory.continues(state, h):
             state = consistent(system, state)
             first, error = estimated_stages(self.solver, system, state, h, None if memory is None else memory.solver)
@@ -76,7 +76,7 @@ class BDF2:
         step = self._continued(system, state, h, memory)
         steps = (h, *memory.steps)
         r = steps[0] / steps[1]
-        share = (1.0 + r) / (1.0 + 2.0 * r) * h * h * (h + steps[1])
+        share = -(1.0 + r) / (1.0 + 2.0 * r) * h * h * (h + steps[1])
         states = (step.state, *memory.states)
         q, v = (share * third_difference([x(s) for s in states], steps) for x in (_position, _velocity))
         held = np.ones(len(q), dtype=bool)

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
@@ -97,9 +97,14 @@ def embedded(
     held[free] = False
     r_q[held] = 0.0
     z = factor.solve((push + system.inertia(q, r_q) / c - damped(r_q))[free])
-    e_q, e_v = np.zeros_like(q), np.zeros_like(q)
-    e_q[free], e_v[free] = c * z, z - r_q[free] / c
-    return e_q, e_v
+    return spread(q, free, c * z), spread(q, free, z - r_q[free] / c)
+
+
+def spread(like: Array, free: IntArray, value: Array) -> Array:
+    """A value of the free coordinates among all of them; that of the others is zero."""
+    full = np.zeros_like(like)
+    full[free] = value
+    return full
 
 
 def _factored(system: System, at: State, c: float) -> tuple[Any, Factor]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
@@ -121,7 +122,7 @@ class Coupled:
     def at(self, start: State, t: float, c: float = 0.0) -> "Coupled":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         parts = self.each(
-            lambda p, q, v: p.at(State(q, v, start.t), t, c) if isinstance(p, Contacting) else p, start.q, start.v
+            lambda p, q, v: p.at(State(q, v, start.t), t, c) if able(p, Contacting) else p, start.q, start.v
         )
         same = all(a is b for a, b in zip(parts, self.parts, strict=True))
         if self.contact is None and same:
@@ -162,7 +163,7 @@ class Coupled:
 
     def begin(self, q: Array, guess: Array) -> Array:
         """The guess a stage may start from on the way from q: not beyond where contact allows."""
-        guards = [e for e in self.energy_terms if isinstance(e.energy, Guarding)]
+        guards = [e for e in self.energy_terms if able(e.energy, Guarding)]
         if not guards:
             return guess
         still = guess.copy()
@@ -201,7 +202,7 @@ class Coupled:
             return self.at(State(q, v, t), t).force_sizes(q, v, t)
 
         def own(part: Any, x: Array, u: Array) -> Array:
-            return part.force_sizes(x, u, t) if isinstance(part, Summing) else abs(part.force(x, u, t))
+            return part.force_sizes(x, u, t) if able(part, Summing) else abs(part.force(x, u, t))
 
         sizes = np.concatenate(self.each(own, q, v))
         for energy in self.energy_terms:
@@ -241,7 +242,7 @@ class Coupled:
             return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
 
         def own(part: Any, x: Array, u: Array) -> sp.csr_matrix:
-            tangent = part.persistent_tangent if isinstance(part, Persistent) else part.tangent
+            tangent = part.persistent_tangent if able(part, Persistent) else part.tangent
             return tangent(x, u, t, weights, psd=psd)
 
         terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, persistent=True)
@@ -312,7 +313,7 @@ class Coupled:
 
     def dissipation(self, q: Array, v: Array) -> float:
         """P(v) [W] of the lagged forces of parts and contacts."""
-        own = self.each(lambda p, x, u: p.dissipation(x, u) if isinstance(p, Dissipating) else 0.0, q, v)
+        own = self.each(lambda p, x, u: p.dissipation(x, u) if able(p, Dissipating) else 0.0, q, v)
         return sum(own) + sum(f.dissipation(q, v) for f in self.force_terms if f.lagged)
 
     def contacts(self, q: Array, v: Array, t: float) -> Touch | None:

@@ -132,6 +132,8 @@ class PenaltyModel:
         if self._detector is not None:
             slack = self.setting.gravity * (t - start.t) ** 2
             frozen = self._detector.detect_along(x0, way, slack=slack, thickness=self._thickest, margin=self._margin)
+        if (start.t != t or c) and not passages and (frozen is None or not len(frozen.body)):
+            return Terms((), ())  # all step long; a moment has its terms, and their names in the books, even so
         apart = 0.0 if frozen is None else self._sides[frozen.nodes[:, :2]].sum(axis=1)
         anchored = self.choice.anisotropy is not None
         swept = None if anchored else entries(self.setting, passages, x0, way, self._margin)

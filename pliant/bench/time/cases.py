@@ -16,6 +16,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import Mesh, bar, rectangle, spring_net
 from pliant.scene import Scene
 from pliant.scenes.contact import bouncing_ball
+from pliant.state import State
 from pliant.systems.penalty_contact import PenaltyContact
 
 
@@ -48,20 +49,20 @@ def stiff_bar() -> Scene:
 
 
 def ball() -> Scene:
-    """A ball falls by 5 cm, is flattened and leaps."""
-    return bouncing_ball(cells=4, E=2e5, height=0.05, contact=PenaltyContact(mu=0.0))
+    """A ball falls by 2 cm on a soft floor and leaps."""
+    return bouncing_ball(cells=3, E=2e5, height=0.02, contact=PenaltyContact(mu=0.0, k=3e3, smoothing=5e-3))
 
 
 def arch() -> Scene:
     """A shallow arch, clamped at both ends, is pushed down in its middle until it snaps through."""
-    flat = rectangle(size=(0.4, 0.01), cells=(16, 1))
+    flat = rectangle(size=(0.4, 0.004), cells=(24, 1))
     X = flat.X.copy()
-    X[:, 1] += 0.03 * (1.0 - (2.0 * X[:, 0] / 0.4 - 1.0) ** 2)
+    X[:, 1] += 0.06 * (1.0 - (2.0 * X[:, 0] / 0.4 - 1.0) ** 2)
     mesh = Mesh(X, flat.T)
     ends = Pin(mesh.where(lambda X: (X[:, 0] < 1e-9) | (X[:, 0] > 0.4 - 1e-9)))
     top = mesh.where(lambda X: abs(X[:, 0] - 0.2) < 1e-6)
-    body = Solid(mesh, StableNeoHookean(E=1e6, nu=0.3), pins=ends, damping=Rayleigh(alpha=2.0, beta=1e-3))
-    return Scene([body], forces=[Tug(top, (0.0, -12.0), 0.0, 0.4, 10.0)], gravity=(0.0, 0.0), name="arch")
+    body = Solid(mesh, StableNeoHookean(E=1e6, nu=0.3), pins=ends, damping=Rayleigh(alpha=4.0, beta=5e-4))
+    return Scene([body], forces=[Tug(top, (0.0, -80.0), 0.0, 0.4, 10.0)], gravity=(0.0, 0.0), name="arch")
 
 
 def drape() -> Scene:
@@ -75,16 +76,14 @@ CASES = (
     MotionCase("linear oscillator", oscillator, 0.25, 10),
     MotionCase("BAR swing", swinging_bar, 0.2, 10),
     MotionCase("BAR at E = 1e7", stiff_bar, 0.05, 10),
-    MotionCase("bouncing ball", ball, 0.2, 10),
+    MotionCase("bouncing ball", ball, 0.15, 10),
     MotionCase("snapping arch", arch, 0.6, 30),
     MotionCase("cloth drape", drape, 0.25, 10),
 )
 
 
-def reference(scene: Scene, duration: float, frames: int, tolerance: float = 1e-11) -> Array:
-    """Coordinates (frames, N) at equal times by DOP853."""
-    system = scene.system()
-    start = scene.initial(system)
+def slopes(system: Any, start: State) -> Callable[[float, Array], Array]:
+    """d(q, v)/dt of the free coordinates, as explicit methods of SciPy want it."""
     n, free = len(start.q), system.free
 
     def slope(t: float, y: Array) -> Array:
@@ -92,26 +91,40 @@ def reference(scene: Scene, duration: float, frames: int, tolerance: float = 1e-
         q[free], v[free] = y[: len(free)], y[len(free) :]
         return np.concatenate([v[free], system.acceleration(q, v, t)[free]])
 
-    y = np.concatenate([start.q[free], start.v[free]])
-    times = duration * np.arange(1, frames + 1) / frames
-    out = np.tile(start.q, (frames, 1))
-    corners = sorted({0.0, duration, *(t for t in scene.stops() if t < duration)})
+    return slope
+
+
+def reference(scene: Scene, duration: float, frames: int, tolerance: float = 1e-11) -> Array:
+    """Coordinates (frames, N) at equal times by DOP853, frame by frame and from corner to corner of loads."""
+    system = scene.system()
+    start = scene.initial(system)
+    free, slope = system.free, slopes(system, start)
+    times = [duration * k / frames for k in range(1, frames + 1)]
+    y, out = np.concatenate([start.q[free], start.v[free]]), []
+    corners = sorted({0.0, *times, *(t for t in scene.stops() if t < duration)})
     for a, b in zip(corners[:-1], corners[1:], strict=True):
-        shown = times[(times > a + 1e-12) & (times <= b + 1e-12)]
-        solved = solve_ivp(slope, (a, b), y, "DOP853", np.minimum(shown, b), rtol=tolerance, atol=0.1 * tolerance)
-        out[np.isin(times, shown)][:, free] = 0.0
-        out[np.ix_(np.isin(times, shown), free)] = solved.y[: len(free)].T
-        y = (
-            solved.y[:, -1]
-            if len(shown) and abs(shown[-1] - b) < 1e-12
-            else solve_ivp(slope, (a, b), y, "DOP853", rtol=tolerance, atol=0.1 * tolerance).y[:, -1]
-        )
-    return out
+        y = solve_ivp(slope, (a, b), y, "DOP853", rtol=tolerance, atol=0.1 * tolerance).y[:, -1]
+        if b in times:
+            q = system.prescribe(start.q, b).copy()
+            q[free] = y[: len(free)]
+            out.append(q)
+    return np.array(out)
+
+
+def exact_step(system: Any, state: State, h: float) -> State:
+    """Where a state goes in h seconds."""
+    free = system.free
+    y = np.concatenate([state.q[free], state.v[free]])
+    times = state.t, state.t + h
+    y = solve_ivp(slopes(system, state), times, y, "DOP853", rtol=1e-12, atol=1e-14).y[:, -1]
+    q, v = system.prescribe(state.q, times[1]).copy(), state.v.copy()
+    q[free], v[free] = y[: len(free)], y[len(free) :]
+    return State(q, v, times[1])
 
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """A run of a case: coordinates (frames, N), accepted and rejected steps, largest error of the estimate's sum."""
+    """A run of a case: coordinates (frames, N), accepted and rejected steps, the sum of all estimated errors [m]."""
 
     q: Array
     accepted: int
