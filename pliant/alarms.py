@@ -13,6 +13,7 @@ from pliant.systems.base import Grained
 
 GAINED = 0.05  # part of the largest scale of the books so far that a step creates
 NOTHING = 1e-15  # J
+LAGGING = 1e-2  # part of themselves by which normal forces of friction found anew are off
 SUNK = 0.1  # part of the edges of a mesh by which something is inside it
 
 
@@ -39,6 +40,9 @@ def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any) -> t
     if depth is not None and grain is not None and depth > SUNK * grain:
         text = f"surfaces {depth:.3g} m inside each other, {depth / grain:.0%} of the mesh's edges"
         found.append(Alarm("penetration", depth, text))
+    if certificate.lag is not None and certificate.lag > LAGGING:
+        text = f"friction has not converged, its normal forces are {certificate.lag:.1%} off"
+        found.append(Alarm("friction", certificate.lag, text))
     return tuple(found)
 
 

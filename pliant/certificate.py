@@ -25,6 +25,8 @@ class Certificate:
     ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the number of contacts that press,
     ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between surfaces (inf: nothing is
     near). What the system does not know is None. ``substeps`` counts the pieces the step was cut into.
+    ``lag``: by how much of themselves the normal forces that friction had differ from those at the root, where they
+    were found anew there.
     Where the step size is controlled (`Adaptive`), ``inner_h`` [s] is the last one inside, ``estimate`` [m] the error
     that this step has added by estimate, ``accepted`` and ``rejected`` count the steps inside that ended in it.
     """
@@ -49,6 +51,7 @@ class Certificate:
     estimate: float | None = None
     accepted: int | None = None
     rejected: int | None = None
+    lag: float | None = None
     alarms: tuple[Any, ...] = ()  # see `pliant.alarms`
 
     @property
@@ -90,6 +93,7 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
         _message(reports, finite),
         largest([report.error for report in reports]),
         *_controlled(taken),
+        lag=max((report.lag for report in reports if report.lag is not None), default=None),
     )
 
 

@@ -37,6 +37,13 @@ def test_friction_found_anew_agrees_with_the_root() -> None:
     assert pressing > 1.0
 
 
+@pytest.mark.parametrize("solves, alarmed", [(2, True), (30, False)])
+def test_friction_that_has_not_converged_raises_an_alarm(solves: int, alarmed: bool) -> None:
+    contact = pl.BarrierContact(dhat=DHAT, mu=MU, friction_solves=solves)
+    kinds = {a.kind for step in pl.simulate(sliding(contact, pl.BDF1(), 5.0 * DHAT, 0.06)) for a in step.report.alarms}
+    assert ("friction" in kinds) == alarmed
+
+
 def test_a_number_of_solves_is_one_at_least() -> None:
     with pytest.raises(pl.SceneError, match="friction_solves"):
         pl.BarrierContact(friction_solves=0)

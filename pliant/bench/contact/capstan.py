@@ -31,7 +31,8 @@ RAMP = 0.05  # s
 NOTES = [
     "T2 / T1: T2 is T1 and what rubs along the belt, from the forces that acted, averaged over the second half of the "
     "time. speed: of the belt along the cylinder in the middle, at the end. The belt turns by 7.5 degrees from vertex "
-    "to vertex, which changes the limit by less than a per cent.",
+    "to vertex, which changes the limit by less than a per cent. Barriers see a cylinder with flat sides, whose "
+    "normals carry a part of what would rub.",
 ]
 
 
