@@ -56,7 +56,7 @@ class ArticulatedSystem:
     """
 
     works: ClassVar[tuple[str, ...]] = ("damping", "drives")
-    symmetric: ClassVar[bool] = False
+    symmetric: bool = False
 
     def __init__(
         self,
@@ -90,7 +90,8 @@ class ArticulatedSystem:
         self.free = np.arange(self.tree.dof)
         self.total_mass = self.free_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
         self.trees = Islands(self.tree)
-        self.points = Points(self.tree, self.trees)
+        self.points = Points.of_surfaces(self.tree, self.trees)
+        self._faces = self.points.faces(self.tree)
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         self.closing = tuple(c for c in self.constraints if not c.inequality)
         self.islands = Islands(self.tree, (*self.forces, *self.closing))
@@ -294,7 +295,7 @@ class ArticulatedSystem:
     @property
     def surface(self) -> IntArray:
         """Triangles (k, 3) over `positions`."""
-        return self.points.faces
+        return self._faces
 
     def joint_origins(self, x: Array) -> Array:
         return joints_of(self.tree, x)
@@ -390,6 +391,17 @@ class ArticulatedSystem:
         if self.ordinary is None or self.constraints:
             return None
         return self.ordinary.root(stage, guess, tolerances, iterations)
+
+    def pointwise(self, start: State, h: float) -> "ArticulatedSystem":
+        from pliant.articulated.pointwise import PointwiseLinks
+
+        return PointwiseLinks(self, start, h)
+
+    def fitted(self, before: Array, q: Array, h: float) -> Array:
+        """argmin_v |J v - (x(q) - x(before))/h|_M over the material points."""
+        from pliant.articulated.pointwise import swept
+
+        return self.accelerated(q, swept(self, before, q)) / h
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The velocity step of the joint rates."""

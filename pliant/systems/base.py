@@ -172,6 +172,19 @@ class Summing(Protocol):
 
 
 @runtime_checkable
+class Pointwise(Protocol):
+    """A system the inertia of which can be that of its material points, in a step of backward Euler."""
+
+    def pointwise(self, start: State, h: float) -> Any:
+        """The system in the step of length h from ``start``: inertia on joints is a force with a potential."""
+        ...
+
+    def fitted(self, before: Array, q: Array, h: float) -> Array:
+        """The velocities (N,) with which the points move as nearly as can be by (x(q) - x(before))/h."""
+        ...
+
+
+@runtime_checkable
 class Steep(Protocol):
     """A system on joints some of whose forces change fast with q by potentials: contact, what is elastic."""
 

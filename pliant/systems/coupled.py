@@ -18,7 +18,7 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
-from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, tangent_of
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, tangent_of, tangents_of
 from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
@@ -32,6 +32,7 @@ from pliant.systems.base import (
     Jointed,
     Part,
     Persistent,
+    Pointwise,
     Pullable,
     Quadrature,
     Restorable,
@@ -71,6 +72,8 @@ class Coupled:
         self.tied, self.dim = ties, dim
         self._met: Setting | None = None  # who touches in a stage
         self._again: Any = None  # how its friction is found anew (`Terms.again`)
+        self._swept: tuple[int, ...] = ()  # parts whose inertia is that of points, in a step
+        self._since: tuple[Array, float] | None = None  # where a stage with such parts sets out, and its c
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
         sizes = [len(part.rest) for part in parts]
         ends = np.cumsum([0, *sizes])
@@ -131,13 +134,14 @@ class Coupled:
         fixed.parts = tuple(parts)
         if self.contact is not None:
             fixed.contact, fixed._met = None, self.contact.setting
+            fixed._since = (self.touchable.lift(start.q), c) if self._swept else None
             fixed._act(self.contact.at(self.touched(start), t, c))
         return fixed
 
     def _act(self, terms: Terms) -> None:
         """Take the terms of contact of one stage."""
         self.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
-        self.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
+        self.force_terms = tuple(ForceOnPoints(f, self.touchable, self._since) for f in terms.forces)
         self._again = terms.again
 
     def relagged(self, q: Array) -> "tuple[float | None, Coupled | None] | None":
@@ -152,11 +156,26 @@ class Coupled:
         fixed._act(terms)
         return lag, fixed
 
+    def pointwise(self, start: State, h: float) -> "Coupled":
+        held = copy(self)
+        own = self.each(
+            lambda p, q, v: p.pointwise(State(q, v, start.t), h) if isinstance(p, Pointwise) else p, start.q, start.v
+        )
+        held.parts = tuple(own)
+        held._swept = tuple(k for k, part in enumerate(self.parts) if isinstance(part, Pointwise))
+        return held
+
+    def fitted(self, before: Array, q: Array, h: float) -> Array:
+        own = lambda p, q0, q1: p.fitted(q0, q1, h) if isinstance(p, Pointwise) else (q1 - q0) / h
+        return np.concatenate(self.each(own, before, q))
+
     def acting(self, q: Array, v: Array, t: float) -> Acted | None:
         """Contact forces on the points in a stage."""
         if self._met is None:
             return None
         here = self.touched(State(q, v, t))
+        for since in (f.since for f in self.force_terms if f.since is not None):
+            here = State(here.q, (here.q - since[0]) / since[1], t)
         energies, forces = [e.energy for e in self.energy_terms], [f.inner for f in self.force_terms]
         acted = of_terms(self._met, energies, forces, here.q, here.v)
         return placed(acted, self.rows, self.points.lift(q).reshape(-1, 3))
@@ -233,7 +252,14 @@ class Coupled:
             part.tangent(q[s], v[s], t, weights, psd=psd, a=None if a is None else a[s])
             for part, s in zip(self.parts, self.slices, strict=True)
         ]
-        terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd)
+        curved = not psd or bool(self._swept)
+        terms, bent = tangents_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, curved=curved)
+        if not psd:
+            return added(added(side_by_side(blocks), bent), terms)
+        for k in self._swept:  # what its own inertia and the contacts add is projected together: they balance
+            s = self.slices[k]
+            own = np.arange(s.start, s.stop)
+            blocks[k] = definite(added(blocks[k], taken(bent, own, own)), self.parts[k].weights(q[s]))
         return added(side_by_side(blocks), terms)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
