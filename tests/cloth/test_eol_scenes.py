@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from pliant.bench.eol.books import largest_stretch
 from pliant.bench.eol.friction import margin
 from pliant.bench.eol.march import march
 from pliant.bench.eol.table2_1 import stretch
@@ -16,7 +17,6 @@ from pliant.cloth.body import Cloth
 from pliant.cloth.collide import tip_hits
 from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.hands import Handle
-from pliant.cloth.kinematics import deformation_gradients
 from pliant.cloth.remesh import Remesher
 from pliant.cloth.sheet import Sheet, rectangle, sheet, signed_areas
 from pliant.contact.obstacles import Box
@@ -100,8 +100,7 @@ def test_friction_decides_whether_cloth_stays_on_boxes(mu: float, stays: bool) -
 def test_friction_neither_tears_at_the_cloth_nor_feeds_it() -> None:
     """Hem vertices used to stick to the boxes whatever pulled at them: 8 times stretched, with energy from nowhere."""
     for moment in march(eol.friction(cells=6, duration=0.3)):
-        F = deformation_gradients(moment.sheet.x, moment.sheet.X, moment.sheet.faces)
-        assert np.linalg.svd(F, compute_uv=False).max() < 1.3
+        assert largest_stretch(moment.sheet) < 1.15  # averaged at vertices: slivers of a few mm do not count
         assert moment.energy < 1e-5  # it starts at rest from 0
 
 
