@@ -44,7 +44,10 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "events": ("list of [event](#event)", "", "[]"),
     "on_failure": ('"raise", "warn" or "substep"', "", '"raise"'),
     "on_energy_gain": ('"ignore", "warn" or "raise"', "", '"ignore"'),
+    "device": ('"cpu" or "cuda": where it is stepped', "", '"cpu"'),
     "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
+    "isolated": ("true or false: nothing outside acts, momenta are kept", "", "false"),
+    "budget": ("number: CPU time that a step may take", "s", "no limit"),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {
@@ -87,7 +90,8 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = 
          "density": ("number or list", "kg/m^3", "that of the body"),
          "pins": ("list of [pin](#pin)", "", "of the body"),
          "s": ("whole number: modes", "", "10"), "alpha": ("number", "1/s", "0.0"), "beta": ("number", "s", "0.0"),
-         "frozen": ("true or false", "", "false"), "on_mismatch": ('"raise", "warn" or "ignore"', "", '"warn"')},
+         "frozen": ("true or false", "", "false"),
+         "on_mismatch": ('"raise", "warn", "coarse" or "ignore"', "", '"warn"')},
         FIT,
     ),
     "link": (

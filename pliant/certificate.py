@@ -25,6 +25,8 @@ class Certificate:
     ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the number of contacts that press,
     ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between surfaces (inf: nothing is
     near). What the system does not know is None. ``substeps`` counts the pieces the step was cut into.
+    Where the step size is controlled (`Adaptive`), ``inner_h`` [s] is the last one inside, ``estimate`` [m] the error
+    that this step has added by estimate, ``accepted`` and ``rejected`` count the steps inside that ended in it.
     """
 
     step: int
@@ -43,6 +45,10 @@ class Certificate:
     substeps: int = 1
     message: str = ""
     error: float | None = None
+    inner_h: float | None = None
+    estimate: float | None = None
+    accepted: int | None = None
+    rejected: int | None = None
     alarms: tuple[Any, ...] = ()  # see `pliant.alarms`
 
     @property
@@ -83,7 +89,18 @@ def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: fl
         len(taken),
         _message(reports, finite),
         largest([report.error for report in reports]),
+        *_controlled(taken),
     )
+
+
+def _controlled(taken: Sequence[Step]) -> tuple[float | None, float | None, int | None, int | None]:
+    """Size of the last step inside, errors, accepted and rejected steps where step sizes are controlled."""
+    found = [part.control for part in taken if part.control is not None]
+    if not found:
+        return None, None, None, None
+    known = [c.estimate for c in found if c.estimate is not None]
+    estimate = sum(known) if len(known) == len(found) else None
+    return found[-1].h, estimate, sum(c.accepted for c in found), sum(c.rejected for c in found)
 
 
 def largest(errors: Sequence[float | None]) -> float | None:

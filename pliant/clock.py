@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from pliant.budget import check_budget
+
 
 class Clock:
-    """Adds up seconds under names; phases do not nest."""
+    """Adds up seconds under names; phases do not nest, and none begins when the budget of the step is spent."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -14,6 +16,7 @@ class Clock:
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
+        check_budget()
         start = perf_counter()
         try:
             yield

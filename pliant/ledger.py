@@ -46,7 +46,7 @@ NO_VECTOR: Vector = (float("nan"),) * 3
 MOST_PAIRS = 132  # twelve parts: with more of them the columns of the ledger do not tell who worked on whom
 CERTIFIED = (  # columns of the ledger that come from the certificate
     "converged", "residual", "iterations", "factorizations", "min_det", "contacts", "penetration", "distance",
-    "substeps", "seconds",
+    "substeps", "inner_h", "estimate", "accepted", "rejected", "seconds",
 )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def _powers(system: Any, before: State, after: State, weights: Quadrature) -> di
 
 def prescribed(system: Any, N: int) -> IntArray:
     """Coordinates that are not solved for: pins and scripts."""
-    held = np.ones(N, dtype=bool)
+    held = np.ones_like(system.free, shape=N, dtype=bool)  # on the device where they are
     held[system.free] = False
     return np.flatnonzero(held)
 

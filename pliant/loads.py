@@ -42,6 +42,10 @@ class Tug:
             what = f"it starts at {self.start:g}, is full at {self.full:g} and ends at {self.end:g} s"
             raise SceneError(what, where="Tug", remedy="give times in this order")
 
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return self.start, self.full, self.end
+
     def at(self, t: float) -> Array:
         """The total force (3,) [N] at time t."""
         part = np.clip((t - self.start) / max(self.full - self.start, 1e-300), 0.0, 1.0) if t < self.end else 0.0
@@ -106,6 +110,10 @@ class Activation:
             if not good or not (table[:, 1] >= 0.0).all():
                 remedy = "give pairs (time, activation), times increasing, activations from 0 to 1"
                 raise SceneError(f"signal is {self.signal}", where="Activation.signal", remedy=remedy)
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return () if callable(self.signal) else tuple(float(time) for time, _ in self.signal)
 
     def at(self, t: float) -> float:
         """The activation at time t: 0 relaxed, 1 full."""

@@ -11,6 +11,7 @@ WORDS = {
     "on_failure": ("raise", "warn", "substep"),
     "on_energy_gain": ("ignore", "warn", "raise"),
     "units": tuple(ENERGY),
+    "device": ("cpu", "cuda"),
 }
 MOST_STEPS = 1e12  # what no machine takes, and what a counter holds
 
@@ -32,6 +33,16 @@ def read_policy(scene: Any) -> None:
         given = getattr(scene, name)
         if given not in words:
             raise SceneError(f"{name} is {given!r}", where=f"scene.{name}", remedy=f"use one of {', '.join(words)}")
+
+
+def read_budget(scene: Any) -> None:
+    """The field ``budget`` of a frozen scene becomes positive CPU seconds, or stays None."""
+    if scene.budget is None:
+        return
+    value = quantity(scene.budget, "s", "scene.budget")
+    if not (np.ndim(value) == 0 and value > 0.0):
+        raise SceneError(f"budget is {value}", where="scene.budget", remedy="give a positive CPU time [s], or None")
+    object.__setattr__(scene, "budget", float(value))
 
 
 def steps_of(scene: Any) -> int:

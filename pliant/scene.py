@@ -12,22 +12,33 @@ import scipy.sparse as sp
 
 from pliant.arrays import IntArray
 from pliant.articulated import TREE_INTEGRATORS
+from pliant.articulated.body import Articulated
 from pliant.attachments import Attachment, tied
 from pliant.bodies import Copying, Deformable, Placed, Solid
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.setting import Setting, Shape
 from pliant.energies.base import Energy
 from pliant.energies.gravity import Gravity
-from pliant.errors import SceneError, require_part
+from pliant.errors import SceneError, require_name, require_part
 from pliant.events import Event
 from pliant.fitting import fitted, ratios
 from pliant.forces.base import Force
-from pliant.integrators import BDF2, INTEGRATORS, REDUCED, AdaptiveConJac, ConJac, LinearlyImplicit, Quasistatic
+from pliant.integrators import (
+    BDF2,
+    INTEGRATORS,
+    REDUCED,
+    Adaptive,
+    AdaptiveConJac,
+    ConJac,
+    LinearlyImplicit,
+    Quasistatic,
+)
 from pliant.integrators.base import Extrapolating, Integrator, Staged, require_fit
 from pliant.loads import Load
+from pliant.maps.motions import Cornered
 from pliant.maps.pins import Pin
 from pliant.parts import Made, Place, introduced
-from pliant.policy import read_policy, steps_of
+from pliant.policy import read_budget, read_policy, steps_of
 from pliant.state import State
 from pliant.systems.base import Reshaping
 from pliant.systems.condensed import condensed, led
@@ -35,12 +46,14 @@ from pliant.systems.contact import ContactChoice, ContactModel
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.isolated import require_isolated
 from pliant.systems.projected_contact import ProjectedContact
 from pliant.systems.row_contact import RowContact
 from pliant.systems.shown import Shown
 from pliant.units import components
 
-UNPROJECTED = (BDF2, Quasistatic, ConJac, AdaptiveConJac)  # these have a history, no velocities, or fewer unknowns
+# These have a history, no velocities, fewer unknowns, or steps that end elsewhere.
+UNPROJECTED = (BDF2, Quasistatic, ConJac, AdaptiveConJac, Adaptive)
 CHOICES = (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS)
 
 
@@ -78,6 +91,10 @@ class Scene:
     ``events`` happen while it runs. ``on_failure`` says what a step that does not converge means: an error with a
     failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
     what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
+    ``device="cuda"`` steps on a GPU (`pliant.cuda`).
+    ``isolated`` says that nothing outside acts on the bodies: their momentum and angular momentum are then kept to
+    rounding by every integrator (`pliant.systems.isolated`).
+    ``budget`` [s] is the CPU time that a step may take, substeps included, before it has failed; None is no limit.
     """
 
     bodies: Sequence[Any]
@@ -94,6 +111,9 @@ class Scene:
     on_energy_gain: Literal["ignore", "warn", "raise"] = "ignore"
     name: str = "scene"
     units: Literal["SI", "CGS"] = "SI"
+    device: Literal["cpu", "cuda"] = "cpu"
+    isolated: bool = False
+    budget: float | str | None = None
     _built: ClassVar[Any] = (lambda: None, ())  # the last system, weakly, and where its parts start
 
     def __post_init__(self) -> None:
@@ -105,9 +125,11 @@ class Scene:
         ):
             object.__setattr__(self, name, _listed(getattr(self, name), f"scene.{name}", method))
         object.__setattr__(self, "bodies", _bodies(self.bodies))
+        require_name(self.name, "scene.name")
         if self.contact is not None:
             require_part(self.contact, "model", "scene.contact", "give PenaltyContact() or BarrierContact()")
         read_policy(self)
+        read_budget(self)
         dims = {body.mesh.dim for body in self.deformables()}
         if len(dims) > 1:
             raise SceneError("planar and spatial bodies are mixed", where="scene.bodies", remedy="use one dimension")
@@ -115,22 +137,25 @@ class Scene:
             remedy = "give contact=PenaltyContact() or BarrierContact()"
             raise SceneError("obstacles need a contact model", where="scene.obstacles", remedy=remedy)
         require_fit(self.integrator, self._kinds(), CHOICES)
-        staged = isinstance(self.integrator, Staged) and not isinstance(self.integrator, Extrapolating)
+        stepping: Any = self.integrator.integrator if isinstance(self.integrator, Adaptive) else self.integrator
+        staged = isinstance(stepping, Staged) and not isinstance(stepping, Extrapolating)
         if self.contact is not None and self.contact.safe and not staged:
-            name, remedy = type(self.integrator).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
+            name, remedy = type(stepping).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
             raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
-        if isinstance(self.contact, RowContact) and not isinstance(self.integrator, LinearlyImplicit):
-            what = f"{type(self.integrator).__name__} does not see the rows of RowContact"
+        if isinstance(self.contact, RowContact) and not isinstance(stepping, LinearlyImplicit):
+            what = f"{type(stepping).__name__} does not see the rows of RowContact"
             raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
         if isinstance(self.contact, ProjectedContact):
             self._require_projectable()
         reduced = [b.name for b in self.bodies if isinstance(b, Solid) and b.reduction is not None]
-        if reduced and not isinstance(self.integrator, LinearlyImplicit):
-            what = f"{type(self.integrator).__name__} does not know the reduction of {reduced[0]!r}"
+        if reduced and not isinstance(stepping, LinearlyImplicit):
+            what = f"{type(stepping).__name__} does not know the reduction of {reduced[0]!r}"
             raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or no reduction")
         if self.contact is not None and 2 in dims:
             raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
         self._read_vectors()
+        if self.isolated:
+            self._require_alone()
         object.__setattr__(self, "events", tuple(sorted(self.events, key=lambda event: event.time)))
         for event in self.events:
             event.check(self)
@@ -147,6 +172,15 @@ class Scene:
             raise SceneError(
                 what, where="scene.integrator", remedy="use a one-step method of motion, or PenaltyContact"
             )
+
+    def _require_alone(self) -> None:
+        """Refuse what acts from outside, and what has no momentum; `require_isolated` sees the rest."""
+        for name in ("obstacles", "forces"):
+            if getattr(self, name):
+                raise SceneError(f"an isolated scene has no {name}", where=f"scene.{name}", remedy="leave isolated out")
+        if self.dim == 2 or self.integrator.order == 0:
+            what = "only bodies that move in space keep linear and angular momentum"
+            raise SceneError(what, where="scene.isolated", remedy="leave it out")
 
     def _kinds(self) -> list[type]:
         """The classes of systems that an integrator of this scene meets: those of its parts, and of all together."""
@@ -348,7 +382,10 @@ class Scene:
         elif isinstance(system, Elastodynamics | EigenFit) and system.contact is not None:
             held = np.setdiff1d(np.arange(len(q)), system.free)
             q = system.contact.initial(q, held)
-        return State(q, v, 0.0)
+        state = State(q, v, 0.0)
+        if self.isolated:
+            require_isolated(system, state)
+        return state
 
     # ------------------------------------------------------------------------------------------------ events
 
@@ -370,6 +407,18 @@ class Scene:
             scene, carry = event.apply(scene)
             state = carry(state)
         return scene, state
+
+    def event_after(self, t: float) -> float:
+        """The time [s] of the first event after t, up to round-off; inf without one."""
+        return min((event.time for event in self.events[self.due(t) :]), default=np.inf)
+
+    def stops(self) -> tuple[float, ...]:
+        """The times [s] at which something changes at once: events, and corners of scripts and loads."""
+        moved = [pin.motion for body in self.deformables() for pin in body.pins]
+        moved += [obstacle.motion for obstacle in self.obstacles]
+        driven = [force for body in self.bodies if isinstance(body, Articulated) for force in body.forces]
+        corners = [t for thing in (*moved, *self.forces, *driven) if isinstance(thing, Cornered) for t in thing.corners]
+        return tuple(sorted({float(t) for t in (*corners, *(event.time for event in self.events)) if t > 0.0}))
 
     def restored(self, shape: Any) -> Any:
         """The system with the meshes that `Reshaping.topology` described."""
@@ -443,6 +492,7 @@ def _bodies(given: Any) -> tuple[Any, ...]:
             shown = f"the class {body.__name__}" if isinstance(body, type) else repr(body)
             remedy = "give a list of Solid, Membrane, SpringNet, Cloth, Articulated or Rigid"
             raise SceneError(f"bodies[{k}] is {shown}", where=f"scene.bodies[{k}]", remedy=remedy)
+        require_name(body.name, f"scene.bodies[{k}].name")
     if not bodies:
         raise SceneError("no bodies", where="scene.bodies", remedy="add at least one Solid, Membrane or SpringNet")
     return bodies

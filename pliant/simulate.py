@@ -12,14 +12,16 @@ import numpy as np
 from pliant import ledger
 from pliant.abilities import able
 from pliant.alarms import alarms_of
+from pliant.budget import OverBudget, check_budget, limited
 from pliant.certificate import Certificate, certify, forbidden_inversions, told
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.coarsen.following import followed
+from pliant.devices import fetched, moved, placed
 from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError, SceneError
-from pliant.integrators.base import advance
+from pliant.integrators.base import Landing, advance, isolated
 from pliant.linear.threads import one_thread
 from pliant.state import Reactions, State, Step
-from pliant.systems.base import Barring, Charted, topology_of
+from pliant.systems.base import Barring, Charted, Remote, topology_of
 from pliant.units import energy_unit
 
 MAX_HALVINGS = 10
@@ -44,6 +46,9 @@ class SceneLike(Protocol):
     def on_energy_gain(self) -> str: ...
 
     @property
+    def isolated(self) -> bool: ...
+
+    @property
     def h(self) -> Any: ...
 
     @property
@@ -56,6 +61,27 @@ class SceneLike(Protocol):
     def after(self, happened: int) -> Any: ...
 
     def due(self, t: float) -> int: ...
+
+
+@runtime_checkable
+class OnDevice(Protocol):
+    """A scene that says on which device it is stepped, "cpu" or "cuda"."""
+
+    @property
+    def device(self) -> str: ...
+
+
+@runtime_checkable
+class Eventful(Protocol):
+    """A scene that knows the times at which something changes at once."""
+
+    def event_after(self, t: float) -> float:
+        """The time [s] of its next event; inf without one."""
+        ...
+
+    def stops(self) -> tuple[float, ...]:
+        """The times [s] of all events, and of corners of scripts and loads."""
+        ...
 
 
 @runtime_checkable
@@ -78,11 +104,13 @@ class TimeStep:
     scene: Any  # as it is after the events that have happened
     topology: Topology | None = None  # where it differs from that of the scene at its start
     reactions: Reactions | None = None  # forces of motors and other constraints, where a stage found them
+    fetch: Any = None  # brings arrays of ``memory`` from the device where it is stepped
     acted: Any = None  # contact forces of the last solve (`pliant.systems.acted.Acted`), where the method knows them
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to go on from here."""
-        return Checkpoint(self.index, self.state, self.memory, self.topology, dict(marks or {}))
+        memory = self.memory if self.fetch is None else moved(self.memory, self.fetch)
+        return Checkpoint(self.index, self.state, memory, self.topology, dict(marks or {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +142,9 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
 
     A step that does not converge, is not finite, or inverts elements of a material that forbids it, is treated as
     ``scene.on_failure`` says: "raise" `StepFailed`; "warn" once and go on (never with values that are not finite);
-    "substep": halve h until it converges, at most 2^10 times, then return to h. ``scene.on_energy_gain`` says what a
-    negative numerical dissipation beyond 1e-6 of the ledger's scale means.
+    "substep": halve h until it converges, at most 2^10 times, then return to h. A step that has used up
+    ``scene.budget`` has failed, whatever the policy. ``scene.on_energy_gain`` says what a negative numerical
+    dissipation beyond 1e-6 of the ledger's scale means.
     """
     with one_thread():
         if system is None or start is None:
@@ -126,16 +155,15 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
     for index in range(point.step + 1, scene.steps + 1):
         begun = perf_counter()
         with one_thread():  # the step and its books: sums must not depend on the number of threads
-            due = scene.due(point.state.t)
-            if due > events_in(point):
-                now, state = now.happen(events_in(point), due, point.state)
-                system, point = now.system(), Checkpoint(point.step, state, None, Topology(due))
-            taken, trouble = take(scene, system, point, index)
+            now, system, stretches = covered(scene, now, system, point, index)
             seconds = perf_counter() - begun
-            last = taken[-1]
-            row = booked(row, system, point.state, taken, scene.integrator.order)
-            system = next((part.system for part in reversed(taken) if part.system is not None), system)
-            topology = _changed(point, taken, system)
+            rows = [row]
+            for s in stretches:
+                rows.append(booked(rows[-1], s.system, s.point.state, s.taken, scene.integrator.order))
+            row, point = ledger.combined(rows[1:]), stretches[-1].point
+            taken = [step for s in stretches for step in s.taken]
+            last, trouble = taken[-1], next((s.trouble for s in stretches if s.trouble), "")
+            topology = _changed(point, stretches[-1].taken, system)
             report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
@@ -144,11 +172,46 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         peak = max(peak, row.scale)
         gain = gain_of(scene, row)
         if gain:
-            failure = Failure(index, float(scene.h), point, last.state, report, last.reports, gain, system, True)
+            failure = failure_of(system, point, index, float(scene.h), last, gain)
+            failure = replace(failure, report=report, whole=True)
             warned = _gained(scene, failure, warned)
-        step = TimeStep(index, last.state, report, row, system, last.memory, now, topology, last.reactions, last.acted)
-        yield step
         point = Checkpoint(index, last.state, last.memory, topology)
+        shown, state, fetch = system, last.state, None
+        if able(system, Remote):
+            shown, state, fetch = system.host, system.fetched(last.state), system.fetch
+        yield TimeStep(
+            index, state, report, row, shown, last.memory, now, topology, last.reactions, fetch=fetch, acted=last.acted
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """The steps ``taken`` on one system from one point, and the trouble that a warning is about."""
+
+    system: Any
+    point: Checkpoint
+    taken: list[Step]
+    trouble: str
+
+
+def covered(scene: SceneLike, now: Any, system: Any, point: Checkpoint, index: int) -> tuple[Any, Any, list[Stretch]]:
+    """One step of the scene, cut at events within it where the integrator lands on them; scene and system after it."""
+    stretches: list[Stretch] = []
+    h, end = float(scene.h), point.state.t + float(scene.h)
+    while True:
+        due = scene.due(point.state.t)
+        if due > events_in(point):
+            now, state = now.happen(events_in(point), due, fetched(system, point).state)
+            system, point = _placed(scene, now.system(), Checkpoint(point.step, state, None, Topology(due)))
+        cut = isinstance(scene.integrator, Landing) and isinstance(scene, Eventful)
+        until = min(scene.event_after(point.state.t), end) if cut else end  # type: ignore[attr-defined]
+        whole = until == end and not stretches
+        taken, trouble = take(scene, system, point, index, h if whole else until - point.state.t)
+        stretches.append(Stretch(system, point, taken, trouble))
+        system = next((part.system for part in reversed(taken) if part.system is not None), system)
+        if until == end:
+            return now, system, stretches
+        point = Checkpoint(point.step, taken[-1].state, taken[-1].memory, _changed(point, taken, system))
 
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:
@@ -156,11 +219,16 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
     require_scene(scene, "simulate")
     if start is None:
         system = scene.system()
-        return system, Checkpoint(0, scene.initial(system))
+        return _placed(scene, system, Checkpoint(0, scene.initial(system)))
     if start.topology is None:
-        return scene.system(), start
+        return _placed(scene, scene.system(), start)
     now = scene.after(start.topology.events)
-    return now.system() if start.topology.mesh is None else now.restored(start.topology.mesh), start
+    system = now.system() if start.topology.mesh is None else now.restored(start.topology.mesh)
+    return _placed(scene, system, start)
+
+
+def _placed(scene: SceneLike, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
+    return placed(scene.device if isinstance(scene, OnDevice) else "cpu", scene.integrator, system, point)
 
 
 def events_in(point: Checkpoint) -> int:
@@ -187,7 +255,9 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
             state = system.rechart(point.state) if able(system, Charted) else point.state
-            step = advance(followed(scene.integrator, system), system, state, h, point.memory)
+            step = advance(followed(landing(scene), system), system, state, h, point.memory)
+            step = isolated(step, system, state) if scene.isolated else step
+            check_budget()
         except (NotPositiveDefinite, ConvergenceError) as error:
             return None, str(error)
         except (ArithmeticError, np.linalg.LinAlgError) as error:
@@ -195,6 +265,14 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
         if state is not point.state and step.start is None:
             step = replace(step, start=state)
         return step, trouble_of(step, system if step.system is None else step.system)
+
+
+def landing(scene: SceneLike) -> Any:
+    """The integrator of a scene; one that chooses its steps lands where something changes at once."""
+    integrator = scene.integrator
+    if isinstance(integrator, Landing) and isinstance(scene, Eventful):
+        return integrator.landing(scene.stops())
+    return integrator
 
 
 def trouble_of(step: Step, system: Any) -> str:
@@ -221,16 +299,26 @@ def overflow_of(step: Step, system: Any) -> str:
     q, v, t = step.state.q, step.state.v, step.state.t
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return "positions or velocities are not finite"
-    if np.abs(v).max(initial=0.0) > LIGHT:
-        return f"a velocity of {np.abs(v).max():.3g} m/s: the step has exploded"
+    fastest = float(np.abs(v).max()) if len(v) else 0.0
+    if fastest > LIGHT:
+        return f"a velocity of {fastest:.3g} m/s: the step has exploded"
     with np.errstate(all="ignore"):
         energy = sum((system if step.system is None else step.system).energies(q, v, t).values())
     return "" if np.isfinite(energy) else "the energy is not finite"
 
 
-def take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[list[Step], str]:
+def take(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
     """The step as the policy wants it: the pieces taken, and the trouble that a warning is about."""
-    h = float(scene.h)
+    try:
+        with limited(scene):
+            return _taken(scene, system, point, index, h)
+    except OverBudget as spent:
+        failure = replace(failure_of(system, point, index, h, None, str(spent)), whole=True)
+        raise StepFailed(failure, "raise scene.budget, or reduce h") from None
+
+
+def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
+    """`take` without its budget."""
     try:
         step, trouble = attempt(scene, system, point, h)
     except PliantError:
@@ -244,7 +332,7 @@ def take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[
     if scene.on_failure == "warn" and step is not None and moved and not overflow_of(step, system):
         return [step], trouble
     if scene.on_failure == "substep":
-        pieces = _substeps(scene, system, point, index)
+        pieces = _substeps(scene, system, point, index, h)
         if not isinstance(pieces, Failure):
             return pieces, ""
         remedy = "look at the failure bundle; the scene itself may be impossible"
@@ -252,16 +340,16 @@ def take(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> tuple[
     raise StepFailed(failure_of(system, point, index, h, step, trouble), _remedy(scene, step))
 
 
-def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int) -> list[Step] | Failure:
+def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> list[Step] | Failure:
     """Cover h by halves: every failure halves the piece; pieces grow again where their grid allows it.
 
     The failure of the smallest piece where even that does not work.
     """
     pieces: list[Step] = []
-    h = float(scene.h)
     done, size = 0, 2 ** (MAX_HALVINGS - 1)  # in units of h / 2^MAX_HALVINGS
     here = point
     while done < 2**MAX_HALVINGS:
+        check_budget()
         step, trouble = attempt(scene, system, here, h * size / 2**MAX_HALVINGS)
         if trouble or step is None:
             if size == 1:
@@ -282,6 +370,9 @@ def failure_of(system: Any, point: Checkpoint, index: int, h: float, step: Step 
     with np.errstate(all="ignore"):
         report = None if step is None else certify(index, h, [step], system, 0.0)
     state, solves = (None, ()) if step is None else (step.state, step.reports)
+    point = fetched(system, point)
+    if able(system, Remote):
+        state, system = state and system.fetched(state), system.host
     return Failure(index, h, point, state, report, solves, reason, system)
 
 
@@ -296,7 +387,7 @@ def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], o
     """The next line of the ledger, substep by substep."""
     rows = []
     with np.errstate(all="ignore"):
-        for part in taken:
+        for part in (piece for step in taken for piece in step.pieces or (step,)):
             system = system if part.system is None else part.system
             start = before if part.start is None else part.start
             row = ledger.entry(row, system, start, part.state, order, part.work, part.exchange)

@@ -20,16 +20,20 @@ import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
+from pliant.budget import check_budget
 from pliant.errors import SceneError
+from pliant.linear.base import Places
 from pliant.linear.lu import LU
 from pliant.solvers.base import NonlinearSolver
 from pliant.state import Reactions, SolveReport, State
 from pliant.systems.base import (
     Acting,
     Closures,
+    Composed,
     Constrained,
     Contacting,
     Dissipating,
+    Lagging,
     PartlySymmetric,
     Persistent,
     Rooting,
@@ -81,9 +85,16 @@ class Stage:
     def border(self) -> IntArray:
         """The unknowns of parts that move on joints."""
         system = self.system
-        if isinstance(system, PartlySymmetric):
+        if able(system, PartlySymmetric):
             return system.border
         return np.arange(0 if system.symmetric else len(system.free))
+
+    def places(self, z: Array) -> Places | None:
+        """The vertices whose coordinates the unknowns are, where all of them are in space."""
+        system = self.system
+        if not isinstance(system, Composed) or system.X.shape[1] != 3:
+            return None
+        return Places(system.free, self.embed(z).reshape(-1, 3))
 
     @property
     def inertial(self) -> bool:
@@ -98,7 +109,7 @@ class Stage:
         """|c^2 sum_k |f_k|| where the stage sets out: forces that balance each other count all the same."""
         system, (q, v, t) = self.system, (self.start.q, self.start.v, self.start.t)
         v = v if self.inertia else np.zeros_like(v)
-        sizes = system.force_sizes(q, v, t) if isinstance(system, Summing) else system.force(q, v, t)
+        sizes = system.force_sizes(q, v, t) if able(system, Summing) else system.force(q, v, t)
         return self.c**2 * self.norm(sizes[system.free])
 
     def embed(self, z: Array) -> Array:
@@ -111,12 +122,17 @@ class Stage:
         """v(q) = (q - base)/c; zero in quasistatics, where damping and friction do not act."""
         return (q - self.base) / self.c if self.inertia else np.zeros_like(q)
 
+    def acceleration(self, q: Array) -> Array:
+        """(q - target)/c^2, which is M^-1 f at the root, forces of constraints among them."""
+        return (q - self.target) / self.c**2
+
     def closures(self, q: Array) -> Closures | None:
         """The closures at q; None where the system has none."""
         system = self.system
         return system.closures(q, self.velocity(q), self.t) if able(system, Constrained) else None
 
     def residual(self, z: Array) -> Array:
+        check_budget()
         q = self.embed(z)
         r = -(self.c**2) * self.system.force(q, self.velocity(q), self.t)
         if self.inertia:
@@ -137,7 +153,7 @@ class Stage:
     def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool, a: Array | None = None) -> sp.csr_matrix:
         c, system = self.c, self.system
         weights = (self.inertia, self.inertia * c, c * c)
-        if not coupled and isinstance(system, Persistent):
+        if not coupled and able(system, Persistent):
             return system.restrict(system.persistent_tangent(q, v, self.t, weights, psd=psd))
         return system.restrict(system.tangent(q, v, self.t, weights, psd=psd, a=a))
 
@@ -165,10 +181,11 @@ class Stage:
         """Phi with the inertia of the start and the potentials that the system knows, and r - grad Phi as it is at z.
 
         None where `merit` exists, and where the system does not tell what is steep in it. Changes that round-off may
-        have made are 0.
+        have made come from the slopes at both ends. Phi is as exact as its largest terms: elements at rest store
+        nothing, and what they cancel to do so is of the order of L^2 m, the square of ``scale``.
         """
         system, free, c = self.system, self.system.free, self.c
-        if self.symmetric or not isinstance(system, Steep):
+        if self.symmetric or not able(system, Steep):
             return None
 
         def phi(z: Array) -> tuple[float, Array] | None:
@@ -188,7 +205,9 @@ class Stage:
             there = phi(z1)
             assert there is not None
             found = there[0] - here[0] + float((r - here[1]) @ (z1 - z))
-            return 0.0 if abs(found) < BLUR * (abs(there[0]) + abs(here[0])) else found
+            if abs(found) > BLUR * (abs(there[0]) + abs(here[0]) + self.scale**2):
+                return found
+            return float((r + 0.5 * (there[1] - here[1])) @ (z1 - z))
 
         return change
 
@@ -319,7 +338,25 @@ class ClosedStage:
 
 
 def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
-    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory."""
+    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory.
+
+    Where its friction lags behind, the stage may be solved several times (`Lagging`).
+    """
+    q, report, memory = _solved(stage, solver, memory)
+    while report.converged and able(stage.system, Lagging):
+        found = stage.system.relagged(q)
+        if found is None or found[1] is None:
+            return q, report if found is None else replace(report, lag=found[0]), memory
+        stage = replace(stage, system=found[1], frame=q)
+        root, again, memory = _solved(stage, solver, memory)
+        if not again.converged:
+            return q, replace(report, lag=found[0]), memory
+        q, report = root, _after(report, again)
+    return q, report, memory
+
+
+def _solved(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
+    """One solve of the stage."""
     guess = stage.frame[stage.system.free]
     closures = stage.closures(stage.start.q)
     if closures is None:
@@ -334,10 +371,17 @@ def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Arr
     return q, _acted(stage, q, report), solution.memory
 
 
+def _after(first: SolveReport, last: SolveReport) -> SolveReport:
+    """The report of the last of several solves, with the work of all."""
+    seconds = {k: first.seconds.get(k, 0.0) + last.seconds.get(k, 0.0) for k in {**first.seconds, **last.seconds}}
+    iterations, counts = first.iterations + last.iterations, first.counts + last.counts
+    return replace(last, iterations=iterations, counts=counts, seconds=seconds, history=first.history + last.history)
+
+
 def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:
     """The report with the contact forces at the root."""
     system = stage.system
-    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if isinstance(system, Acting) else report
+    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if able(system, Acting) else report
 
 
 def consistent(system: System, state: State) -> State:

@@ -26,7 +26,8 @@ class Step:
     ``system`` is set only when the step changed the topology; the next step must then use it. ``start`` is then the
     state it set out from in the coordinates of that system, where such a state exists: the books need it. ``work`` [J]
     is what forces did that only the integrator knows of, by the names in its ``works``; ``exchange`` [J] likewise what
-    one part did on another, (a, b).
+    one part did on another, (a, b). ``pieces`` are the steps it was made of, where it was made of several: the books
+    are kept over them. ``control`` says what the control of the step size did, where there is one.
     """
 
     state: State
@@ -36,6 +37,8 @@ class Step:
     start: State | None = None
     work: Mapping[str, float] = field(default_factory=dict)
     exchange: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    pieces: tuple["Step", ...] = ()
+    control: "Control | None" = None
 
     @property
     def reactions(self) -> "Reactions | None":
@@ -46,6 +49,20 @@ class Step:
     def acted(self) -> Any:
         """Contact forces in the last solve of the step, as `pliant.systems.acted.Acted`; None where nobody knows."""
         return self.reports[-1].acted if self.reports else None
+
+
+@dataclass(frozen=True)
+class Control:
+    """What a step whose size is controlled was made of.
+
+    ``h`` [s] is the size of the last step inside, ``accepted`` how many of them ended in this one, ``rejected`` how
+    many were tried in vain; ``estimate`` [m] is the error that they have added by their own estimates, None: unknown.
+    """
+
+    h: float
+    estimate: float | None
+    accepted: int
+    rejected: int
 
 
 @dataclass(frozen=True)
@@ -93,6 +110,8 @@ class SolveReport:
     method's own choice, ``certified`` is False: the ``residual`` then says what was given up, and ``tolerance`` is
     None where there is none.
     ``error`` [m] bounds the root mean square error of the positions where the energy is convex; None: unknown.
+    ``lag``: by how much of themselves the normal forces that friction had differ from those at the root; None: nobody
+    looked.
     ``judged`` says what convergence rests on: the "residual" below its tolerance; an error in the positions where the
     residual is nothing but "round-off"; the "bound" in metres of a residual that went no lower.
     """
@@ -109,6 +128,7 @@ class SolveReport:
     error: float | None = None
     judged: str = "residual"
     certified: bool = True
+    lag: float | None = None
     acted: Any = field(default=None, repr=False, compare=False)  # contact forces at the root
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.articulated.closures import refuse_inequalities
 from pliant.articulated.system import ArticulatedSystem
+from pliant.budget import check_budget
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 
@@ -61,6 +62,7 @@ class RK45:
         dt = min(largest, memory.h if memory else self._first_step(y, first, h))
         evaluations, accepted, failed, proposed, worst = 1, 0, False, dt, 0.0
         while t < end and accepted < self.substeps:
+            check_budget()
             dt = min(max(dt, 16 * np.spacing(abs(t) + h)), largest)
             if 1.1 * dt >= end - t:
                 dt = end - t

@@ -37,12 +37,15 @@ from pliant.articulated.loads import Loads
 from pliant.articulated.points import Points
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
+from pliant.articulated.se3 import hat
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
 from pliant.maps.motions import Placement, Pose, Twist
 from pliant.state import State
 from pliant.systems.base import Closures, Weights
 from pliant.velocity_step import Linearisation, Prepared
+
+DENSE = 128  # coordinates up to which the compiled pass fills a dense matrix
 
 
 class ArticulatedSystem:
@@ -146,6 +149,8 @@ class ArticulatedSystem:
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
         """J^T (M (J a + Jdot v) - f_m) - f_r (nr,): the joint forces missing for the acceleration a; O(n)."""
+        if self.ordinary is not None and not any(np.iscomplexobj(x) for x in (q, v, a)):
+            return self.ordinary.inverse_dynamics(q, v, a, t)
         kin = self.kinematics(q, v)
         at = self.assemble(kin, t)
         maximal, reduced = at.loads.damping_force(kin)
@@ -177,6 +182,8 @@ class ArticulatedSystem:
             A, M = self._projected(q, v, t, w_damping, w_stiffness), self.mass(q)
             return sp.csr_matrix((A.data + w_mass * M.data, A.indices, A.indptr), shape=A.shape)
         a = np.zeros(len(q)) if a is None else a
+        if self.ordinary is not None and len(q) <= DENSE:
+            return self.islands.stored(self.ordinary.tangent(q, v, a, weights))
         moved = lambda e: self.inverse_dynamics(q + w_stiffness * e, v + w_damping * e, a + w_mass * e, t)
         return self.islands.matrix(complex_step(moved))
 
@@ -346,6 +353,17 @@ class ArticulatedSystem:
         linear = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, 3:])
         spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
         return linear.sum(axis=0), (spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0)
+
+    def rigid_rates(self, q: Array) -> Array:
+        """Rates of the joints at the roots; the nearest there are where such a joint is not free."""
+        kin, S = self.kinematics(q, np.zeros_like(q)), np.zeros((len(q), 6))
+        for root in np.flatnonzero(self.tree.parent < 0):
+            own = slice(*self.tree.ptr[root : root + 2])
+            R, p = kin.frames[root, :3, :3], kin.frames[root, :3, 3]
+            turned = np.vstack([R.T, -R.T @ hat(p)])  # the twist of a body that turns about the origin
+            moved = np.vstack([np.zeros((3, 3)), R.T])
+            S[own] = np.linalg.lstsq(kin.B[own].T, np.hstack([moved, turned]), rcond=None)[0]
+        return S
 
     @property
     def ordinary(self) -> CompiledTree | None:

@@ -10,6 +10,7 @@ PLIANT_BENCH_STEPS sets the number of sampled steps; "all" gives every solver a 
 import os
 import sys
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -119,7 +120,7 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAM
 def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> Contest:
     """Every solver on the same ``samples`` steps along the path of the guide."""
     guide = Runner("guide", build(QLB(tolerance=Tolerance(1e-4))))
-    runners = [_ready(name, solver, build) for name, solver in solvers.items()]
+    runners = [_ready(guide, name, solver, build) for name, solver in solvers.items()]
     whole = guide.scene.steps
     chosen = sorted({int((k + 0.5) * whole / samples) for k in range(min(samples, whole))})
     apart = dict.fromkeys(solvers, 0.0)
@@ -136,16 +137,20 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> C
                 first = step.state.q if first is None else first
                 far = float(np.abs(step.state.q - first).max()) / runner.system.scale
                 apart[runner.name] = max(apart[runner.name], far)
+            sys.stderr.write(f"{case} step {k}: " + ", ".join(f"{r.name} {r.times[-1]:.2f} s" for r in runners) + "\n")
         guide.step()
         dets.append(smallest_det(guide.system, guide.state.q))
     least = min((d for d in dets if d is not None), default=None)
     return Contest(case, runners, len(chosen), whole, apart, iterations, least, len(guide.system.X))
 
 
-def _ready(name: str, solver: Any, build: Build) -> Runner:
-    """A runner that has compiled and analysed everything: its first step, to a loose tolerance, is not counted."""
+def _ready(guide: Runner, name: str, solver: Any, build: Build) -> Runner:
+    """A runner on the guide's system that has compiled and analysed everything: its first step, to a loose tolerance,
+    is not counted.
+    """
     kept = OwnMemory(replace(solver, tolerance=Tolerance(0.5)))
-    runner = Runner(name, build(kept))
+    runner = copy(guide)
+    runner.name, runner.scene, runner.phases, runner.times = name, build(kept), {}, []
     runner.scene.integrator.step(runner.system, runner.state, float(runner.scene.h), None)
     kept.solver = solver
     return runner

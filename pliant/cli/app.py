@@ -61,15 +61,16 @@ def run(
     headless: HeadlessOption = False,
     json: JsonOption = False,
     threads: ThreadsOption = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
     trust: TrustOption = False,
 ) -> None:
     """Simulate a scene and record it: frames, ledger, report, checkpoint. Ctrl-C saves and stops."""
-    from pliant.cli.run import run_scene, trust_folder, use_threads
+    from pliant.cli.run import run_scene, trust_source, use_threads
 
     use_threads(threads)
-    if Path(scene).is_dir():
-        trust_folder(Path(scene), trust)
-    settings = list(set_ or []) + [f"{k}={v}" for k, v in (("h", h), ("duration", duration)) if v is not None]
+    trust_source(scene, trust)
+    given = {"h": h, "duration": duration, "device": device}
+    settings = list(set_ or []) + [f"{name}={value}" for name, value in given.items() if value is not None]
     run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
 
 
@@ -156,10 +157,18 @@ def coarsen(
 
 
 @app.command()
-def advise(scene: SceneArgument, set_: SetOption = None, h: StepOption = None, json: JsonOption = False) -> None:
+def advise(
+    scene: SceneArgument,
+    set_: SetOption = None,
+    h: StepOption = None,
+    json: JsonOption = False,
+    trust: TrustOption = False,
+) -> None:
     """Frequencies, time-step limits and numerical damping of a scene, and what to change."""
     from pliant.cli.advise import show_advice
+    from pliant.cli.run import trust_source
 
+    trust_source(scene, trust)
     show_advice(scene, list(set_ or []) + ([f"h={h}"] if h is not None else []), json=json)
 
 
@@ -226,10 +235,13 @@ def sweep(
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
     json: JsonOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Run a scene with every combination of some settings; the same command goes on after an interruption."""
+    from pliant.cli.run import trust_source
     from pliant.cli.sweep import sweep_scene
 
+    trust_source(scene, trust)
     sweep_scene(scene, over, list(set_ or []), out, workers=workers, cluster=cluster, json=json)
 
 
@@ -261,8 +273,11 @@ def play(
     ] = None,
     port: Annotated[int, typer.Option(help="port of the page")] = 8080,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
+    trust: TrustOption = False,
 ) -> None:
     """Run a scene live in the browser: start, step, reset, pull with the mouse, change stiffness and integrator."""
+    from pliant.cli.run import trust_source
     from pliant.cli.view import play_scene
 
+    trust_source(scene, trust)
     play_scene(scene, list(set_ or []), compare or [], host, port)

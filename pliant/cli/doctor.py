@@ -73,8 +73,8 @@ def examine_machine(*, json: bool) -> None:
     from pliant.bench.table import machine
     from pliant.linear import LINEAR
 
-    facts: dict[str, Any] = {**machine(), "kernel threads": numba.get_num_threads()}
-    speeds = _element_speed()
+    facts: dict[str, Any] = {**machine(), "kernel threads": numba.get_num_threads(), "GPU": _device_name()}
+    speeds = _element_speed() | _device_speed()
     for solver in LINEAR:
         if hasattr(solver, "backend"):
             speeds[f"factor 3000 dofs, {solver.backend} [ms]"] = _factor_speed(solver)
@@ -100,6 +100,49 @@ def _element_speed() -> dict[str, float]:
     return {
         "elastic gradient [ns/tet]": per_tet * _fastest(lambda: energy.gradient(x)),
         "elastic Hessian [ns/tet]": per_tet * _fastest(lambda: energy.hessian(x, psd=True)),
+    }
+
+
+def _device_name() -> str:
+    """What the GPU is called, or why none can be used."""
+    from pliant.cuda.device import name
+    from pliant.errors import MissingDependency
+
+    try:
+        return name()
+    except MissingDependency as reason:
+        return f"none ({reason})"
+
+
+def _device_speed() -> dict[str, float]:
+    """Elements on the GPU; nothing where there is none."""
+    from pliant.bodies import Solid
+    from pliant.cuda.device import arrays, synchronized, to_device
+    from pliant.cuda.system import on_device
+    from pliant.errors import MissingDependency
+    from pliant.materials import StableNeoHookean
+    from pliant.mesh import bar
+    from pliant.scene import Scene
+
+    try:
+        arrays()
+    except MissingDependency:
+        return {}
+    mesh = bar(cells=(66, 21, 21))
+    system = on_device(Scene([Solid(mesh, StableNeoHookean(1e5, 0.45))]).system())
+    x = to_device(1.01 * mesh.X.ravel())
+
+    def timed(call: Callable[[], Any]) -> float:
+        def waited() -> None:
+            call()
+            synchronized()
+
+        return 1e9 / len(mesh.T) * _fastest(waited)
+
+    energy = system.energy_terms[0]
+    return {
+        "GPU elastic gradient [ns/tet]": timed(lambda: energy.gradient(x)),
+        "GPU matrix of a step [ns/tet]": timed(lambda: system.tangent(x, 0.0 * x, 0.0, (1.0, 0.0, 1e-4))),
     }
 
 

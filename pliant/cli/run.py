@@ -89,6 +89,12 @@ def trust_folder(folder: Path, trusted: bool) -> None:
             raise RunError(f"{scene} runs the Python file {named!r}", where="trust", remedy=remedy)
 
 
+def trust_source(source: str, trusted: bool) -> None:
+    """The same for what names a scene, if it is a folder; a file or a built-in scene is the user's own choice."""
+    if Path(source).is_dir():
+        trust_folder(Path(source), trusted)
+
+
 @contextmanager
 def _watching(scene: Any, quiet: bool) -> Iterator["Callable[[TimeStep], None] | None"]:
     """A progress bar on standard error: simulated time, steps per second, iterations, energy, time left."""

@@ -50,14 +50,18 @@ class Elastic:
         self.elements = elements(X, T, n, thickness)
         kind = self.elements.kind
         self.plane = None if kind is TET else plane or ("stress" if kind is MEMBRANE else "strain")
-        self.material = material
+        self.material, self.seen = material, self._seen(material)
         self.n, self.dim = self.elements.n, kind.dim
         self.volumes = self.elements.volumes  # (m,) [m^3]
-        self._terms = self._bind(material)
+        self._terms = self._bind()
         self._matrices = Pattern(self.elements.pattern.indptr, self.elements.pattern.indices)
 
-    def _bind(self, material: Material) -> tuple[assembly.Term, ...]:
-        """Kernels and parameters of the material as the elements see it: plane strain, in each triangle's own axes."""
+    def _bind(self) -> tuple[assembly.Term, ...]:
+        """Kernels and parameters of the material."""
+        return terms_of(self.seen, self.elements.kind, self.elements.place, where=self.name)
+
+    def _seen(self, material: Material) -> Material:
+        """The material as the elements see it: in plane strain, in each triangle's own axes."""
         if self.plane not in (None, "strain", "stress"):
             raise MaterialError(f'plane = "{self.plane}"', where=self.name, remedy='say "strain" or "stress"')
         if self.plane == "stress":
@@ -66,12 +70,13 @@ class Elastic:
             if not material.rotation_invariant:
                 raise MaterialError("a membrane turns freely: its material must be rotation invariant", where=self.name)
             material = material.in_axes(self.elements.axes)
-        return terms_of(material, self.elements.kind, self.elements.place, where=self.name)
+        return material
 
     def with_material(self, material: Material) -> "Elastic":
         """The same elements with other parameters (a muscle's new activation, say); no topology work is repeated."""
         other = copy(self)
-        other.material, other._terms = material, other._bind(material)
+        other.material, other.seen = material, other._seen(material)
+        other._terms = other._bind()
         vars(other).pop("_discrete", None)
         return other
 

@@ -1,5 +1,6 @@
 """Time integrators: each a frozen dataclass with a declared order; mix freely with the nonlinear solvers."""
 
+from pliant.integrators.adaptive import Adaptive
 from pliant.integrators.adaptive_conjac import AdaptiveConJac
 from pliant.integrators.additive import Additive
 from pliant.integrators.bdf1 import BDF1
@@ -43,4 +44,8 @@ INTEGRATORS = (
 # Reduced models: with fewer unknowns they converge to their own motion, not to that of the full mesh, as h -> 0.
 REDUCED = (ConJac, AdaptiveConJac)
 
-__all__ = [i.__name__ for i in (*INTEGRATORS, *REDUCED)] + ["IMPLICIT", "INTEGRATORS", "REDUCED"]
+# Around another integrator; its own order and systems are those of that.
+WRAPPERS = (Adaptive,)
+
+__all__ = [i.__name__ for i in (*INTEGRATORS, *REDUCED, *WRAPPERS)]
+__all__ += ["IMPLICIT", "INTEGRATORS", "REDUCED", "WRAPPERS"]

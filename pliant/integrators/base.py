@@ -11,6 +11,7 @@ from pliant.state import State, Step
 from pliant.systems.base import Correcting, Reshaping, Stepping, System
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.isolated import with_momenta
 
 default_solver: NonlinearSolver = Newton()
 
@@ -40,6 +41,13 @@ def advance(integrator: Any, system: Any, state: State, h: float, memory: Any = 
     return step if after is step.state else replace(step, state=after)
 
 
+def isolated(step: Step, system: Any, before: State) -> Step:
+    """A step with the momenta that there were ``before`` it."""
+    after = with_momenta(system if step.system is None else step.system, before, step.state)
+    memory = step.memory.moved(after) if isinstance(step.memory, Recalling) else step.memory
+    return replace(step, state=after, memory=memory)
+
+
 @runtime_checkable
 class Booking(Protocol):
     """An integrator that finds forces itself and books what they do: ``works`` are their names in `Step.work`."""
@@ -53,6 +61,24 @@ class Wrapping(Protocol):
 
     @property
     def integrator(self) -> Any: ...
+
+
+@runtime_checkable
+class Recalling(Protocol):
+    """A memory that knows the state its integrator has led to, and goes on from no other."""
+
+    def moved(self, state: State) -> Any:
+        """The same memory after velocities were changed by less than the errors of a step."""
+        ...
+
+
+@runtime_checkable
+class Landing(Protocol):
+    """An integrator whose steps end where they want, unless they are told where something changes at once."""
+
+    def landing(self, times: Sequence[float]) -> Any:
+        """The same, which ends a step at each of these times [s]."""
+        ...
 
 
 @runtime_checkable

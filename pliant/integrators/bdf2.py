@@ -1,43 +1,54 @@
-"""BDF2: order 2, L-stable, one solve per step; needs the previous state. [Weidner2022, Eq. C.6]"""
+"""BDF2: order 2, L-stable, one solve per step; needs the previous state. [Weidner2022, Eq. C.6; Hairer1993, III.5]"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.integrators.base import NonlinearSolver, default_solver
-from pliant.integrators.sdirk2 import two_stages
+from pliant.integrators.estimate import LocalError
+from pliant.integrators.sdirk2 import estimated_stages, two_stages
 from pliant.linear.threads import one_thread
 from pliant.stage import Stage, consistent, motor_work, solve_stage
 from pliant.state import SolveReport, State, Step
 from pliant.systems.base import Smooth, System
 
+KEPT = 3  # states: two for the step, one more to estimate its error
+RATIO = 2.4  # of a step to the one before: from 1 + sqrt 2 on errors may grow [Hairer1993, III.5]
+
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The last two states as this integrator left them, the step between them, and the solver's memory.
+    """The last states as this integrator left them, newest first, the steps [s] between them, the solver's memory.
 
-    ``power`` [W] is what motors put in at the end of that step.
+    ``power`` [W] is what motors put in at the end of the last step.
     """
 
-    q: Array
-    v: Array
-    previous_q: Array
-    previous_v: Array
-    h: float
+    states: tuple[State, ...]
+    steps: tuple[float, ...]
     solver: Any
     power: float = 0.0
 
-    def continues(self, state: State, h: float) -> bool:
-        """Whether a step of size h from ``state`` may use this history: nobody changed the state or the step size."""
-        same = self.h == h and self.q.shape == state.q.shape
-        return same and np.array_equal(self.q, state.q) and np.array_equal(self.v, state.v)
+    def continues(self, state: State, h: float, states: int = 2) -> bool:
+        """Whether a step of size h from ``state`` may use this history: it has enough states, nobody changed the last
+        one, and the step is not too long for it."""
+        last = self.states[0]
+        known = len(self.states) >= states and last.q.shape == state.q.shape and h <= RATIO * self.steps[0]
+        return known and np.array_equal(last.q, state.q) and np.array_equal(last.v, state.v)
+
+    def moved(self, state: State) -> "History":
+        """The history of a state whose velocities were changed by less than the errors of a step."""
+        return replace(self, states=(state, *self.states[1:]))
 
 
 @dataclass(frozen=True)
 class BDF2:
-    """c = 2h/3, base = (4 q_n - q_{n-1})/3; starts, and restarts after any discontinuity, with one SDIRK2 step."""
+    """c = (1 + r)/(1 + 2 r) h, base = ((1 + r)^2 q_n - r^2 q_{n-1})/(1 + 2 r) with the ratio r of the last two steps.
+
+    Equal steps have r = 1: c = 2h/3, base = (4 q_n - q_{n-1})/3. It starts with one SDIRK2 step, and does so again
+    after any discontinuity and where a step is more than 2.4 times as long as the one before.
+    """
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
@@ -45,22 +56,67 @@ class BDF2:
 
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        if memory is not None and memory.continues(state, h):
+            return self._continued(system, state, h, memory)
+        state = consistent(system, state)
+        first = two_stages(self.solver, system, state, h, None if memory is None else memory.solver)
+        return _remembered(first, state, h, None)
+
+    @one_thread()
+    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+        """The step and its error -c h (h + h') q[t_{n+1}, t_n, t_{n-1}, t_{n-2}], by Milne's device: a divided
+        difference in place of q'''/6. The first two steps are SDIRK2's."""
         if memory is None or not memory.continues(state, h):
             state = consistent(system, state)
-            first = two_stages(self.solver, system, state, h, None if memory is None else memory.solver)
-            history = self._history(first.state, state, h, first.memory, first.reports[-1])
-            return Step(first.state, history, first.reports, work=first.work)
+            first, error = estimated_stages(self.solver, system, state, h, None if memory is None else memory.solver)
+            return _remembered(first, state, h, None), error
+        if not memory.continues(state, h, KEPT):
+            second, error = estimated_stages(self.solver, system, state, h, memory.solver)
+            return _remembered(second, state, h, memory), error
+        step = self._continued(system, state, h, memory)
+        steps = (h, *memory.steps)
+        r = steps[0] / steps[1]
+        share = -(1.0 + r) / (1.0 + 2.0 * r) * h * h * (h + steps[1])
+        states = (step.state, *memory.states)
+        q, v = (share * third_difference([x(s) for s in states], steps) for x in (_position, _velocity))
+        held = np.ones(len(q), dtype=bool)
+        held[system.free] = False
+        q[held] = v[held] = 0.0
+        return step, LocalError(q, v, 3, growth=RATIO)
+
+    def _continued(self, system: System, state: State, h: float, memory: History) -> Step:
         q, v, t = state.q, state.v, state.t + h
-        c = 2.0 / 3.0 * h
-        base = (4.0 * q - memory.previous_q) / 3.0
-        target = base + c * (4.0 * v - memory.previous_v) / 3.0
+        before, r = memory.states[1], h / memory.steps[0]
+        c = (1.0 + r) / (1.0 + 2.0 * r) * h
+        mixed = lambda now, then: ((1.0 + r) ** 2 * now - r * r * then) / (1.0 + 2.0 * r)
+        base = mixed(q, before.q)
+        target = base + c * mixed(v, before.v)
         stage = Stage(system, c, target, base, t=t, frame=system.prescribe(q + h * v, t), start=state)
         q, report, solver = solve_stage(stage, self.solver, memory.solver)
-        after = State(q, stage.velocity(q), t)
         work = {name: 0.5 * (h * memory.power + done) for name, done in motor_work((h, report)).items()}
-        return Step(after, self._history(after, state, h, solver, report), (report,), work=work)
+        return _remembered(Step(State(q, stage.velocity(q), t), solver, (report,), work=work), state, h, memory)
 
-    @staticmethod
-    def _history(after: State, before: State, h: float, solver: Any, report: SolveReport) -> History:
-        power = 0.0 if report.reactions is None else report.reactions.power
-        return History(after.q, after.v, before.q, before.v, h, solver, power)
+
+def _remembered(step: Step, before: State, h: float, memory: History | None) -> Step:
+    """The step with its history in the place of the solver's memory."""
+    older, steps = ((before,), ()) if memory is None else (memory.states, memory.steps)
+    report: SolveReport = step.reports[-1]
+    power = 0.0 if report.reactions is None else report.reactions.power
+    history = History((step.state, *older)[:KEPT], (h, *steps)[: KEPT - 1], step.memory, power)
+    return Step(step.state, history, step.reports, work=step.work)
+
+
+def third_difference(values: list[Array], steps: tuple[float, ...]) -> Array:
+    """The divided difference of four values, newest first, over the three ``steps`` between them."""
+    a, b, c = steps
+    first = [(values[k] - values[k + 1]) / steps[k] for k in range(3)]
+    second = (first[0] - first[1]) / (a + b), (first[1] - first[2]) / (b + c)
+    return (second[0] - second[1]) / (a + b + c)
+
+
+def _position(state: State) -> Array:
+    return state.q
+
+
+def _velocity(state: State) -> Array:
+    return state.v

@@ -4,14 +4,16 @@ Every free body has its centre c, the velocity V of it and an angular velocity o
 rigid body would have it in the middle of the step. Its frame moves with V and turns with omega, R(t) = exp(t Omega), so
 with x = c + t V + R y and v = V + R (Omega y + d) the motion seen from it is
 
-    M ddot = R^T f - 2 M Omega d - M Omega^2 y,    ydot = d
+    M ddot = R^T f - 2 M Omega d - M Omega^2 y - M Omegadot y,    ydot = d
 
 The integrator inside sees y and d: its forces are the system's own, which for everything that deforms are the same in
-both frames, and two loads that are constant over the step, the centrifugal one and the difference that turning makes
-to all others (gravity, drag). The Coriolis term turns d by -2 omega; one half of that is done before the step and one
-after it (Strang), which keeps order 2. The momentum and the angular momentum of a body change by the impulses of the
-forces in this step, M (d_1 - d_0) without the centrifugal part, with their arms in the middle of it, and by nothing
-else: the last correction is a rigid one.
+both frames, and two loads that are constant over the step, the centrifugal one and the difference that turning makes to
+all others (gravity, drag). Omegadot is that of a rigid body, which tumbles: it takes away the torque -omega x I omega
+of the centrifugal load, and d is what is left of v without the rigid motion at the start. A linear step inside would
+take that rotation, of the order of the square of the angle of a step, for a stretch. The Coriolis term turns d by -2
+omega; one half of that is done before the step and one after it (Strang), which keeps order 2. The momentum and the
+angular momentum of a body change by the impulses of the forces in this step, M (d_1 - d_0) without the centrifugal
+part, with their arms in the middle of it, and by nothing else: the last correction is a rigid one.
 
 Where nothing turns the step is that of the integrator inside; a body that turns like a rigid one turns exactly, which
 no linearisation in a frame at rest can do: a rotation by theta is to it a stretch of theta^2 / 2. Bodies with
@@ -32,11 +34,12 @@ from pliant.integrators.base import Integrator
 from pliant.integrators.bdf2 import BDF2
 from pliant.integrators.quasistatic import Quasistatic
 from pliant.integrators.siere import SIERE
-from pliant.state import State, Step
+from pliant.state import SolveReport, State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.projected_contact import Projecting
 
-TURNS = 3  # of the fixed point for omega: each gains a factor of the angle of a step
+TURNS = 10  # of the fixed point for omega: each gains a factor of the angle of a step
+WIDE = 0.7  # [rad]: bodies that turn further in a step gain energy where they are soft
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Corotated:
         impulse = frames.spatial(system.inertia(state.q, frames.flat(d1 - d))) - h * centrifugal
         x, v = frames.carried(y, a, (d, d1), impulse, h)
         q = system.prescribe(frames.flat(x), state.t + h)
-        return replace(step, state=State(q, frames.flat(v), state.t + h))
+        return replace(step, state=State(q, frames.flat(v), state.t + h), reports=frames.judged(step.reports, h))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,14 @@ class TurningFrames:
             frames = replace(frames, omega=frames.turned(0.5 * h, frames.spin(r, frames.turned(-0.5 * h, frames.L))))
         return frames
 
+    def judged(self, reports: tuple[SolveReport, ...], h: float) -> tuple[SolveReport, ...]:
+        """The reports of a step, not converged where a body turns too far in it."""
+        angle = h * float(np.linalg.norm(self.omega, axis=1).max())
+        if angle <= WIDE:
+            return reports
+        message = f"a body turns by {angle:.2g} rad in a step, more than {WIDE:g}; reduce h"
+        return tuple(replace(report, converged=False, message=message) for report in reports)
+
     def total(self, values: Array) -> Array:
         """The sums of ``values (n, ...)`` over the bodies, at every vertex of them."""
         sums = np.zeros((self.piece.max() + 1, *values.shape[1:]))
@@ -132,7 +143,7 @@ class TurningFrames:
     def seen(self, state: State) -> tuple[Array, Array]:
         """(y, d): positions and velocities in the frames."""
         y = self.spatial(state.q) - self.c
-        return y, self.spatial(state.v) - self.V - np.cross(self.omega, y)
+        return y, self.spatial(state.v) - self.V - np.cross(self.spin(y, self.L), y)
 
     def turned(self, t: float, y: Array) -> Array:
         """R(t) y."""
@@ -141,14 +152,16 @@ class TurningFrames:
     def loads(self, system: Elastodynamics, state: State, seen: tuple[Array, Array], h: float) -> tuple[Array, Array]:
         """What turning makes of forces that do not turn, and the centrifugal load, in the middle of the step (n, 3)."""
         y, d = seen
-        rigid = np.cross(self.omega, y + 0.5 * h * d)
+        middle = y + 0.5 * h * d
+        rigid = np.cross(self.omega, middle)
         x = self.c + 0.5 * h * self.V + self.turned(0.5 * h, y)
         v = self.V + self.turned(0.5 * h, rigid + d)
         t = state.t + 0.5 * h
         there = self.spatial(system.force(self.flat(x), self.flat(v), t))
         here = self.spatial(system.force(state.q, self.flat(d), t))
-        outward = self.flat(-np.cross(self.omega, rigid))
-        return self.turned(-0.5 * h, there) - here, self.spatial(system.inertia(state.q, outward))
+        outward = -np.cross(self.omega, rigid)
+        outward -= np.cross(self.spin(middle, self.moment(middle, outward)), middle)
+        return self.turned(-0.5 * h, there) - here, self.spatial(system.inertia(state.q, self.flat(outward)))
 
     def carried(self, y: Array, a: Array, d: tuple[Array, Array], impulse: Array, h: float) -> tuple[Array, Array]:
         """(x, v) at the end, from displacements ``a``, velocities ``d`` before and after, impulses seen in the frames.

@@ -18,6 +18,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
+from pliant.integrators.estimate import LocalError, spread
 from pliant.integrators.linearised import Linearised, advanced, linearise
 from pliant.linear._arnoldi import basis as arnoldi_basis
 from pliant.linear.base import Factor
@@ -65,6 +66,19 @@ class ERE:
 
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        return self._taken(system, state, h, memory)[0]
+
+    @one_thread()
+    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+        """The step, and what its linearisation has left out."""
+        step, linear, moved = self._taken(system, state, h, memory)
+        mass = step.memory.mass.value
+        eq, ev, _ = remainder(system, linear, mass, (state, step.state), h, moved, self)
+        return step, LocalError(spread(state.q, system.free, eq), spread(state.q, system.free, ev), 3)
+
+    def _taken(
+        self, system: System, state: State, h: float, memory: Any
+    ) -> tuple[Step, Linearised, tuple[Array, Array]]:
         clock = Clock()
         kept = memory or EREMemory()
         with clock("fill"):
@@ -96,7 +110,8 @@ class ERE:
             message=message,
             certified=result.error <= allowed,
         )
-        return Step(advanced(system, state, h, dq, dv, linear.scripted), EREMemory(mass, analysis), (report,))
+        end = advanced(system, state, h, dq, dv, linear.scripted)
+        return Step(end, EREMemory(mass, analysis), (report,)), linear, (dq, dv)
 
 
 def tame(system: System, state: State, h: float, analysis: Any) -> tuple[bool, Any]:
@@ -167,12 +182,7 @@ def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Ar
     border = eta * np.column_stack([b, g * h])
 
     def apply(x: Array) -> Array:
-        y = np.empty_like(x)
-        y[:n] = w0 * x[n : 2 * n]
-        force = linear.K @ (x[:n] / (w0 * S))
-        if linear.damped:
-            force = force + linear.D @ (x[n : 2 * n] / S)
-        y[n : 2 * n] = -mass.acceleration(force)
+        y = product(linear, mass, w0, x)
         y[: 2 * n] += border @ x[2 * n :]
         y[2 * n], y[2 * n + 1] = 0.0, x[2 * n] / h
         return y
@@ -183,6 +193,61 @@ def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Ar
     result = expv(
         apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps, basis=basis
     )
+    u = result.w / eta
+    return u[:n] / (w0 * S), u[n : 2 * n] / S, result
+
+
+def product(linear: Linearised, mass: Mass, w0: float, x: Array) -> Array:
+    """J x over the scaled unknowns (w0 S q, S v), in the first 2 n entries of an array like ``x``; others are unset."""
+    n, S = len(linear.f), mass.root
+    y = np.empty_like(x)
+    y[:n] = w0 * x[n : 2 * n]
+    force = linear.K @ (x[:n] / (w0 * S))
+    if linear.damped:
+        force = force + linear.D @ (x[n : 2 * n] / S)
+    y[n : 2 * n] = -mass.acceleration(force)
+    return y
+
+
+def remainder(
+    system: System,
+    linear: Linearised,
+    mass: Mass,
+    ends: tuple[State, State],
+    h: float,
+    moved: tuple[Array, Array],
+    choice: ERE,
+) -> tuple[Array, Array, Exponential]:
+    """(dq, dv) that linearising has left out of a step, 2 h phi3(h J) (b(U) - b(u) - J (U - u)). [Hochbruck2009]"""
+    (before, after), (dq, dv) = ends, moved
+    f = system.force(after.q, after.v, before.t + 0.5 * h)[system.free]
+    excess = f - linear.f + linear.K @ dq + linear.D @ dv - h * linear.ramp
+    return correction(linear, mass, excess, h, choice)
+
+
+def correction(
+    linear: Linearised, mass: Mass, excess: Array, h: float, choice: ERE
+) -> tuple[Array, Array, Exponential]:
+    """2 h phi3(h J) [0; M^-1 excess] over the free coordinates: what a force excess t^2/h^2 does in the step.
+
+    J is bordered by a chain of three whose last entry grows like t^2 / (2 h^2).
+    """
+    n, S = len(linear.f), mass.root
+    pull = mass.acceleration(excess)
+    size = float(np.linalg.norm(pull))
+    if size == 0.0:
+        return np.zeros(n), np.zeros(n), Exponential(np.zeros(0), 0, 0, 0, 0.0, True, h)
+    eta, w0 = 1.0 / (h * size), 1.0 / h
+
+    def apply(x: Array) -> Array:
+        y = product(linear, mass, w0, x)
+        y[n : 2 * n] += (2.0 * eta * x[2 * n]) * pull
+        y[2 * n :] = x[2 * n + 1] / h, x[2 * n + 2] / h, 0.0
+        return y
+
+    start = np.zeros(2 * n + 3)
+    start[2 * n + 2] = 1.0
+    result = expv(apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps)
     u = result.w / eta
     return u[:n] / (w0 * S), u[n : 2 * n] / S, result
 

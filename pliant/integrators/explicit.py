@@ -10,10 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.budget import check_budget
 from pliant.errors import require_count
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Marching, Smooth, System
+
+MARCHED = 10_000  # substeps of one call, before the budget of the step is looked at
 
 
 def explicit_report(system: System, before: State, q: Array, v: Array, h: float, forces: int) -> SolveReport:
@@ -34,7 +37,7 @@ def scripted_velocity(system: System, state: State, h: float) -> Array:
     """The velocities with the prescribed coordinates on their way to their places at t + h."""
     v = state.v.copy()
     way = (system.prescribe(state.q, state.t + h) - state.q) / h
-    prescribed = np.ones(len(v), dtype=bool)
+    prescribed = np.ones_like(v, dtype=bool)
     prescribed[system.free] = False
     v[prescribed] = way[prescribed]
     return v
@@ -56,6 +59,7 @@ class ExplicitEuler:
         dt = h / self.substeps
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
         for k in range(self.substeps):
+            check_budget()
             a = system.acceleration(q, v, t + k * dt)
             q, v = system.prescribe(q + dt * v, t + (k + 1) * dt), v + dt * a
         return Step(State(q, v, t + h), None, (explicit_report(system, state, q, v, h, self.substeps),))
@@ -68,6 +72,7 @@ class SymplecticEuler:
     substeps: int = 1
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = Smooth
+    symplectic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "SymplecticEuler.substeps")
@@ -90,6 +95,7 @@ class Verlet:
     substeps: int = 1
     order: ClassVar[int] = 2
     made_for: ClassVar[type] = Smooth
+    symplectic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_count(self.substeps, 1, "Verlet.substeps")
@@ -105,6 +111,7 @@ class Verlet:
             v = v + 0.5 * dt * system.acceleration(q, v, t + h)
         else:
             for k in range(1, self.substeps + 1):
+                check_budget()
                 q = system.prescribe(q + dt * (v + 0.5 * dt * a), t + k * dt)
                 new = system.acceleration(q, v + dt * a, t + k * dt)
                 v, a = v + 0.5 * dt * (a + new), new
@@ -117,11 +124,18 @@ def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -
     if marched is not None:
         return marched
     for k in range(steps):
+        check_budget()
         v = v + dt * system.acceleration(q, v, t + k * dt)
         q = system.prescribe(q + dt * v, t + (k + 1) * dt)
     return q, v
 
 
 def marched_by_kernel(system: System, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None:
-    """The same in one call of a compiled loop; None where the system has none (damping, moving scripts)."""
-    return system.march(q, v, dt, steps) if isinstance(system, Marching) else None
+    """The same in calls of a compiled loop; None where the system has none (damping, moving scripts)."""
+    while steps > 0 and isinstance(system, Marching):
+        check_budget()
+        marched = system.march(q, v, dt, min(steps, MARCHED))
+        if marched is None:
+            return None
+        (q, v), steps = marched, steps - MARCHED
+    return (q, v) if isinstance(system, Marching) else None

@@ -11,12 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import SceneError
-from pliant.integrators.ere import ERE, EREMemory, Mass, increment, trouble
-from pliant.integrators.linearised import Linearised, advanced, linearise
-from pliant.linear.krylov import Exponential, expv
+from pliant.integrators.ere import ERE, EREMemory, Mass, increment, remainder, trouble
+from pliant.integrators.estimate import LocalError, spread
+from pliant.integrators.linearised import advanced, linearise
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
@@ -47,8 +46,14 @@ class EXPRB32:
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         return self._covered(system, state, h, memory, HALVINGS)
 
+    @one_thread()
+    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+        """The whole step, and the error of the embedded one of order 2, which is larger than its own."""
+        step, (eq, ev) = self._whole(system, state, h, memory)
+        return step, LocalError(spread(state.q, system.free, eq), spread(state.q, system.free, ev), 3)
+
     def _covered(self, system: System, state: State, h: float, memory: Any, left: int) -> Step:
-        step = self._whole(system, state, h, memory)
+        step, _ = self._whole(system, state, h, memory)
         report = step.reports[0]
         if self.accuracy is None or left == 0 or (report.converged and report.residual <= self.accuracy):
             return step
@@ -57,7 +62,8 @@ class EXPRB32:
         wasted = replace(report, converged=True, message="")  # redone, but its cost counts
         return replace(second, reports=(wasted, *first.reports, *second.reports))
 
-    def _whole(self, system: System, state: State, h: float, memory: Any) -> Step:
+    def _whole(self, system: System, state: State, h: float, memory: Any) -> tuple[Step, Any]:
+        """The step, and the correction (dq, dv) that it has over ERE's."""
         clock, kept = Clock(), memory or EREMemory()
         with clock("fill"):
             linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=False)
@@ -68,11 +74,8 @@ class EXPRB32:
         with clock("exponential"):
             dq, dv, first = increment(linear, mass.value, h, choice)
         middle = advanced(system, state, h, dq, dv, linear.scripted)
-        with clock("fill"):
-            f = system.force(middle.q, middle.v, state.t + 0.5 * h)[system.free]
-        excess = f - linear.f + linear.K @ dq + linear.D @ dv - h * linear.ramp
         with clock("exponential"):
-            eq, ev, second = correction(linear, mass.value, excess, h, choice)
+            eq, ev, second = remainder(system, linear, mass.value, (state, middle), h, (dq, dv), choice)
         message = trouble(linear, h, first if not first.converged else second, dq + eq, dv + ev)
         error = float(np.abs(eq).max(initial=0.0)) / system.scale
         counts = Counts(forces=2, fills=1, inner=first.products + second.products)
@@ -83,35 +86,4 @@ class EXPRB32:
             not message, first.substeps + second.substeps, error, bound, counts, clock.totals(), message=message
         )
         end = advanced(system, state, h, dq + eq, dv + ev, linear.scripted)
-        return Step(end, EREMemory(mass), (report,))
-
-
-def correction(
-    linear: Linearised, mass: Mass, excess: Array, h: float, choice: ERE
-) -> tuple[Array, Array, Exponential]:
-    """2 h phi3(h J) [0; M^-1 excess] over the free coordinates: what a force excess t^2/h^2 does in the step.
-
-    J is bordered by a chain of three whose last entry grows like t^2 / (2 h^2).
-    """
-    n, S = len(linear.f), mass.root
-    pull = mass.acceleration(excess)
-    size = float(np.linalg.norm(pull))
-    if size == 0.0:
-        return np.zeros(n), np.zeros(n), Exponential(np.zeros(0), 0, 0, 0, 0.0, True, h)
-    eta, w0 = 1.0 / (h * size), 1.0 / h
-
-    def apply(x: Array) -> Array:
-        y = np.empty_like(x)
-        y[:n] = w0 * x[n : 2 * n]
-        force = linear.K @ (x[:n] / (w0 * S))
-        if linear.damped:
-            force = force + linear.D @ (x[n : 2 * n] / S)
-        y[n : 2 * n] = -mass.acceleration(force) + (2.0 * eta * x[2 * n]) * pull
-        y[2 * n :] = x[2 * n + 1] / h, x[2 * n + 2] / h, 0.0
-        return y
-
-    start = np.zeros(2 * n + 3)
-    start[2 * n + 2] = 1.0
-    result = expv(apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps)
-    u = result.w / eta
-    return u[:n] / (w0 * S), u[n : 2 * n] / S, result
+        return Step(end, EREMemory(mass), (report,)), (eq, ev)

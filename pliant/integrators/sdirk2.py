@@ -4,13 +4,22 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.integrators.estimate import LocalError, Slopes, embedded
 from pliant.linear.threads import one_thread
 from pliant.stage import Stage, motor_work, require_flat, solve_stage
 from pliant.state import State, Step
 from pliant.systems.base import Smooth, System
 
 ALPHA = 1.0 - 1.0 / sqrt(2.0)
+# Weights at the start, at alpha h and at h that integrate parabolas. They make the method of order 3 but for the term
+# f' f' f, which J (k_2 - k_0) supplies: no weights alone would do.
+B1 = 1.0 / (6.0 * ALPHA * (1.0 - ALPHA))
+B2 = 0.5 - ALPHA * B1
+COMPANION = np.array([1.0 - B1 - B2, B1 - (1.0 - ALPHA), B2 - ALPHA])
+MISSING = (1.0 / 6.0 - B1 * ALPHA**2 - B2 * (2.0 * ALPHA - ALPHA**2)) * np.array([-1.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -26,9 +35,29 @@ class SDIRK2:
         require_flat(system, state, "SDIRK2")
         return two_stages(self.solver, system, state, h, memory)
 
+    @one_thread()
+    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+        require_flat(system, state, "SDIRK2")
+        return estimated_stages(self.solver, system, state, h, memory)
+
 
 def two_stages(solver: NonlinearSolver, system: System, state: State, h: float, memory: Any = None) -> Step:
     """One step; BDF2 starts with it."""
+    return _taken(solver, system, state, h, memory)[0]
+
+
+def estimated_stages(
+    solver: NonlinearSolver, system: System, state: State, h: float, memory: Any = None
+) -> tuple[Step, LocalError]:
+    """One step, and its error by a companion of order 3."""
+    step, (va, aa), a1 = _taken(solver, system, state, h, memory)
+    start = system.acceleration(state.q, state.v, state.t)
+    slopes = Slopes((state.v, va, step.state.v), (start, aa, a1), ALPHA * h)
+    return step, LocalError(*embedded(system, step.state, slopes, h * COMPANION, h * h * MISSING), 3)
+
+
+def _taken(solver: NonlinearSolver, system: System, state: State, h: float, memory: Any) -> tuple[Step, Any, Any]:
+    """The step; velocity and acceleration in its first stage; acceleration in its second."""
     q, v, t = state.q, state.v, state.t
     c = ALPHA * h
     target = q + c * v
@@ -42,4 +71,5 @@ def two_stages(solver: NonlinearSolver, system: System, state: State, h: float, 
     second = Stage(system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qa, va, t + c))
     q, report2, memory = solve_stage(second, solver, memory)
     work = motor_work(((1.0 - ALPHA) * h, report1), (c, report2))
-    return Step(State(q, second.velocity(q), t + h), memory, (report1, report2), work=work)
+    step = Step(State(q, second.velocity(q), t + h), memory, (report1, report2), work=work)
+    return step, (va, first.acceleration(qa)), second.acceleration(q)

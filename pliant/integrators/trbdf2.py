@@ -4,18 +4,26 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pliant.integrators.base import NonlinearSolver, default_solver
+from pliant.integrators.estimate import LocalError, Slopes, embedded
 from pliant.linear.threads import one_thread
 from pliant.stage import Stage, motor_work, solve_stage
 from pliant.state import State, Step
 from pliant.systems.base import Smooth, System
 
 GAMMA = 2.0 - sqrt(2.0)
+W = sqrt(2.0) / 4.0
+COMPANION = np.array([1.0 - W, 3.0 * W + 1.0, 0.5 * GAMMA]) / 3.0 - np.array([W, W, 0.5 * GAMMA])
 
 
 @dataclass(frozen=True)
 class TRBDF2:
-    """Both stages have c = gamma h / 2; the stability function is that of SDIRK2, the error constant smaller."""
+    """Both stages have c = gamma h / 2; the stability function is that of SDIRK2, the error constant smaller.
+
+    The same slopes with other weights are of order 3; the difference is the estimated error. [Hosea1996, Eq. 2.4]
+    """
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
@@ -23,9 +31,18 @@ class TRBDF2:
 
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        return self._taken(system, state, h, memory)[0]
+
+    @one_thread()
+    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+        step, slopes = self._taken(system, state, h, memory)
+        return step, LocalError(*embedded(system, step.state, slopes, h * COMPANION), 3)
+
+    def _taken(self, system: System, state: State, h: float, memory: Any) -> tuple[Step, Slopes]:
         q, v, t = state.q, state.v, state.t
         c, tg = 0.5 * GAMMA * h, t + GAMMA * h
-        target = q + 2.0 * c * v + c * c * system.acceleration(q, v, t)
+        a = system.acceleration(q, v, t)
+        target = q + 2.0 * c * v + c * c * a
         base = q + c * v
         first = Stage(system, c, target, base, t=tg, frame=system.prescribe(q + 2.0 * c * v, tg), start=state)
         qg, report1, memory = solve_stage(first, self.solver, memory)
@@ -41,4 +58,6 @@ class TRBDF2:
         q, report2, memory = solve_stage(second, self.solver, memory)
         share = 0.5 * h / (1.0 - GAMMA)  # the line through both ends, integrated over the step
         work = motor_work((share, report1), (h - share, report2))
-        return Step(State(q, second.velocity(q), t + h), memory, (report1, report2), work=work)
+        after = State(q, second.velocity(q), t + h)
+        slopes = Slopes((v, vg, after.v), (a, first.acceleration(qg), second.acceleration(q)), c)
+        return Step(after, memory, (report1, report2), work=work), slopes

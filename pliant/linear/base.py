@@ -1,5 +1,6 @@
 """Linear solvers: factor and solve are two calls; the analysis of a pattern is memory that travels with the factor."""
 
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
@@ -51,9 +52,34 @@ class Gramian(Protocol):
         ...
 
 
+@runtime_checkable
+class Approximate(Protocol):
+    """A factor that is only near the inverse: a quasi-Newton method takes ``patience`` times as many iterations."""
+
+    patience: int
+
+
+@runtime_checkable
 class LinearSolver(Protocol):
     """A choice of factorization or iteration, as a frozen dataclass."""
 
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> Factor:
         """Factor the full symmetric CSR matrix A (sorted indices). Raises `NotPositiveDefinite` by row."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the rows of a matrix are in space: row r is the axis rows[r] % 3 of the point x[rows[r] // 3]."""
+
+    rows: IntArray  # (N,) ascending
+    x: Array  # (n, 3) [m], more points than rows belong to where some are held
+
+
+@runtime_checkable
+class Placing(Protocol):
+    """A linear solver that is better when it knows where the rows of a matrix are."""
+
+    def placed(self, places: Places) -> LinearSolver:
+        """The same choice, for matrices whose rows are there."""
         ...

@@ -1,11 +1,11 @@
-"""Preconditioned conjugate gradients, with block Jacobi or any `Factor` as the preconditioner.
+"""Preconditioned conjugate gradients, with block Jacobi, multigrid or any `Factor` as the preconditioner.
 
 The solver of NEWTON-I [Weidner2022, Sec. 5.4] with 3x3 block Jacobi, and of NEWTON-L0 and NEWTON-L1 with a Cholesky
 factor of a nearby matrix. Matrices of bodies in space, whose rows come in threes, take a compiled loop.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,8 +14,9 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.kernels import blocks
-from pliant.linear.base import Factor
+from pliant.linear.base import Factor, LinearSolver, Places, Placing
 from pliant.linear.lowrank import Corrected
+from pliant.linear.multigrid import MultigridFactor
 from pliant.linear.threads import one_thread
 
 
@@ -104,14 +105,21 @@ class BlockJacobi:
 
 
 class PCGFactor:
-    """A with its preconditioner; every `solve` iterates, `inner` counts all products with A so far."""
+    """A with its preconditioner; every `solve` iterates, `inner` counts all products with A so far.
 
-    memory = None
-    analysed = False
+    The memory is that of a preconditioner that was ``made`` of this very matrix.
+    """
+
     backend = "pcg"
 
-    def __init__(self, A: sp.csr_matrix, preconditioner: "BlockJacobi | Factor", settings: "PCG") -> None:
+    def __init__(
+        self, A: sp.csr_matrix, preconditioner: "BlockJacobi | Factor", settings: "PCG", made: Factor | None = None
+    ) -> None:
         self.A, self.preconditioner, self.settings = A, preconditioner, settings
+        self.memory: Any = None if made is None else made.memory
+        self.analysed = made is not None and made.analysed
+        if isinstance(made, MultigridFactor) and not isinstance(A, Corrected):
+            self.A = made  # the same products, by blocks
         self.inner, self.residual = 0, 0.0
 
     def solve(self, b: Array) -> Array:
@@ -138,12 +146,13 @@ class PCGFactor:
 class PCG:
     """Conjugate gradients as a linear solver; the defaults are those of NEWTON-I [Weidner2022, Sec. 5.4].
 
-    ``preconditioner`` is "block-jacobi" with diagonal blocks of size ``block``, or any `Factor` of a nearby matrix.
+    ``preconditioner`` is "block-jacobi" with diagonal blocks of size ``block``, or any `Factor` of a nearby matrix, or
+    a choice that is applied to every matrix anew: `Multigrid()`, which needs few iterations at any size and stiffness.
     """
 
     tolerance: float = 1e-2
     max_iterations: int = 400
-    preconditioner: Literal["block-jacobi"] | Factor = "block-jacobi"
+    preconditioner: Literal["block-jacobi"] | LinearSolver | Factor = "block-jacobi"
     block: int = 3
 
     def __post_init__(self) -> None:
@@ -151,11 +160,22 @@ class PCG:
             raise PliantError(f"tolerance {self.tolerance} is outside (0, 1)", where="PCG")
         if isinstance(self.preconditioner, str) and self.preconditioner != "block-jacobi":
             raise PliantError(
-                f"unknown preconditioner {self.preconditioner!r}", where="PCG", remedy="'block-jacobi' or a Factor"
+                f"unknown preconditioner {self.preconditioner!r}",
+                where="PCG",
+                remedy="'block-jacobi', Multigrid() or a Factor",
             )
 
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> PCGFactor:
-        """Prepare the preconditioner; there is no analysis to keep, so ``memory`` is not used."""
-        del memory
-        chosen = BlockJacobi(A, self.block) if isinstance(self.preconditioner, str) else self.preconditioner
+        """Prepare the preconditioner; ``memory`` is that of an earlier factor of this choice."""
+        chosen = self.preconditioner
+        if isinstance(chosen, str):
+            return PCGFactor(A, BlockJacobi(A, self.block), self)
+        if isinstance(chosen, LinearSolver):
+            made = chosen.factor(A, memory)
+            return PCGFactor(A, made, self, made)
         return PCGFactor(A, chosen, self)
+
+    def placed(self, places: Places) -> "PCG":
+        """The same with a preconditioner that knows where the rows are."""
+        chosen = self.preconditioner
+        return replace(self, preconditioner=chosen.placed(places)) if isinstance(chosen, Placing) else self

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.budget import check_budget
 
 CHANGES = 15  # of the sets
 PROXIMAL = 1e-10  # of diag W: rows may say the same twice
@@ -43,6 +44,7 @@ class Slipping:
         """From the guess p; None where the sets do not settle, or what they give is no solution."""
         held, scale = np.full(len(p), np.nan), np.diag(self.W) + 1e-300
         for k in range(changes):
+            check_budget()
             now = self._held(p - (self.W @ p + self.start) / scale, self.limits(p))
             settled, held = np.array_equal(now, held), now
             found = self._solved(held, p, PROXIMAL * scale)  # once more where they have settled: less is proximal

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
+from pliant.budget import check_budget
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.inverse import Inverse
 from pliant.linear.slipping import CHANGES, Slipping
@@ -131,6 +132,7 @@ class Staggered:
         p = np.concatenate([normal, limits]) if last is None else last
         turn, change, good = 0, np.inf, True
         while turn < self.iterations and change > self.tolerance:
+            check_budget()
             if turn % CYCLING == 0:  # Newton from where turns have led
                 settled = programme.solve(p, SETTLED, min(CHANGES, self.iterations))
                 if settled is not None:

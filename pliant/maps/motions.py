@@ -23,6 +23,14 @@ class Motion(Protocol):
     def positions(self, X: Array, t: float) -> Array: ...
 
 
+@runtime_checkable
+class Cornered(Protocol):
+    """A motion or a load that changes its course at once, at some times [s]."""
+
+    @property
+    def corners(self) -> tuple[float, ...]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Pose:
     """x = origin + R (X - pivot) for points X of a body's own frame; ``R (3, 3)`` is a rotation."""
@@ -122,6 +130,10 @@ class Keyframes:
             if given not in (0, len(self.times)):
                 raise SceneError(f"{given} {name} for {len(self.times)} times", where=f"Keyframes.{name}")
 
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return self.times
+
     def positions(self, X: Array, t: float) -> Array:
         pivot = np.asarray(self.pivot)[: X.shape[1]]
         x = X - pivot
@@ -170,6 +182,10 @@ class Phases:
     phases: tuple[Phase, ...]
     pivot: Vector = (0.0, 0.0, 0.0)
 
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return tuple(t for phase in self.phases for t in (phase.start, phase.stop))
+
     def positions(self, X: Array, t: float) -> Array:
         return self.pose(t).world(X)
 
@@ -208,6 +224,10 @@ class Track:
         if len(self.times) == 0 or len(self.times) != len(self.frames) or (np.diff(self.times) <= 0.0).any():
             what = f"{len(self.frames)} frames at {len(self.times)} times, which must increase"
             raise SceneError(what, where="Track.times", remedy="give one time per frame, those of one run")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return tuple(float(t) for t in self.times)
 
     def positions(self, X: Array, t: float) -> Array:
         return self.pose(t).world(X)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing
@@ -65,7 +66,7 @@ class OnPoints:
     def on_points(self, x: Array, *, psd: bool, persistent: bool) -> sp.csr_matrix:
         """The Hessian over the points; ``persistent`` without the blocks that couple the two sides of a contact."""
         energy = self.energy
-        chosen = energy.persistent_hessian if persistent and isinstance(energy, Pairing) else energy.hessian
+        chosen = energy.persistent_hessian if persistent and able(energy, Pairing) else energy.hessian
         return chosen(x, psd=psd)
 
     def limit(self, q: Array, dq: Array) -> float:
@@ -74,8 +75,8 @@ class OnPoints:
         It is cut into pieces that bend by little compared with the least distance; on each, the straight way keeps as
         far from everything as the curved one may lie beside it.
         """
-        if not isinstance(self.energy, Nearing):
-            return self.energy.limit(*self._chord(q, dq)) if isinstance(self.energy, Limiting) else float("inf")
+        if not able(self.energy, Nearing):
+            return self.energy.limit(*self._chord(q, dq)) if able(self.energy, Limiting) else float("inf")
         x0 = self.points.lift(q)
         pieces, bend, least = 1, self._bend(q, dq, 1), CLOSE * self.energy.nearest(x0)
         while bend > least:  # a fourth by each halving, once it turns by little
@@ -151,7 +152,7 @@ class ForceOnPoints:
     def on_points(self, q: Array, v: Array, t: float, *, persistent: bool) -> sp.csr_matrix:
         """The damping over the points; ``persistent`` without the blocks that couple the two sides of a contact."""
         inner, (x, u, _) = self.inner, self._at(q, v)
-        chosen = inner.persistent_damping if persistent and isinstance(inner, Rubbing) else inner.damping
+        chosen = inner.persistent_damping if persistent and able(inner, Rubbing) else inner.damping
         return chosen(x, u, t)
 
 

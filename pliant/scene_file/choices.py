@@ -51,14 +51,14 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.cloth.active_set import ActiveSet
     from pliant.cloth.body import Cloth
     from pliant.cloth.constraints import EdgeRule
-    from pliant.constraints import KEPT, ConstrainedEuler
+    from pliant.constraints import KEPT, ConstrainedEuler, FilteredEuler
     from pliant.contact import OBSTACLES
     from pliant.dg import DiscontinuousSolid
     from pliant.energies.projective.strain_limit import StrainLimit
     from pliant.energies.projective.volume_range import VolumeRange
     from pliant.events import EVENTS
-    from pliant.integrators import INTEGRATORS, REDUCED
-    from pliant.linear import LINEAR
+    from pliant.integrators import INTEGRATORS, REDUCED, WRAPPERS
+    from pliant.linear import APPROXIMATE, LINEAR
     from pliant.linear.box_qp import General, ProjectedNewton
     from pliant.linear.qp import OSQP, Clarabel
     from pliant.loads import LOADS
@@ -76,9 +76,11 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "body": (Solid, Membrane, SpringNet, Cloth, DiscontinuousSolid, Rigid, Articulated),
         "material": (*MATERIALS, StrainLimit, VolumeRange),
         "damping": DAMPINGS,
-        "integrator": tuple(dict.fromkeys((*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS, ConstrainedEuler))),
+        "integrator": tuple(
+            dict.fromkeys((*INTEGRATORS, *REDUCED, *WRAPPERS, *TREE_INTEGRATORS, ConstrainedEuler, FilteredEuler))
+        ),
         "solver": SOLVERS,
-        "linear": _types(LINEAR),
+        "linear": _types((*LINEAR, *APPROXIMATE)),
         "matrix": (Dense, Sparse, PCG),
         "qp": (Clarabel, OSQP, ActiveSet),
         "box programme": (ProjectedNewton, General),

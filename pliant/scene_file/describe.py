@@ -22,6 +22,8 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         raise NotDescribable(f"{type(scene).__name__} is made in Python")
     writer = Writer()
     document = {name: writer.plain(getattr(scene, name), f"Scene.{name}") for name in ALWAYS}
+    if scene.budget is not None:
+        document["budget"] = scene.budget
     for name in ("contact", "obstacles", "attachments", "forces", "events"):
         value = getattr(scene, name)
         if name == "attachments":
@@ -29,8 +31,10 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         elif value is not None:
             part = replace(writer, stem=name)
             document[name] = part.choice(value) if name == "contact" else [part.choice(v) for v in value]
+    if scene.isolated:
+        document["isolated"] = True
     document["bodies"] = [_body(replace(writer, stem=f"body-{i}"), b) for i, b in enumerate(scene.bodies)]
-    _nothing_else(scene, {*ALWAYS, *document, "contact"})
+    _nothing_else(scene, {*ALWAYS, *document, "contact", "budget"})
     return {name: value for name, value in document.items() if value != []}, writer.files
 
 

@@ -34,6 +34,9 @@ class RunTable(Table):
     on_failure: Literal["raise", "warn", "substep"] | None = None
     on_energy_gain: Literal["ignore", "warn", "raise"] | None = None
     units: Literal["SI", "CGS"] | None = None
+    device: Literal["cpu", "cuda"] | None = None
+    isolated: bool | None = None
+    budget: Quantity | None = None
     output: OutputTable = OutputTable()
 
 

@@ -7,8 +7,10 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_count
+from pliant.linear.base import LinearSolver, Places, Placing
 from pliant.state import SolveReport
 
 Project = Literal["always", "on_demand"]  # when element blocks are made positive semidefinite
@@ -23,6 +25,15 @@ class OfSystem(Protocol):
     """A stage of a system, whose energies a solver may want to see."""
 
     system: Any
+
+
+@runtime_checkable
+class Shiftable(Protocol):
+    """A matrix of a device, which adds to its diagonal and solves by itself."""
+
+    def plus_diagonal(self, extra: Any) -> Any: ...
+
+    def solver(self) -> Callable[[Any], Any]: ...
 
 
 class StageLike(Protocol):
@@ -117,6 +128,26 @@ class Guided(Protocol):
 
 
 @runtime_checkable
+class Located(Protocol):
+    """A stage that may know where in space its unknowns are."""
+
+    def places(self, z: Array) -> Places | None:
+        """The places of the unknowns at z; None where they are not those of points."""
+        ...
+
+
+def places_for(linear: LinearSolver, stage: StageLike, z: Array) -> Places | None:
+    """Where the unknowns of the stage are at z, if the linear solver wants to know."""
+    at: Any = stage
+    return at.places(z) if isinstance(linear, Placing) and able(at, Located) else None
+
+
+def placed(linear: LinearSolver, places: Places | None) -> LinearSolver:
+    """The linear solver, told where the rows of its matrices are."""
+    return linear.placed(places) if isinstance(linear, Placing) and places is not None else linear
+
+
+@runtime_checkable
 class Rooted(Protocol):
     """A stage that may know its root by a compiled Newton's method of its own."""
 
@@ -162,10 +193,6 @@ class Tolerance:
             most = min(stage.scale, PULLS * stage.pull) if stage.inertial else stage.scale
             threshold = max(threshold, self.absolute * most)
         return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
-
-    def parts(self, stage: StageLike) -> tuple[float, float]:
-        """The relative and the absolute part of `goal`, both as parts of the stage's scale."""
-        return self.relative, self.absolute * min(1.0, PULLS * stage.pull / stage.scale)
 
     def _stalled(self, stage: StageLike) -> Callable[[], float]:
         """The norm at which a solve that goes no further is good enough, if asked for; 0 where r bounds no error."""

@@ -16,11 +16,21 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.automatic import approximate
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.dchol import dchol, dchol_difference
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Project, Solution, StageLike, Tolerance, check_options, require_definite
+from pliant.solvers.base import (
+    Project,
+    Solution,
+    StageLike,
+    Tolerance,
+    check_options,
+    placed,
+    places_for,
+    require_definite,
+)
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import STRICT, finish, row, stagnates, start_trial
 from pliant.solvers.qlb import rests
@@ -78,7 +88,7 @@ class Ldot:
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         if now.norm <= threshold or rests(stage, now):
             return finish(stage, now, goal, 0, counts, clock, history, "", memory)
-        factor, work = self._early(stage, memory, clock)
+        factor, work = self._early(stage, guess, memory, clock)
         counts += work
         if self.quasi:
             now, work = self._quasi_newton(stage, now, threshold, factor, clock, history)
@@ -91,7 +101,7 @@ class Ldot:
         kept = Transient(factor.memory)
         return finish(stage, now, goal, len(history) - 1, counts, clock, history, message, kept)
 
-    def _early(self, stage: StageLike, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
+    def _early(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
         """The factor to work with."""
         analysis = memory.value if memory is not None else None
         if self.early == "extrapolated":
@@ -99,7 +109,7 @@ class Ldot:
         with clock("fill"):
             A = stage.start_jacobian(ahead=stage.dt if self.early == "predictor" else 0.0)
         with clock("factor"):
-            factor = self.linear.factor(A, analysis)
+            factor = placed(self.linear, places_for(self.linear, stage, guess)).factor(A, analysis)
         return factor, Counts(fills=1, analyses=int(factor.analysed), factorizations=1)
 
     def _extrapolated(self, stage: StageLike, analysis: Any, clock: Clock) -> tuple[Factor, Counts]:
@@ -205,7 +215,7 @@ class Ldot:
             counts += Counts(fills=1, factorizations=1)
             try:
                 with clock("factor"):
-                    factor = self.linear.factor(A, analysis)
+                    factor = placed(self.linear, places_for(self.linear, stage, z)).factor(A, analysis)
                 return factor, counts + Counts(analyses=int(factor.analysed))
             except NotPositiveDefinite:
                 if psd:
@@ -234,7 +244,7 @@ def NewtonL1(**options: Any) -> Ldot:
 
 def NewtonLP(**options: Any) -> Ldot:
     """Newton-PCG preconditioned by the factor at the predictor, in single precision; as good as L1."""
-    return Ldot(**{"early": "predictor", "quasi": 0, "linear": Cholesky("single"), **options})
+    return Ldot(**{"early": "predictor", "quasi": 0, "linear": approximate(), **options})
 
 
 def HybridL0(**options: Any) -> Ldot:
@@ -249,4 +259,4 @@ def HybridL1(**options: Any) -> Ldot:
 
 def HybridLP(**options: Any) -> Ldot:
     """Quasi-Newton with the factor at the predictor, in single precision, then NEWTON-LP."""
-    return Ldot(**{"early": "predictor", "linear": Cholesky("single"), **options})
+    return Ldot(**{"early": "predictor", "linear": approximate(), **options})

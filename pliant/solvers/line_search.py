@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.solvers.base import Guided, StageLike
 
@@ -54,7 +55,7 @@ class LineSearch:
         slope = float(current.r @ dz)
         if not slope < 0.0 and stage.symmetric:
             return None
-        guide = stage.guide(current.z, current.r) if current.merit is None and isinstance(stage, Guided) else None
+        guide = stage.guide(current.z, current.r) if current.merit is None and able(stage, Guided) else None
         if guide is not None and not slope < 0.0:
             return None
         limit = stage.limit(current.z, dz)

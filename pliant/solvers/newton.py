@@ -16,15 +16,30 @@ from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.automatic import Automatic
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.bordered import Bordered
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
 from pliant.linear.pcg import PCG
-from pliant.solvers.base import Bordering, Goal, Project, Rooted, Solution, StageLike, Tolerance, check_options
+from pliant.solvers.base import (
+    Bordering,
+    Goal,
+    OfSystem,
+    Project,
+    Rooted,
+    Shiftable,
+    Solution,
+    StageLike,
+    Tolerance,
+    check_options,
+    placed,
+    places_for,
+)
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
+from pliant.systems.base import Solving
 
 STRICT = 0.5  # of the projected residual
 ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"
@@ -43,9 +58,10 @@ class Newton:
     the next steps go less far, by A + tau diag(M): points of bodies that turn move on curves, on which a step is no
     longer than the square root of the distance allows.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
+    On large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
     """
 
-    linear: LinearSolver = field(default_factory=Cholesky)
+    linear: LinearSolver = field(default_factory=Automatic)
     project: Project = "on_demand"
     tolerance: Tolerance = Tolerance()
     line_search: LineSearch = LineSearch()
@@ -59,7 +75,7 @@ class Newton:
         clock = Clock()
         rooted: Any = stage
         if not stage.symmetric and able(rooted, Rooted):
-            root = rooted.root(guess, self.tolerance.parts(stage), self.max_iterations)
+            root = rooted.root(guess, (self.tolerance.relative, self.tolerance.absolute), self.max_iterations)
             if root is not None:
                 return _rooted(stage, *root, clock, memory)
         now = start_trial(stage, guess, clock)
@@ -104,7 +120,8 @@ class Newton:
         """
         counts = Counts()
         psd = (project == "always" and stage.symmetric) or now.cut or inert > 0.0
-        linear = self.linear if stage.symmetric else _general(stage)
+        own = placed(self.linear, places_for(self.linear, stage, now.z)) if stage.symmetric else _general(stage)
+        linear = own_linear(stage) or own
         shift, first = inert, None
         for _ in range(7 if not psd else 6):
             with clock("fill"):
@@ -139,7 +156,7 @@ class Newton:
 
 def ND(**options: Any) -> Newton:
     """Newton-direct as published: every element block projected in every iteration. [QLB2021, sec. 4]"""
-    return Newton(**{"project": "always", **options})
+    return Newton(**{"project": "always", "linear": Cholesky(), **options})
 
 
 def damped(shift: float, now: Trial) -> float:
@@ -149,9 +166,14 @@ def damped(shift: float, now: Trial) -> float:
     return (0.1 * shift if shift > 1.0 else 0.0) if now.t >= 1.0 else shift
 
 
+def own_linear(stage: StageLike) -> LinearSolver | None:
+    """The linear solver of a system with matrices of its own; None for all others."""
+    return stage.system.linear if isinstance(stage, OfSystem) and able(stage.system, Solving) else None
+
+
 def _general(stage: StageLike) -> LinearSolver:
     """A solver for the exact Jacobian of a stage that is not symmetric."""
-    return Bordered(stage.border) if isinstance(stage, Bordering) else LU()
+    return Bordered(stage.border) if able(stage, Bordering) else LU()
 
 
 def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:
@@ -260,6 +282,8 @@ def shifted(A: sp.csr_matrix, shift: float, weights: Array) -> sp.csr_matrix:
 
 def with_diagonal(A: sp.csr_matrix, extra: Array) -> sp.csr_matrix:
     """A + diag(extra); the pattern (which holds the diagonal) and its index arrays stay."""
+    if isinstance(A, Shiftable):
+        return A.plus_diagonal(extra)
     B = A.copy()
     B.indptr, B.indices = A.indptr, A.indices
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))

@@ -1,7 +1,8 @@
 """QLB: one Cholesky factorization per nonlinear solve, kept fresh by L-BFGS. QLF is the same with no memory (m = 0).
 
 The factor of A at the start of the step is the initial matrix of the two-loop recursion; secant pairs (s, y) of this
-solve correct it, so an iteration costs one residual and two triangular solves. [QLB2021, Alg. 1-3]
+solve correct it, so an iteration costs one residual and two triangular solves. [QLB2021, Alg. 1-3] On large meshes a
+V-cycle (`Multigrid`) takes the place of the factor: more iterations, each far cheaper.
 """
 
 from collections import deque
@@ -14,9 +15,10 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.linear.base import Factor, LinearSolver
+from pliant.linear.automatic import approximate
+from pliant.linear.base import Approximate, Factor, LinearSolver, Places
 from pliant.linear.cholesky import Cholesky
-from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, require_definite
+from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, placed, places_for, require_definite
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, stagnates, start_trial
 from pliant.solvers.rounding import at_floor
@@ -31,6 +33,7 @@ class Frozen:
     """The matrix a kept factor was made of, what it belongs to, and the factor itself (rebuilt after a restart)."""
 
     A: tuple[Array, Array, Array] | None  # data, indices, indptr; None when the factor is not kept
+    places: Places | None  # of its rows, where the linear solver wants to know
     c: float
     factor: Transient
 
@@ -78,7 +81,9 @@ class QLB:
     ``reuse="solve"`` factors once per nonlinear solve (the paper); "steps" keeps the factor as long as it contracts,
     across stages and time steps. ``at`` evaluates the matrix at the guess or at the start of the stage. ``refresh``
     factors it anew whenever that many iterations did not suffice: where contacts come and go or a boundary jumps, no
-    secant pairs make up for it. The factor is kept in single precision; the residual, and so the root, is not.
+    secant pairs make up for it. The factor is kept in single precision, and on large meshes it is a V-cycle of
+    multigrid (`approximate`), which may take three times as many iterations; the residual, and so the root, is as
+    exact as ever.
     The paper's own choices are ``QLB(**AS_PUBLISHED)``; see qlb/fig3 for what the others are worth.
     ``scaled`` rescales the initial matrix by s.y / (y.H0 y), for one more solve per iteration. When no step is
     acceptable the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
@@ -86,7 +91,7 @@ class QLB:
     """
 
     m: int = 10
-    linear: LinearSolver = field(default_factory=lambda: Cholesky("single"))
+    linear: LinearSolver = field(default_factory=approximate)
     tolerance: Tolerance = Tolerance()
     line_search: LineSearch = LineSearch()
     max_iterations: int = 500
@@ -118,7 +123,7 @@ class QLB:
             k, age = k + 1, age + 1
             if stagnates(history) and at_floor(stage, now.z, now.norm):
                 break
-            if (not fresh and self._stalls(history)) or (self.refresh and age > self.refresh):
+            if (not fresh and self._stalls(history)) or (self.refresh and age > self.refresh * patience(frozen)):
                 frozen, work = self._refactor(stage, now.z, frozen, clock)
                 counts, fresh, age = counts + work, True, 1
                 pairs.clear()
@@ -154,29 +159,38 @@ class QLB:
             if memory.factor is not None:
                 return memory, False, Counts()
             data, indices, indptr = memory.A  # after a restart: the same factor from the same matrix
-            return self._factor(sp.csr_matrix((data, indices, indptr)), stage.c, None, clock)[0], False, Counts()
+            A = sp.csr_matrix((data, indices, indptr))
+            return self._factor(A, memory.places, stage.c, None, clock)[0], False, Counts()
         with clock("fill"):
             at_start = self.at == "start"
             A = stage.start_jacobian(coupled=self.coupled) if at_start else stage.jacobian(guess, coupled=self.coupled)
-        frozen, work = self._factor(A, stage.c, memory, clock)
+        frozen, work = self._factor(A, places_for(self.linear, stage, guess), stage.c, memory, clock)
         return frozen, True, work
 
     def _refactor(self, stage: StageLike, z: Array, frozen: Frozen, clock: Clock) -> tuple[Frozen, Counts]:
         with clock("fill"):
             A = stage.jacobian(z, coupled=self.coupled)
-        return self._factor(A, stage.c, frozen, clock)
+        return self._factor(A, places_for(self.linear, stage, z), stage.c, frozen, clock)
 
-    def _factor(self, A: sp.csr_matrix, c: float, memory: Frozen | None, clock: Clock) -> tuple[Frozen, Counts]:
+    def _factor(
+        self, A: sp.csr_matrix, places: Places | None, c: float, memory: Frozen | None, clock: Clock
+    ) -> tuple[Frozen, Counts]:
         analysis = memory.factor.value.memory if memory is not None and memory.factor is not None else None
         with clock("factor"):
-            factor: Factor = self.linear.factor(A, analysis)
+            factor: Factor = placed(self.linear, places).factor(A, analysis)
         kept = (A.data, A.indices, A.indptr) if self.reuse == "steps" else None
         counts = Counts(fills=1, analyses=int(factor.analysed), factorizations=1)
-        return Frozen(kept, c, Transient(factor)), counts
+        return Frozen(kept, None if kept is None else places, c, Transient(factor)), counts
 
     def _stalls(self, history: list[dict[str, float]]) -> bool:
         """Whether the last four iterations together contract less than CONTRACTION^4."""
         return len(history) > 4 and history[-1]["residual"] > CONTRACTION**4 * history[-5]["residual"]
+
+
+def patience(frozen: Frozen) -> int:
+    """How many times as many iterations an approximate factor may take."""
+    factor = frozen.factor.value
+    return factor.patience if isinstance(factor, Approximate) else 1
 
 
 def rests(stage: StageLike, now: Trial) -> bool:

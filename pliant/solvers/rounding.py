@@ -15,6 +15,7 @@ difference of two samples of its round-off, which A^-1 turns into metres.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +24,7 @@ from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
-from pliant.solvers.base import NoMatrix, StageLike
+from pliant.solvers.base import NoMatrix, Shiftable, StageLike
 
 EPS = float(np.finfo(np.float64).eps)
 SUMS = 2.0  # times rho: residuals that fall no more were measured between 0.05 and 0.4 of it
@@ -50,7 +51,7 @@ def error_of(stage: StageLike, A: sp.csr_matrix, solve: Callable[[Array], Array]
     size = lambda x: float(np.sqrt(stage.weights @ x**2))
     noise = 0.0
     for _ in range(SAMPLES):
-        moved = z * (1.0 + 4.0 * EPS * signs.choice([-1.0, 1.0], len(z)))
+        moved = z * (1.0 + 4.0 * EPS * np.asarray(signs.choice([-1.0, 1.0], len(z)), like=z))
         noise += size(solve(stage.residual(moved) - r - A @ (moved - z))) ** 2
     return SAFETY * (size(solve(r)) + float(np.sqrt(noise / SAMPLES)) + EPS * size(z))
 
@@ -58,6 +59,13 @@ def error_of(stage: StageLike, A: sp.csr_matrix, solve: Callable[[Array], Array]
 def at_floor(stage: StageLike, z: Array, norm: float) -> bool:
     """Whether a residual of norm ``norm`` at z is nothing but round-off."""
     return bool(np.isfinite(norm)) and norm <= floor_of(stage, stage.jacobian(z), z)
+
+
+def _solver(stage: StageLike, A: Any) -> Callable[[Array], Array]:
+    """b -> A^-1 b"""
+    if isinstance(A, Shiftable):
+        return A.solver()
+    return (Cholesky() if stage.symmetric and stage.definite else LU()).factor(A).solve
 
 
 def settled(stage: StageLike, z: Array, r: Array) -> RoundedOff | None:
@@ -70,7 +78,7 @@ def settled(stage: StageLike, z: Array, r: Array) -> RoundedOff | None:
         floor = floor_of(stage, A, z)
         if norm > floor:
             return None
-        factor = (Cholesky() if stage.symmetric and stage.definite else LU()).factor(A)
+        solve = _solver(stage, A)
     except (NotPositiveDefinite, NoMatrix):
         return None
-    return RoundedOff(floor, error_of(stage, A, factor.solve, z, r))
+    return RoundedOff(floor, error_of(stage, A, solve, z, r))

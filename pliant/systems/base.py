@@ -115,6 +115,19 @@ class Contacting(Protocol):
 
 
 @runtime_checkable
+class Lagging(Protocol):
+    """A system of a stage whose friction has normal forces found elsewhere than at the root."""
+
+    def relagged(self, q: Array) -> "tuple[float | None, Any] | None":
+        """What to do at a root q; None: nothing, nobody asked for it.
+
+        By how much of themselves those normal forces differ from those at q (None: there were none before), and the
+        system with friction from these; None in its place where they agree, or were found often enough.
+        """
+        ...
+
+
+@runtime_checkable
 class Exact(Protocol):
     """A system that knows what its `stiffness` leaves out: K of damping that depends on q, which is not symmetric."""
 
@@ -376,6 +389,15 @@ class Moving(Protocol):
     def point_jacobian(self, q: Array) -> sp.csr_matrix: ...
 
 
+@runtime_checkable
+class Floating(Protocol):
+    """A system whose coordinates can follow any rigid motion of all of it, where nothing holds it."""
+
+    def rigid_rates(self, q: Array) -> Array:
+        """(N, 6): the velocities of q under translations along and rotations about the axes of the world."""
+        ...
+
+
 def topology_of(system: Any) -> Any:
     """What makes the meshes of a system again: None where none has changed, one for each part of a system of parts."""
     if isinstance(system, Parted):
@@ -500,6 +522,26 @@ class Rooting(Protocol):
         ``tolerances`` are the parts of `pliant.solvers.base.Tolerance`, of the scale of the stage.
         """
         ...
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """A system whose coordinates are in the memory of a device; ``host`` is the same system on the CPU."""
+
+    host: Any
+
+    def fetch(self, values: Any) -> Array:
+        """An array of the device, as one of the CPU."""
+        ...
+
+    def fetched(self, state: State) -> State: ...
+
+
+@runtime_checkable
+class Solving(Protocol):
+    """A system whose matrices are its own, on a device: only its own linear solver factors them."""
+
+    linear: Any
 
 
 @runtime_checkable

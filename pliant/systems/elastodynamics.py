@@ -27,7 +27,7 @@ from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
 from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
-from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
+from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch, block_diagonal
 from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
@@ -44,6 +44,7 @@ class Elastodynamics:
 
     symmetric: ClassVar[bool] = True
     _met: Setting | None = None  # who touches in a stage
+    _again: Any = None  # how its friction is found anew (`Terms.again`)
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Elastodynamics:
         self.free = self.pins.free
         self.scale = float(np.linalg.norm(np.ptp(self.X, axis=0)))
         self._mass = sp.kron(mass, sp.identity(d), format="csr") if sp.issparse(mass) else _diagonal(mass, d)
-        self._lumped = self._mass.nnz == n * d
+        self.lumped = self._mass.nnz == n * d
         self.nodal_mass = np.asarray(self._mass.sum(axis=1)).ravel()  # lumped, per coordinate [kg]
         self.total_mass = float(self.nodal_mass.sum()) / d  # [kg]
         self.free_mass = float(self.nodal_mass[self.free].sum())
@@ -104,12 +105,22 @@ class Elastodynamics:
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         if self.contact is None:
             return self
-        terms = self.contact.at(start, t, c)
+        return self._touched(self.contact.at(start, t, c), self.contact.setting)
+
+    def _touched(self, terms: Terms, met: Setting | None) -> "Elastodynamics":
         fixed = copy(self)  # shares patterns and slots; only the terms differ
-        fixed.contact, fixed._met = None, self.contact.setting
+        fixed.contact, fixed._met, fixed._again = None, met, terms.again
         fixed.energy_terms = self._energies + terms.energies
         fixed.force_terms = self._forces + terms.forces
         return fixed
+
+    def relagged(self, q: Array) -> "tuple[float | None, Elastodynamics | None] | None":
+        """How far lagged friction is from the root q of a stage, and the system with that of q."""
+        found = None if self._again is None else self._again(q)
+        if found is None:
+            return None
+        lag, terms = found
+        return lag, None if terms is None else self._touched(terms, self._met)
 
     def acting(self, q: Array, v: Array, t: float) -> Acted | None:
         """Contact forces on the vertices in a stage."""
@@ -175,7 +186,7 @@ class Elastodynamics:
     def accelerated(self, q: Array, f: Array) -> Array:
         """M^-1 f on the free coordinates, zero on the prescribed ones."""
         f, a = f[self.free], np.zeros_like(q)
-        a[self.free] = f / self.nodal_mass[self.free] if self._lumped else self._mass_factor.solve(f)
+        a[self.free] = f / self.nodal_mass[self.free] if self.lumped else self._mass_factor.solve(f)
         return a
 
     @cached_property
@@ -191,7 +202,7 @@ class Elastodynamics:
             return None
         loads = [e for e in self.energy_terms if isinstance(e, ConstantLoad)]
         others = [e for e in self.energy_terms if not isinstance(e, ConstantLoad)]
-        simple = self._lumped and not self.force_terms and not self.pins.moving
+        simple = self.lumped and not self.force_terms and not self.pins.moving
         if not simple or len(others) != 1 or not isinstance(others[0], Marching):
             return None
         load = sum((e.load for e in loads), np.zeros_like(q))
@@ -371,15 +382,20 @@ class Elastodynamics:
         p = p if p.shape[1] == 3 else np.column_stack([p, np.zeros(n)])
         return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
+    def rigid_rates(self, q: Array) -> Array:
+        x, axes = self.positions(q), np.eye(3)
+        fields = [np.tile(e, (len(x), 1)) for e in axes] + [np.cross(e, x) for e in axes]
+        return np.column_stack([field[:, : self.X.shape[1]].ravel() for field in fields])
+
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         if self.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
         out = {"kinetic": 0.5 * float(v @ (self._mass @ v))}
-        for label, e in zip(self._labels(), self.energy_terms, strict=True):
+        for label, e in zip(self.labels(), self.energy_terms, strict=True):
             out[label] = out.get(label, 0.0) + e.value(q)
         return out
 
-    def _labels(self) -> list[str]:
+    def labels(self) -> list[str]:
         """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
         common = [isinstance(e, ConstantLoad | Pressing) for e in self.energy_terms]
         first = list(dict.fromkeys(e.name for e, alike in zip(self.energy_terms, common, strict=True) if alike))

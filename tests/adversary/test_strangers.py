@@ -35,7 +35,16 @@ def stranger(tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [["resume"], ["export", "--to", "npz"], ["view", "--port", "1"], ["replay"], ["run"]],
+    [
+        ["resume"],
+        ["export", "--to", "npz"],
+        ["view", "--port", "1"],
+        ["replay"],
+        ["run"],
+        ["advise"],
+        ["play", "--port", "1"],
+        ["sweep", "--over", "h=0.01,0.02"],
+    ],
     ids=lambda c: c[0],
 )
 def test_a_folder_runs_no_code_without_trust(stranger, command):
@@ -44,8 +53,9 @@ def test_a_folder_runs_no_code_without_trust(stranger, command):
     assert not (stranger / "sprung").exists()
 
 
-def test_with_trust_it_does(stranger):
-    assert CliRunner().invoke(app, ["resume", str(stranger), "--trust"]).exit_code == 0
+@pytest.mark.parametrize("command", ["resume", "advise"])
+def test_with_trust_it_does(stranger, command):
+    assert CliRunner().invoke(app, [command, str(stranger), "--trust"]).exit_code == 0
     assert (stranger / "sprung").exists()
 
 

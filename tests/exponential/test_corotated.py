@@ -58,6 +58,23 @@ def test_a_free_body_keeps_its_angular_momentum(method, E, omega):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_a_stiff_body_tumbles_like_a_rigid_one_at_half_a_radian_per_step(method):
+    """The rotation that gyroscopic torques cause within a step belongs to the frame, not to the linear step in it."""
+    system, start = spinning(free_bar(1e8), 50.0 * np.array(TUMBLING) / np.linalg.norm(TUMBLING))
+    after = marched(system, start, Corotated(METHODS[method]), 0.01, 40)
+    L0, L = (system.momenta(s.q, s.v)[1] for s in (start, after))
+    energy = [sum(system.energies(s.q, s.v, 0.0).values()) for s in (start, after)]
+    assert np.linalg.norm(L - L0) < 1e-3 * np.linalg.norm(L0)
+    assert energy[1] == pytest.approx(energy[0], rel=5e-3)
+
+
+def test_a_step_in_which_a_body_turns_too_far_says_so():
+    system, start = spinning(free_bar(1e8), (0.0, 0.0, 80.0))
+    report = Corotated(SIERE()).step(system, start, 0.01).reports[0]
+    assert not report.converged and "turns by 0.8 rad in a step" in report.message
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_the_frame_at_rest_does_not(method):
     """What the frames are for: a fifth of it and more is gone after half a second, with the same methods."""
     system, start = spinning(free_bar(1e6), SLOW)

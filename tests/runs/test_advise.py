@@ -123,3 +123,9 @@ def test_slack_motions_do_not_hide_the_elastic_ones():
     advice = advise(scene)
     assert advice.rigid == len(lam) - len(elastic) > 12
     assert [mode.frequency for mode in advice.modes] == pytest.approx(np.sqrt(elastic[: len(advice.modes)]) / (2 * pi))
+
+
+def test_it_says_which_linear_solver_is_used_and_why():
+    told = advise(cantilever()).linear
+    assert told is not None and "a Cholesky factor" in told and "multigrid" in told
+    assert advise(replace(cantilever(), integrator=Verlet(), h=1e-5)).linear is None

@@ -53,6 +53,7 @@ class Rows:
     steps: int = 12
     on_failure: str = "raise"
     on_energy_gain: str = "ignore"
+    isolated: bool = False
     integrator: Any = field(default_factory=Multiply)
 
     def system(self):

@@ -127,6 +127,7 @@ def test_anything_that_can_say_what_a_scene_says_can_run():
         steps: int = 3
         on_failure: str = "raise"
         on_energy_gain: str = "ignore"
+        isolated: bool = False
 
         def system(self) -> Elastodynamics:
             return hanging().system()

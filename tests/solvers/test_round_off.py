@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.bench.world.mixtures import collision
 from pliant.errors import SceneError
 from pliant.mesh import bar
 from pliant.simulate import simulate
@@ -125,3 +126,11 @@ def test_an_iteration_that_is_merely_cut_short_is_judged_by_the_residual_alone()
     stage, guess = stage_of(scene)
     report = Newton(max_iterations=2, tolerance=Tolerance(1e-12, 1e-15)).solve(stage, guess).report
     assert not report.converged and report.message == "iteration limit reached"
+
+
+@pytest.mark.parametrize("contact", [pl.PenaltyContact(thickness=1e-3), pl.BarrierContact(dhat=1e-3)])
+def test_a_mixture_that_stores_next_to_nothing_is_solved_to_round_off(contact):
+    """Newton's method is quadratic up to there; the guide of its steps must not take its own round-off for a rise."""
+    integrator = pl.BDF1(Newton(tolerance=Tolerance(relative=1e-12, absolute=1e-14)))
+    (step,) = simulate(collision(contact, integrator, h=1e-3, duration=1e-3))
+    assert step.report.converged and step.report.iterations <= 4

@@ -114,6 +114,11 @@ class JointTorque:
     maximal: bool = False
     drives: ClassVar[bool] = True
 
+    @property
+    def corners(self) -> tuple[float, ...]:
+        table = None if callable(self.torque) else np.asarray(self.torque, dtype=float)
+        return () if table is None or table.ndim != 2 else tuple(table[:, 0].tolist())
+
     def bind(self, tree: Tree) -> "JointTorque":
         return replace(self, link=tree.body(self.link), torque=in_time(self.torque, f"JointTorque on '{self.link}'"))
 

@@ -21,6 +21,7 @@ from pliant.systems.elastodynamics import Elastodynamics
 
 H = 0.01  # [s]
 SPINS = {"5 rad/s about an axis": (0.0, 0.0, 5.0), "5.4 rad/s, tumbling": (3.0, 2.0, 4.0)}
+FAST = ("50 rad/s, tumbling", (28.0, 18.5, 37.0))  # half a radian per step
 METHODS: dict[str, Any] = {
     "SI": LinearlyImplicit(),
     "SIERE": SIERE(),
@@ -72,6 +73,11 @@ def run(*, quick: bool = False) -> Table:
         for E in (1e4, 1e6, 1e8):
             for name, method in {**METHODS, **TURNING, "energy-momentum": EnergyMomentum()}.items():
                 rows.append({"spin": spin, **turn(name, method, E, omega, steps, cells)})
+    fast = [
+        {"spin": FAST[0], **turn(name, method, 1e8, FAST[1], steps, cells)}
+        for name, method in {**METHODS, **TURNING}.items()
+    ]
+    rows += fast
     many = 200 if quick else 10_000
     tumbling = list(SPINS.items())[1]
     rows.append({"spin": tumbling[0], **turn("energy-momentum", EnergyMomentum(), 1e6, tumbling[1], many, (2, 1, 1))})

@@ -3,10 +3,11 @@
 What the coupling adds and what the methods do are told apart. Coupling: contact and friction forces between the parts
 sum to zero and have no torque, measured on the forces that acted, at the points where they did. The
 methods: in joint coordinates p = M(q) v is not what a step conserves, and backward Euler keeps no angular momentum even
-of a single body. That falls with h, for the mixture as for its parts alone.
+of a single body. That falls with h, for the mixture as for its parts alone. Isolated scenes keep both.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from pliant.bench.world.mixtures import TIGHT, collision, rigid_collision
 from pliant.integrators import BDF1, BDF2, TRBDF2, ImplicitMidpoint, LinearlyImplicit
 from pliant.ledger import momenta
 from pliant.scene import Scene
-from pliant.simulate import simulate
+from pliant.simulate import TimeStep, simulate
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
@@ -30,6 +31,8 @@ NOTES = [
     "sum, normal torque, friction torque: what the coupling adds. drift: all of it, the methods' own included, which "
     "the parts alone have too. Normals turn with the surfaces, slip is measured along directions that turn with the "
     "touched side, and the couple of friction over the gap lies on three vertices of it.",
+    "isolated: the same scene with isolated=True, which puts the momenta back after every step by a rigid motion of "
+    "everything; apart: how far that leads, part of the size of the scene.",
 ]
 
 
@@ -67,22 +70,29 @@ def run(*, quick: bool = False) -> Table:
     ]
     steps = (1e-3, 5e-4) if quick else (2e-3, 1e-3, 5e-4)
     series = {name: [_row(name, "chain", 0.3, h, duration) for h in steps if h != 1e-3] for name in names}
-    orders: list[tuple[str, float, float]] = []
+    orders: list[tuple[str, float, float, float]] = []
     for name, more in series.items():
         rows += more
         line = [r for r in rows if (r["method"], r["mixture"], r["mu"]) == (name, "chain", 0.3)]
         hs = np.log([r["h [ms]"] for r in line])
-        linear, angular = (float(np.polyfit(hs, np.log([r[k] for r in line]), 1)[0]) for k in ("drift p", "drift L"))
-        orders.append((name, linear, angular))
+        fit = lambda key, hs=hs, line=line: float(np.polyfit(hs, np.log([r[key] for r in line]), 1)[0])
+        orders.append((name, fit("drift p"), fit("drift L"), fit("apart")))
     title = "Isolated mixtures: what becomes of their momentum"
     return Table("world/momentum", title, rows, _claims(rows, orders), NOTES)
 
 
-def _claims(rows: list[dict[str, Any]], orders: list[tuple[str, float, float]]) -> list[Claim]:
+def _claims(rows: list[dict[str, Any]], orders: list[tuple[str, float, float, float]]) -> list[Claim]:
     worst = lambda key, chosen=lambda r: True: max(r[key] for r in rows if chosen(r))
     bar = worst("drift p", lambda r: r["mixture"] == "bar")
     met = min(r["pushed"] for r in rows)
+    kept = max(worst("isolated: p"), worst("isolated: L"))
     claims = [
+        Claim(
+            "isolated scenes keep both momenta (all methods, with and without friction)",
+            "1e-9",
+            f"{kept:.1e}",
+            kept <= 1e-9,
+        ),
         Claim("they do collide (impulse of all contacts, part of the momentum)", "> 0.05", f"{met:.2g}", met > 0.05),
         Claim("coupling: contact and friction forces sum to zero", "1e-9", f"{worst('sum'):.1e}", worst("sum") <= 1e-9),
         Claim("without joint coordinates linear momentum stays (all methods)", "1e-9", f"{bar:.1e}", bar <= 1e-9),
@@ -93,11 +103,13 @@ def _claims(rows: list[dict[str, Any]], orders: list[tuple[str, float, float]]) 
             if chosen:
                 most = max(r[what] for r in chosen)
                 claims.append(Claim(f"coupling by {kind}: no {what}", "1e-9", f"{most:.1e}", most <= 1e-9))
-    for name, linear, angular in orders:
+    for name, linear, angular, apart in orders:
         expected = METHODS[name][2]
         good = min(linear, angular) >= expected - 0.3
         what = f"joint coordinates, {name}: momenta converge (orders of p and L in h)"
         claims.append(Claim(what, f"{expected:.0f}", f"{linear:.1f}, {angular:.1f}", good))
+        what = f"{name}: isolated or not, positions come together (order in h)"
+        claims.append(Claim(what, f">= {expected:.0f}", f"{apart:.1f}", apart >= expected - 0.3))
     return claims
 
 
@@ -106,21 +118,21 @@ def _row(name: str, mixture: str, mu: float, h: float, duration: float) -> dict[
     make = rigid_collision if mixture == "bar" else collision
     scene = make(contact(mu), integrator, h=h, duration=duration)
     system = scene.system()
-    before = start = scene.initial(system)
-    p0, L0 = (np.array(m) for m in momenta(system, start))
+    start = scene.initial(system)
     size = float(np.linalg.norm(np.ptp(system.positions(start.q), axis=0)))
-    scale = float(np.linalg.norm(p0))
-    drift_p = drift_L = 0.0
+    scale = float(np.linalg.norm(momenta(system, start)[0]))
     sums: dict[str, Array] = {"sum": np.zeros(3), "normal torque": np.zeros(3), "friction torque": np.zeros(3)}
     pushed = 0.0
-    for step in simulate(scene):
+    steps = list(simulate(scene))
+    for step in steps:
         for kind, f in (("normal torque", step.acted.contact), ("friction torque", step.acted.friction)):
             sums["sum"] += h * f.sum(axis=0)
             sums[kind] += h * np.cross(step.acted.x, f).sum(axis=0)
             pushed += 0.5 * h * float(np.linalg.norm(f, axis=1).sum())
-        p, L = (np.array(m) for m in (step.ledger.linear, step.ledger.angular))
-        drift_p, drift_L = (max(a, float(np.linalg.norm(b))) for a, b in ((drift_p, p - p0), (drift_L, L - L0)))
-        before = step.state
+    kept = list(simulate(replace(scene, isolated=True)))
+    (drift_p, drift_L), (kept_p, kept_L) = (_drift(momenta(system, start), run) for run in (steps, kept))
+    before, beside = steps[-1].state, kept[-1].state
+    apart = float(np.abs(system.positions(before.q) - system.positions(beside.q)).max())
     alone_p, alone_L = _alone(scene, system, before)
     return {
         "method": name,
@@ -133,9 +145,19 @@ def _row(name: str, mixture: str, mu: float, h: float, duration: float) -> dict[
         "friction torque": float(np.linalg.norm(sums["friction torque"])) / (scale * size),
         "drift p": drift_p / scale,
         "drift L": drift_L / (scale * size),
+        "isolated: p": kept_p / scale,
+        "isolated: L": kept_L / (scale * size),
+        "apart": apart / size,
         "parts alone: p": alone_p / scale,
         "parts alone: L": alone_L / (scale * size),
     }
+
+
+def _drift(start: Any, steps: list[TimeStep]) -> tuple[float, float]:
+    """The largest changes of linear and angular momentum since the start."""
+    changes = [np.subtract((step.ledger.linear, step.ledger.angular), start) for step in steps]
+    p, L = np.linalg.norm(changes, axis=2).max(axis=0)
+    return float(p), float(L)
 
 
 def _alone(scene: Scene, system: Any, state: State) -> tuple[float, float]:

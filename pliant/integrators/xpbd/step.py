@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.budget import check_budget
 from pliant.clock import Clock
 from pliant.errors import SceneError
 from pliant.integrators.xpbd.constraints import Batch, constraints, in_space
@@ -99,6 +100,7 @@ class XPBD:
         for lam in multipliers:
             lam.fill(0.0)
         for _ in range(self.iterations):
+            check_budget()
             for batch, lam in zip(model.batches, multipliers, strict=True):
                 batch.sweep(x, x0, model.W, lam, h, self.damping)
         return np.ascontiguousarray(x[:, :d]).ravel()

@@ -1,0 +1,1 @@
+"""Steps that choose their size: what they promise, and what they cost."""

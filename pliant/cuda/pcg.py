@@ -1,0 +1,152 @@
+"""Conjugate gradients on the device, with nothing coming back between iterations.
+
+    alpha = r.z / p.Ap,   x += alpha p,   r -= alpha A p,   z = B r,   p = z + (r.z)/(r.z)_old p
+
+Scalars stay on the device; an iteration whose tolerance is met, or whose curvature is not positive, sets a mark that
+makes the following ones do nothing, so that they can be launched ahead, on a GPU as one graph of CHECK iterations.
+The preconditioner B is block Jacobi; where that takes more than PATIENCE iterations, the iteration goes on with a
+correction by rigid motions of groups of vertices besides (`pliant.cuda.coarse`), which costs as much as some hundred
+iterations to build. Sums are taken block by block and then in order.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numba import cuda
+
+from pliant.cuda import _pcg_kernels as kernels
+from pliant.cuda._pcg_kernels import ALPHA, BB, COUNT, CURVED, MARK, RR, RZ
+from pliant.cuda.coarse import Coarse, CoarseSpace
+from pliant.cuda.device import SIMULATED, THREADS, arrays, launch
+from pliant.cuda.matrix import Matrix
+from pliant.errors import NotPositiveDefinite, PliantError
+from pliant.state import Transient
+
+CHECK = 2 if SIMULATED else 20  # iterations between two looks at the marks
+PATIENCE = 4 if SIMULATED else 300  # iterations with block Jacobi alone
+
+
+class Workspace:
+    """Vectors and launches for matrices of one pattern; matrices are copied into it, so that graphs see one place."""
+
+    def __init__(self, A: Matrix, space: CoarseSpace | None, tolerance: float) -> None:
+        xp = arrays()
+        n, N = A.rows.n, len(A.mask)
+        self.A = Matrix(A.rows, A.values.copy(), A.mask, A.free)
+        self.inverse, self.partial = xp.empty((9, n)), xp.zeros((2, -(-n // THREADS)))
+        self.x, self.r, self.z, self.p, self.Ap = (xp.zeros(N) for _ in range(5))
+        self.scalars, self.bad = xp.zeros(7), xp.zeros(1)
+        self.coarse = None if space is None else Coarse(space, self.A)
+        self.tolerance = tolerance
+        self._corrects = False  # whether the coarse space of this matrix is in use
+        self._graphs: dict[bool, Any] = {}
+
+    def load(self, A: Matrix) -> None:
+        """Take a new matrix; raises `NotPositiveDefinite` where a diagonal block is not."""
+        self.A.values[...] = A.values
+        self.bad[...], self._corrects = 0.0, False
+        rows = self.A.rows
+        launch(kernels.inverse_diagonal, rows.n, (rows.diagonal, self.A.values, self.A.mask, self.inverse, self.bad))
+        if float(self.bad[0]):
+            remedy = "project the Hessian (psd=True) or add a multiple of the mass matrix"
+            raise NotPositiveDefinite("a diagonal block is not positive definite", where="DevicePCG", remedy=remedy)
+
+    def solve(self, b: Any, most: int) -> tuple[Any, int]:
+        """x (N,) and the number of products, for b (N,) that is zero where coordinates are not free."""
+        self.x[...], self.r[...], self.p[...], self.Ap[...] = 0.0, b, 0.0, 0.0
+        self.scalars[...] = 0.0
+        self.scalars[BB] = -1.0
+        self._precondition(0)
+        if not float(self.scalars[RR]) > 0.0:
+            return self.x.copy(), 0
+        done = 0
+        while done < most and not float(self.scalars[MARK]):
+            if done >= PATIENCE and self.coarse is not None and not self._corrects:
+                self._correct(self.coarse)
+            self._run()
+            done += CHECK
+        mark, count = (float(self.scalars[k]) for k in (MARK, COUNT))
+        if mark == CURVED and count == 0.0:
+            return self.p.copy(), 1
+        return self.x.copy(), int(count)
+
+    def _correct(self, coarse: Coarse) -> None:
+        """Go on from here with the coarse space, if its matrix is definite."""
+        self._corrects = coarse.load()
+        if self._corrects:
+            self.scalars[ALPHA], self.scalars[RZ] = 0.0, 0.0  # the first direction is z
+            self._precondition(0)
+
+    def _precondition(self, stream: Any) -> None:
+        """z = B r after x and r have moved by alpha, the products and beta, the next p."""
+        n, N = self.A.rows.n, len(self.p)
+        launch(kernels.advance, n, (self.scalars, self.inverse, self.p, self.Ap, self.x, self.r, self.z), stream)
+        if self._corrects and self.coarse is not None:
+            self.coarse.add(self.r, self.z, stream)
+        launch(kernels.partial_products, n, (self.r, self.z, self.partial), stream)
+        kernels.set_beta[1, THREADS, stream](self.partial, self.tolerance, self.scalars)
+        launch(kernels.turn, N, (self.scalars, self.z, self.p), stream)
+
+    def _iterations(self, stream: Any) -> None:
+        A = self.A
+        for _ in range(CHECK):
+            arguments = (A.rows.start, A.rows.columns, A.values, A.mask, self.scalars, self.p, self.Ap, self.partial)
+            launch(kernels.product_and_curvature, A.rows.n, arguments, stream)
+            kernels.set_alpha[1, THREADS, stream](self.partial, self.scalars)
+            self._precondition(stream)
+
+    def _run(self) -> None:
+        """CHECK iterations: launched one by one the first time, which compiles, then recorded as a graph."""
+        graph = self._graphs.get(self._corrects)
+        if graph is not None:
+            graph.launch()
+            return
+        self._iterations(0)
+        if not SIMULATED:
+            self._graphs[self._corrects] = self._recorded()
+
+    def _recorded(self) -> Any:
+        cupy = arrays()
+        stream = cupy.cuda.Stream(non_blocking=True)
+        cupy.cuda.Device().synchronize()
+        with stream:
+            stream.begin_capture()
+            self._iterations(cuda.external_stream(stream.ptr))
+            return stream.end_capture()
+
+
+class DeviceFactor:
+    """A matrix in its workspace; every `solve` iterates, ``inner`` counts the products so far."""
+
+    backend = "cuda-pcg"
+
+    def __init__(self, A: Matrix, space: Workspace, settings: "DevicePCG", analysed: bool) -> None:
+        self.memory, self.analysed, self.inner = Transient(space), analysed, 0
+        self._A, self._space, self._most = A, space, settings.max_iterations
+
+    def solve(self, b: Any) -> Any:
+        """x with ||b - A x|| <= tolerance ||b||."""
+        x, count = self._space.solve(self._A.whole(b), self._most)
+        self.inner += count
+        return x[self._A.free]
+
+
+@dataclass(frozen=True)
+class DevicePCG:
+    """Conjugate gradients on the device as a linear solver; ``coarse`` is for systems that take many iterations."""
+
+    tolerance: float = 1e-2
+    max_iterations: int = 2000
+    coarse: CoarseSpace | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.tolerance < 1.0:
+            raise PliantError(f"tolerance {self.tolerance} is outside (0, 1)", where="DevicePCG")
+
+    def factor(self, A: Matrix, memory: Any = None) -> DeviceFactor:
+        """Prepare the preconditioner in the workspace of A's pattern."""
+        old = memory.value if isinstance(memory, Transient) else None
+        known = old if isinstance(old, Workspace) and old.A.rows is A.rows else None
+        space = known or Workspace(A, self.coarse, self.tolerance)
+        space.load(A)
+        return DeviceFactor(A, space, self, known is None)

@@ -1,0 +1,291 @@
+"""Elastodynamics on the device: the same equations, with coordinates that are device arrays.
+
+Elastic energies and constant loads have kernels. What has none (springs, attachments, contact with obstacles, friction)
+is evaluated by its own code on the host, with coordinates copied there and forces copied back. Its matrix must lie
+within the pattern of the meshes: of contact between bodies the blocks that couple its two sides are left out, as in
+[QLB2021, sec. 3.3], so that Newton's method takes more iterations to the same root.
+"""
+
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IntArray
+from pliant.cuda.coarse import coarse_space
+from pliant.cuda.device import arrays, to_device, to_host
+from pliant.cuda.elements import DeviceElastic
+from pliant.cuda.matrix import BlockRows, Matrix, add_diagonal
+from pliant.cuda.pcg import DevicePCG
+from pliant.energies.base import ConstantLoad, Pairing
+from pliant.energies.elastic import Elastic
+from pliant.energies.gravity import DeadLoad
+from pliant.errors import SceneError
+from pliant.forces.base import Lagged, Rubbing
+from pliant.state import State
+from pliant.systems.base import Barring, Quadrature, Weights
+from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.projected_contact import Projecting
+
+
+class OnHost:
+    """An energy that is evaluated on the host, for coordinates on the device."""
+
+    def __init__(self, energy: Any) -> None:
+        self.name, self.host = energy.name, energy
+
+    def value(self, x: Any) -> float:
+        return float(self.host.value(to_host(x)))
+
+    def gradient(self, x: Any) -> Any:
+        return to_device(self.host.gradient(to_host(x)))
+
+
+class ForceOnHost:
+    """A force that is evaluated on the host."""
+
+    def __init__(self, force: Any) -> None:
+        self.name, self.host = force.name, force
+
+    def force(self, q: Any, v: Any, t: float) -> Any:
+        return to_device(self.host.force(to_host(q), to_host(v), t))
+
+
+class DeviceSystem:
+    """`Elastodynamics` on the device; ``host`` is the system it was made from, which shows and records it."""
+
+    symmetric: ClassVar[bool] = True
+
+    def __init__(self, host: Elastodynamics) -> None:
+        _require_able(host)
+        self.host = host
+        self.X, self.scale, self.total_mass, self.free_mass = host.X, host.scale, host.total_mass, host.free_mass
+        self.free, self._held = to_device(host.free), to_device(host.pins.prescribed)
+        self.rest = to_device(host.rest)
+        self._mass = to_device(host.nodal_mass)
+        self._mask = to_device(np.isin(np.arange(len(host.rest)), host.free).astype(np.float64))
+        self._inverse_mass = self._mask / self._mass
+        pattern = host.pattern
+        indptr = pattern.indptr[::3].astype(np.int64) // 9
+        rows = np.repeat(np.arange(len(pattern.indptr) - 1), np.diff(pattern.indptr))
+        self._rows = BlockRows(indptr, pattern.indices[(rows % 3 == 0) & (pattern.indices % 3 == 0)] // 3)
+        self.energy_terms = tuple(self._energy(e) for e in host.energy_terms)
+        self.force_terms = tuple(ForceOnHost(f) for f in host.force_terms)
+        self.linear = DevicePCG(coarse=coarse_space(host.X))
+        self._still = None if host.pins.moving else self._prescribed(0.0)
+
+    def _energy(self, energy: Any) -> Any:
+        if isinstance(energy, Elastic):
+            return DeviceElastic(energy, self._rows)
+        if isinstance(energy, ConstantLoad):
+            return DeadLoad(to_device(energy.load), name=energy.name)  # type: ignore[attr-defined]
+        return OnHost(energy)
+
+    # ------------------------------------------------------------------------------------------------ contact
+
+    def at(self, start: State, t: float, c: float = 0.0) -> "DeviceSystem":
+        """The system of a stage, its contacts found on the host."""
+        if self.host.contact is None:
+            return self
+        host = self.host.at(self.fetched(start), t, c)
+        fixed = copy(self)
+        fixed.host = host
+        known = {id(e): d for e, d in zip(self.host.energy_terms, self.energy_terms, strict=True)}
+        fixed.energy_terms = tuple(known.get(id(e)) or OnHost(e) for e in host.energy_terms)
+        fixed.force_terms = tuple(ForceOnHost(f) for f in host.force_terms)
+        return fixed
+
+    def begin(self, q: Any, guess: Any) -> Any:
+        return guess
+
+    def acting(self, q: Any, v: Any, t: float) -> Any:
+        """Contact forces on the vertices in a stage."""
+        return self.host.acting(to_host(q), to_host(v), t)
+
+    def fetch(self, values: Any) -> Array:
+        return to_host(values)
+
+    def fetched(self, state: State) -> State:
+        return State(to_host(state.q), to_host(state.v), state.t)
+
+    # ------------------------------------------------------------------------------------------------ physics
+
+    def mass(self, q: Any) -> "Diagonal":
+        return Diagonal(self._mass)
+
+    def inertia(self, q: Any, a: Any) -> Any:
+        return self._mass * a
+
+    def weights(self, q: Any) -> Any:
+        return self._mass
+
+    def force(self, q: Any, v: Any, t: float) -> Any:
+        if self.host.contact is not None:
+            return self.at(State(q, v, t), t).force(q, v, t)
+        f = arrays().zeros_like(q)
+        for energy in self.energy_terms:
+            f -= energy.gradient(q)
+        for force in self.force_terms:
+            f += force.force(q, v, t)
+        return f
+
+    def force_sizes(self, q: Any, v: Any, t: float) -> Any:
+        if self.host.contact is not None:
+            return self.at(State(q, v, t), t).force_sizes(q, v, t)
+        sizes = arrays().zeros_like(q)
+        for energy in self.energy_terms:
+            sizes += abs(energy.gradient(q))
+        for force in self.force_terms:
+            sizes += abs(force.force(q, v, t))
+        return sizes
+
+    def acceleration(self, q: Any, v: Any, t: float) -> Any:
+        return self._inverse_mass * self.force(q, v, t)
+
+    def march(self, q: Any, v: Any, dt: float, steps: int) -> tuple[Any, Any] | None:
+        """``steps`` symplectic Euler steps with one elastic energy and constant loads; None with anything more."""
+        energies = [e for e in self.energy_terms if not isinstance(e, DeadLoad)]
+        simple = self.host.contact is None and not self.force_terms and not self.host.pins.moving
+        if not simple or len(energies) != 1 or not isinstance(energies[0], DeviceElastic):
+            return None
+        q, v = q.copy(), v.copy()
+        load = sum((e.load for e in self.energy_terms if isinstance(e, DeadLoad)), arrays().zeros_like(q))
+        energies[0].march(q, v, self._inverse_mass, load, dt, steps)
+        return q, v
+
+    def tangent(self, q: Any, v: Any, t: float, weights: Weights, *, psd: bool = True, a: Any = None) -> Matrix:
+        if self.host.contact is not None:
+            return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
+        w_mass, w_damping, w_stiffness = weights
+        values = arrays().zeros(self._rows.size)
+        for energy in self.energy_terms:
+            if isinstance(energy, DeviceElastic):
+                energy.add_hessian(q, w_stiffness, psd, values)
+        for weight, A in self._on_host(q, v, t, weights, psd):
+            self._add(weight, A, values)
+        add_diagonal(self._rows, values, w_mass, self._mass)
+        return Matrix(self._rows, values, self._mask, self.free)
+
+    def _on_host(self, q: Any, v: Any, t: float, weights: Weights, psd: bool) -> list[tuple[float, sp.csr_matrix]]:
+        """The matrices of what is evaluated on the host, without the blocks that couple two sides of a contact."""
+        _, w_damping, w_stiffness = weights
+        own = [e.host for e in self.energy_terms if isinstance(e, OnHost)]
+        if not own and not self.force_terms:
+            return []
+        q, v = to_host(q), to_host(v)
+        parts = [
+            (w_stiffness, (e.persistent_hessian if isinstance(e, Pairing) else e.hessian)(q, psd=psd)) for e in own
+        ]
+        for f in (f.host for f in self.force_terms):
+            damping = f.persistent_damping if isinstance(f, Rubbing) else f.damping
+            parts += [(-w_stiffness, f.stiffness(q, v, t)), (-w_damping, damping(q, v, t))]
+        return parts
+
+    def _add(self, weight: float, A: sp.csr_matrix, values: Any) -> None:
+        """values += weight A for a matrix of the host within the pattern."""
+        if A.nnz == 0 or weight == 0.0:
+            return
+        A = sp.coo_matrix(A)
+        i, j = A.row.astype(np.int64), A.col.astype(np.int64)
+        if not self._rows.holds(i // 3, j // 3):
+            what = "a force couples vertices without a common element, which has no place in the device's matrices"
+            raise SceneError(what, where='device="cuda"', remedy='use device="cpu"')
+        places = self._rows.place(i // 3, j // 3, 3 * (i % 3) + j % 3)
+        values[to_device(places)] += to_device(weight * A.data)
+
+    def restrict(self, A: Matrix) -> Matrix:
+        return A
+
+    def prescribe(self, q: Any, t: float) -> Any:
+        if len(self._held) == 0:
+            return q
+        q = q.copy()
+        q[self._held] = self._prescribed(t) if self._still is None else self._still
+        return q
+
+    def _prescribed(self, t: float) -> Any:
+        return to_device(self.host.pins.lift(self.host.rest, t)[self.host.pins.prescribed])
+
+    def limit(self, q: Any, dq: Any) -> float:
+        return float("inf")
+
+    # ------------------------------------------------------------------------------------------------ read-out
+
+    def potential(self, q: Any, t: float) -> float | None:
+        if self.host.contact is not None:
+            return self.at(State(q, arrays().zeros_like(q), t), t).potential(q, t)
+        if not all(isinstance(f.host, Lagged) and f.host.lagged for f in self.force_terms):
+            return None
+        return sum(e.value(q) for e in self.energy_terms)
+
+    def dissipation(self, q: Any, v: Any) -> float:
+        return self.host.dissipation(to_host(q), to_host(v)) if self.force_terms else 0.0
+
+    def positions(self, q: Any) -> Array:
+        return self.host.positions(to_host(q))
+
+    def cells(self) -> list[IntArray]:
+        return self.host.cells()
+
+    def energies(self, q: Any, v: Any, t: float) -> dict[str, float]:
+        if self.host.contact is not None:
+            return self.at(State(q, v, t), t).energies(q, v, t)
+        out = {"kinetic": 0.5 * float(v @ (self._mass * v))}
+        for label, e in zip(self.host.labels(), self.energy_terms, strict=True):
+            out[label] = out.get(label, 0.0) + e.value(q)
+        return out
+
+    def momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
+        p, x = (self._mass * v).reshape(-1, 3), q.reshape(-1, 3)
+        return to_host(p.sum(axis=0)), to_host(arrays().cross(x, p).sum(axis=0))
+
+    def contacts(self, q: Any, v: Any, t: float) -> Any:
+        return self.host.contacts(to_host(q), to_host(v), t)
+
+    def min_distance(self, q: Any, t: float) -> float | None:
+        return self.host.min_distance(to_host(q), t)
+
+    def grain(self) -> float | None:
+        return self.host.grain()
+
+    def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
+        if self.host.contact is None:
+            return 0.0
+        states = [(self.fetched(s), w) for s, w in quadrature]
+        return self.host.pushed(self.fetched(before), self.fetched(after), states)
+
+
+class Diagonal:
+    """A diagonal matrix of device numbers."""
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    def __matmul__(self, x: Any) -> Any:
+        return self._values * x
+
+
+def on_device(system: Any) -> DeviceSystem:
+    """The system on the device; refuses by name what has no place there."""
+    if not isinstance(system, Elastodynamics) or system.reduction is not None:
+        what = f"{type(system).__name__} has no kernels on the device"
+        remedy = 'soft bodies, membranes and springs run there; use device="cpu"'
+        raise SceneError(what, where='device="cuda"', remedy=remedy)
+    arrays()
+    return DeviceSystem(system)
+
+
+def _require_able(host: Elastodynamics) -> None:
+    remedy = 'use device="cpu"'
+    if host.X.shape[1] != 3:
+        raise SceneError("planar bodies", where='device="cuda"', remedy=remedy)
+    if not host.lumped:
+        raise SceneError("a consistent mass matrix", where='device="cuda"', remedy="use lumped=True")
+    for energy in host.energy_terms:
+        if isinstance(energy, Elastic) and not energy.material.allows_inversion:
+            what = f"{energy.name!r}: {type(energy.material).__name__} forbids inversion, which is not watched there"
+            raise SceneError(what, where='device="cuda"', remedy="use StableNeoHookean")
+    if isinstance(host.contact, Barring | Projecting):
+        what = "barriers and projections are for the CPU only"
+        raise SceneError(what, where='device="cuda"', remedy='use PenaltyContact, or device="cpu"')

@@ -1,0 +1,116 @@
+"""What the device computes, in Numba's simulator of one, beside the CPU; prints one JSON object.
+
+The simulator must be chosen before Numba is loaded: test_simulated.py runs this file in a process of its own.
+"""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.bodies import Membrane, Solid
+from pliant.contact.obstacles import Plane
+from pliant.cuda.device import SIMULATED
+from pliant.cuda.pcg import DevicePCG
+from pliant.cuda.system import on_device
+from pliant.errors import PliantError
+from pliant.integrators import BDF1, BDF2, RK4, Verlet
+from pliant.maps.pins import Pin
+from pliant.materials import ARAP, AnisotropicStVK, StableNeoHookean
+from pliant.mesh import bar, sheet
+from pliant.scene import Scene
+from pliant.simulate import simulate
+from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.penalty_contact import PenaltyContact
+
+BAR = bar(size=(0.2, 0.1, 0.1), cells=(2, 1, 1))
+SHEET = sheet(size=(0.2, 0.1), cells=(2, 1))
+LOW = float(BAR.X[:, 2].min())
+HELD = Pin(BAR.where(lambda X: X[:, 0] < 1e-9))
+MATERIALS = {
+    "neo-hookean": StableNeoHookean(np.linspace(1e5, 2e5, len(BAR.T)), 0.4),
+    "fibres": ARAP(1e5) + AnisotropicStVK((1.0, 0.0, 0.0), 5e4),
+}
+
+
+def relative(a, b):
+    return float(np.abs(a - b).max() / np.abs(a).max())
+
+
+def evaluations():
+    """Energy, gradient, tangents and solves of solids and a membrane."""
+    bodies = {name: Solid(BAR, material, pins=HELD) for name, material in MATERIALS.items()}
+    bodies["membrane"] = Membrane(SHEET, StableNeoHookean(1e5, 0.3), thickness=1e-3)
+    found = {}
+    for name, body in bodies.items():
+        host = Scene([body]).system()
+        device, rng = on_device(host), np.random.default_rng(1)
+        q = host.rest + 0.01 * rng.standard_normal(len(host.rest))
+        v, z = rng.standard_normal(len(q)), rng.standard_normal(len(host.free))
+        weights = (1.0, 0.0, 1e-4)
+        A, B = (s.restrict(s.tangent(q, v, 0.0, weights, psd=False)) for s in (host, device))
+        C, D = (s.restrict(s.tangent(q, v, 0.0, weights, psd=True)) for s in (host, device))
+        found[name] = {
+            "energy": abs(host.potential(q, 0.0) / device.potential(q, 0.0) - 1.0),
+            "force": relative(host.force(q, v, 0.0), device.force(q, v, 0.0)),
+            "tangent": relative(A @ z, B @ z),
+            "projected": relative(C @ z, D @ z),
+            "sizes": relative(abs(A) @ abs(z), abs(B) @ abs(z)),
+            "shifted": relative(A @ z + z, B.plus_diagonal(np.ones(len(z))) @ z),
+            "det": abs(host.energy_terms[0].det(q).min() - device.energy_terms[0].det(q).min()),
+        }
+    factor = DevicePCG(tolerance=1e-6, coarse=device.linear.coarse).factor(D)
+    found["membrane"]["solve"] = relative(C @ factor.solve(z), z)
+    return found
+
+
+def runs():
+    """Steps, books and certificates of whole runs; and a run that goes on from a checkpoint."""
+    body = Solid(BAR, StableNeoHookean(1e5, 0.4), pins=HELD)
+    falling = replace(body, pins=(), velocity=(0.0, 0.0, -1.0))
+    floor = {"contact": PenaltyContact(mu=0.3), "obstacles": [Plane((0.0, 0.0, LOW - 1e-4))]}
+    scenes = {
+        "BDF2": Scene([body], h=2e-3, duration=4e-3, integrator=BDF2()),
+        "Verlet": Scene([body], h=1e-3, duration=2e-3, integrator=Verlet(substeps=2)),
+        "contact": Scene([falling], h=1e-3, duration=2e-3, integrator=BDF1(), **floor),
+    }
+    found = {}
+    for name, scene in scenes.items():
+        there = replace(scene, device="cuda")
+        ours, theirs = list(simulate(scene)), list(simulate(there))
+        resumed = list(simulate(there, start=theirs[0].checkpoint()))
+        last, other = ours[-1], theirs[-1]
+        found[name] = {
+            "positions": float(np.abs(last.state.q - other.state.q).max()),
+            "total": abs(last.ledger.total - other.ledger.total) / last.ledger.scale,
+            "work": abs(sum(last.ledger.work.values()) - sum(other.ledger.work.values())) / last.ledger.scale,
+            "verdicts": [last.report.verdict, other.report.verdict],
+            "contacts": [last.report.contacts, other.report.contacts],
+            "resumed": bool(np.array_equal(resumed[-1].state.q, other.state.q)),
+        }
+    return found
+
+
+def refusals():
+    """What has no place on the device, and the line it gets."""
+    solid = Solid(BAR, StableNeoHookean(1e5, 0.4))
+    scenes = {
+        "RK4": Scene([solid], integrator=RK4()),
+        "barrier": Scene(
+            [solid], contact=BarrierContact(), obstacles=[Plane((0.0, 0.0, LOW - 0.1))], integrator=BDF1()
+        ),
+        "consistent": Scene([replace(solid, lumped=False)]),
+    }
+    found = {}
+    for name, scene in scenes.items():
+        try:
+            next(simulate(replace(scene, device="cuda")))
+        except PliantError as error:
+            found[name] = str(error)
+    return found
+
+
+if __name__ == "__main__":
+    assert SIMULATED
+    print(json.dumps({"evaluations": evaluations, "runs": runs, "refusals": refusals}[sys.argv[1]]()))
