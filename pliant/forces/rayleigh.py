@@ -36,7 +36,6 @@ class RayleighForce:
         self.name = "damping"
         self._energies, self._alpha, self._beta, self._current = tuple(energies), alpha, beta, current
         self._mass = mass
-        self.lagged = not current  # -dP/dv then, whatever x is
         rest = self._hessians(X.ravel())
         pattern = union([*rest, mass], mass.shape[0])
         whole = [H for H in rest if H.nnz == pattern.nnz]  # share its index arrays, so that systems know the pattern
@@ -59,10 +58,6 @@ class RayleighForce:
 
     def force(self, x: Array, v: Array, t: float) -> Array:
         return self.damping(x, v, t) @ v
-
-    def dissipation(self, x: Array, v: Array) -> float:
-        """P(v) = v . (alpha M + beta H) v / 2 [W]."""
-        return -0.5 * float(v @ (self.damping(x, v, 0.0) @ v))
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero
@@ -87,6 +82,15 @@ class RayleighForce:
     def _colours(self) -> IntArray:
         """A colour for every coordinate (N,): no two of one colour have an entry in the same row."""
         return coloured(self._pattern.matrix(np.ones(self._pattern.nnz)))
+
+    @property
+    def lagged(self) -> bool:
+        """Whether the force is -dP/dv: while the matrix does not depend on x."""
+        return not self._current
+
+    def dissipation(self, x: Array, v: Array) -> float:
+        """P(v) = 1/2 v^T (alpha M + beta H) v [W]."""
+        return -0.5 * float(v @ self.force(x, v, 0.0))
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._matrix(self._hessians(x)) if self._current else self._rest

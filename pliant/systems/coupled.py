@@ -71,9 +71,9 @@ class Coupled:
         count = sum(len(part.positions(part.rest)) for part in parts)
         self.tied, self.dim = ties, dim
         self._met: Setting | None = None  # who touches in a stage
-        self._swept: tuple[int, ...] = ()  # parts whose inertia is that of points, in a step
-        self._since: tuple[Array, float] | None = None  # points at the start of such a step, its length
         self._again: Any = None  # how its friction is found anew (`Terms.again`)
+        self._swept: tuple[int, ...] = ()  # parts whose inertia is that of points, in a step
+        self._since: tuple[Array, float] | None = None  # where a stage with such parts sets out, and its c
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
         sizes = [len(part.rest) for part in parts]
         ends = np.cumsum([0, *sizes])

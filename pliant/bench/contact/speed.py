@@ -71,7 +71,7 @@ def _row(cells: int, steps: int) -> dict[str, Any]:
         used.append(now - begun)
         begun = now
         iterations.append(step.report.iterations)
-        contacts, analyses = step.report.contacts, analyses + step.report.counts.analyses
+        contacts, analyses = step.report.contacts or 0, analyses + step.report.counts.analyses
         for name in parts:
             parts[name] += step.report.seconds.get(name, 0.0)
     total = max(sum(parts.values()), 1e-300)
