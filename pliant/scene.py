@@ -333,7 +333,8 @@ class Scene:
         alone = len(bodies) == len(self.bodies) and not self.attachments
         model = None
         if self.contact is not None and alone:
-            model = self.contact.model(Setting(self._soft_shapes(bodies), self.obstacles, self._strength()))
+            shapes = self._soft_shapes(bodies)
+            model = self.contact.model(Setting(shapes, self.obstacles, self._strength(), float(self.h)))
         system = elastodynamics(bodies, self.gravity, self.forces_on(bodies), model)
         reduced = [
             (first + np.arange(len(b.mesh.X)), b.reduction)
@@ -365,7 +366,7 @@ class Scene:
         for m in made:
             base = 1 + max([s.group for s in shapes if s.group is not None], default=-1)
             shapes += [s if s.group is None else replace(s, group=base + s.group) for s in m.shapes]
-        return Setting(shapes, self.obstacles, self._strength())
+        return Setting(shapes, self.obstacles, self._strength(), float(self.h))
 
     def initial(self, system: Any = None) -> State:
         """Where everything starts: given or rest positions (scripts at t = 0), joint coordinates, with velocities."""

@@ -42,12 +42,13 @@ class Shape:
 class Setting:
     """All shapes of a scene with the numbering of their vertices, and the obstacles.
 
-    ``gravity`` [m/s^2] is how strong it is.
+    ``gravity`` [m/s^2] is how strong it is, ``h`` [s] the length of the scene's steps (inf: not known).
     """
 
     shapes: Sequence[Shape]
     obstacles: Sequence[Obstacle]
     gravity: float = G
+    h: float = np.inf
 
     @cached_property
     def meshes(self) -> list[Mesh]:

@@ -30,12 +30,13 @@ from pliant.units import read_fields
 class BarrierContact:
     """Contact between all surfaces at a distance below ``dhat`` [m] (None: a thousandth of the scene's size).
 
-    ``stiffness`` kappa [N/m^3]; "adaptive" makes the barrier at dhat/2 ten times as stiff as the bodies' elements,
-    and sqrt(dhat/10 / d) times stiffer in a step that begins with something at a distance d below dhat/10. ``mu`` is
-    the friction coefficient, or a table of pairs (`pliant.contact.coefficients`), ``creep`` [m/s] the speed below which
-    contacts stick. Friction has the normal forces of the step before; with ``friction_solves`` above 1 a step is solved
-    up to so many times, with those of the last solution, until they change by less than a thousandth.
-    ``resolve_initial`` moves bodies apart that overlap at the start.
+    ``stiffness`` kappa [N/m^3]; "adaptive" makes the barrier at dhat/2 ten times as stiff as the bodies' elements, or
+    as the inertia of their vertices in a step where that is more, and sqrt(dhat/10 / d) times stiffer in a step that
+    begins with something at a distance d below dhat/10. ``mu`` is the friction coefficient, or a table of pairs
+    (`pliant.contact.coefficients`), ``creep`` [m/s] the speed below which contacts stick. Friction has the
+    normal forces of the step before; with ``friction_solves`` above 1 a step is solved up to so many times, with those
+    of the last solution, until they change by less than a thousandth. ``resolve_initial`` moves bodies apart that
+    overlap at the start.
     """
 
     dhat: float | None = None
@@ -84,10 +85,14 @@ class BarrierModel:
         self.force_names = ("friction",) * bool(self._mu.largest)
 
     def _base_stiffness(self) -> float:
-        """kappa with kappa b''(dhat/2) = 10 E times edge, averaged over the bodies."""
+        """kappa with kappa b''(dhat/2) = 10 E times edge, or 10 m/h^2 where that is more, averaged over the vertices.
+
+        A body that is soft and heavy for its step arrives with more than its elements can stop: barriers must.
+        """
         if self.choice.stiffness != "adaptive":
             return float(self.choice.stiffness)
-        k = self.setting.stiffness[self.setting.skin]
+        setting = self.setting
+        k = np.maximum(setting.stiffness, 10.0 * setting.mass / setting.h**2)[setting.skin]
         return float(k.mean() / barrier(np.array([0.5 * self.dhat]), self.dhat)[2][0])
 
     def initial(self, q: Array, fixed: IntArray) -> Array:

@@ -174,8 +174,8 @@ class Coupled:
         if self._met is None:
             return None
         here = self.touched(State(q, v, t))
-        for since in (f.since for f in self.force_terms if f.since is not None):
-            here = State(here.q, (here.q - since[0]) / since[1], t)
+        if self._since is not None:
+            here = State(here.q, (here.q - self._since[0]) / self._since[1], t)
         energies, forces = [e.energy for e in self.energy_terms], [f.inner for f in self.force_terms]
         acted = of_terms(self._met, energies, forces, here.q, here.v)
         return placed(acted, self.rows, self.points.lift(q).reshape(-1, 3))

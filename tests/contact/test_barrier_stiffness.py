@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.bench.trust.barrier import play
 
 
 @pytest.mark.parametrize("dhat", [1e-4, 1e-5, 2e-6])
@@ -17,3 +18,9 @@ def test_a_resting_cube_weighs_what_it_weighs(tmp_path, dhat):
     assert np.allclose(recorded[-5:], 9.81, rtol=1e-3)
     assert abs(run.ledger["linear_z"][-1]) < 1e-5  # and the ledger can be read: no numbers spelled by NumPy
     assert "np." not in (tmp_path / "run" / "ledger.csv").read_text()
+
+
+@pytest.mark.parametrize("seed", [10, 35])
+def test_lumps_that_are_soft_and_heavy_for_their_step_are_stopped(seed):
+    """Their elements alone could not: a barrier as stiff as these lets them come so near that no step is found."""
+    assert play(seed)[:3] == ("finished", 25, 0)
