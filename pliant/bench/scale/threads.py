@@ -6,6 +6,7 @@ can get below; where threads work in turn, as those of a factorization and its c
 """
 
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from time import clock_gettime, perf_counter
@@ -106,6 +107,8 @@ def run(*, quick: bool = False) -> Table:
         Claim("the same bytes from one thread and from two", "all", ", ".join(different) or "all", not different),
     ]
     notes = [
-        f"{18 * (8 if quick else 14) ** 3} tetrahedra. Speed-up: least wall-clock time of one thread over that of two."
+        f"{18 * (8 if quick else 14) ** 3} tetrahedra. Speed-up: least wall-clock time of one thread over that of two. "
+        f"{os.cpu_count()} cores with a load of {os.getloadavg()[0]:.0f} at the end; above the number of cores the "
+        "speed-ups say nothing."
     ]
     return Table("scale/threads", "Two threads", rows, claims, notes, plot=Plot("part", "speed-up"))
