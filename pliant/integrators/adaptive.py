@@ -52,6 +52,7 @@ class Pace:
     inner: Any = None
     report: SolveReport | None = None
     bodies: Transient | None = None  # see `bodies_of_points`
+    analysis: Transient = Transient(None)  # see `LocalError`
 
     @property
     def state(self) -> State:
@@ -105,8 +106,8 @@ class Adaptive:
     h_max: float | str | None = None
     dense: bool = True
     stops: Sequence[float] = ()
-    order: int = field(init=False)
-    made_for: Any = field(init=False, repr=False)
+    order: ClassVar[int]
+    made_for: ClassVar[Any]
     units: ClassVar[dict[str, str]] = {"tolerance": "m", "speed": "m/s", "h_min": "s", "h_max": "s"}
 
     def __post_init__(self) -> None:
@@ -123,7 +124,7 @@ class Adaptive:
             what = f"h_min = {self.h_min:g} s is longer than h_max = {self.h_max:g} s"
             raise SceneError(what, where="Adaptive.h_min", remedy="exchange them")
         object.__setattr__(self, "stops", tuple(sorted(float(t) for t in self.stops)))
-        object.__setattr__(self, "order", inside.order)
+        object.__setattr__(self, "order", inside.order)  # each has its integrator's
         made_for = inside.made_for if isinstance(inside, Special) else (Elastodynamics, EigenFit)
         object.__setattr__(self, "made_for", made_for)
 
@@ -171,7 +172,7 @@ class Adaptive:
         rejected = False
         while True:
             span = just_before(state.t, stop) if landing and goal == stop else h
-            trial = self._tried(system, state, span, pace.inner, bodies.value)
+            trial = self._tried(system, state, span, pace, bodies.value)
             allowed = float(self.tolerance) * (max(span, KINK) if rejected else span)
             if trial.size <= allowed or (trial.step is not None and h <= least):
                 break
@@ -185,11 +186,12 @@ class Adaptive:
         pace = replace(pace, bodies=bodies, h=wanted)
         return self._gone(pace, state, trial, (goal, goal == stop) if landing else None, rejected, progress)
 
-    def _tried(self, system: Any, state: State, h: float, inner: Any, bodies: IntArray) -> Attempt:
+    def _tried(self, system: Any, state: State, h: float, pace: Pace, bodies: IntArray) -> Attempt:
         """One step of the integrator with its error; what went wrong if it failed."""
         try:
             with np.errstate(all="ignore"):
-                step, error = estimated(self.integrator, system, state, h, inner)
+                known = pace.analysis.value if pace.analysis else None  # checkpoints drop it
+                step, error = estimated(self.integrator, system, state, h, pace.inner, known)
         except (NotPositiveDefinite, ConvergenceError, ArithmeticError, np.linalg.LinAlgError) as wrong:
             return Attempt(trouble=str(wrong))
         if step.system is not None:
@@ -237,6 +239,7 @@ class Adaptive:
             rate=rate,
             inner=None if landed and landed[1] else step.memory,
             report=bare(reports[-1]) if reports else None,
+            analysis=Transient(error.analysis),
         )
 
 
