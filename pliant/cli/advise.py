@@ -36,3 +36,5 @@ def show_advice(source: str, settings: Sequence[str], *, json: bool) -> None:
     out.print(f"condition of an implicit step's matrix: about {advice.condition:.2g}")
     for sentence in advice.suggestions:
         out.print("- " + sentence)
+    if advice.accuracy:
+        out.print("- " + advice.accuracy)
