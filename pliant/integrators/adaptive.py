@@ -8,7 +8,7 @@ whatever the number of steps. [Hairer1993, II.4; Soderlind2003]
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil, inf, nan, nextafter
+from math import inf, nan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,15 @@ from pliant.abilities import able
 from pliant.arrays import IntArray
 from pliant.errors import ConvergenceError, NotPositiveDefinite, SceneError
 from pliant.integrators.base import Booking, Integrator, Recalling, Special
-from pliant.integrators.control import Yardstick, between, bodies_of_points, next_step, shorter_step
+from pliant.integrators.control import (
+    Yardstick,
+    between,
+    bodies_of_points,
+    divided,
+    just_before,
+    next_step,
+    shorter_step,
+)
 from pliant.integrators.estimate import LocalError, estimated
 from pliant.integrators.limited import Substepping, limited_step
 from pliant.integrators.trbdf2 import TRBDF2
@@ -68,12 +76,16 @@ class Pace:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A step of the integrator, its estimated ``error`` and the ``size`` [m] of that; None and NaN where it failed."""
+    """A step of the integrator, its estimated ``error`` and the ``size`` [m] of that; None and NaN where it failed.
+
+    ``reports`` are of all its solves, also of those that failed.
+    """
 
     step: Step | None = None
     error: LocalError | None = None
     size: float = nan
     trouble: str = ""
+    reports: tuple[SolveReport, ...] = ()
 
 
 @dataclass(eq=False)
@@ -176,7 +188,7 @@ class Adaptive:
             allowed = float(self.tolerance) * (max(span, KINK) if rejected else span)
             if trial.size <= allowed or (trial.step is not None and h <= least):
                 break
-            progress.reports += [spent(report) for report in (trial.step.reports if trial.step else ())]
+            progress.reports += [spent(report) for report in trial.reports]
             if h <= least:
                 return f"{trial.trouble}, with the least step of {least:.3g} s"
             progress.rejected += 1
@@ -199,10 +211,12 @@ class Adaptive:
             raise SceneError("a step changed the mesh", where="Adaptive", remedy=remedy)
         for report in step.reports:
             if not report.converged:
-                return Attempt(trouble=f"not converged: {report.message}")
+                return Attempt(trouble=f"not converged: {report.message}", reports=step.reports)
         lead = LEAD if self.speed is None else float(self.tolerance) / float(self.speed)
         size = Yardstick(bodies, lead).size(system, step.state, error)
-        return Attempt(step, error, size) if np.isfinite(size) else Attempt(trouble="not finite")
+        if not np.isfinite(size):
+            return Attempt(trouble="not finite", reports=step.reports)
+        return Attempt(step, error, size, reports=step.reports)
 
     def _gone(
         self,
@@ -243,22 +257,6 @@ class Adaptive:
         )
 
 
-def divided(left: float, wanted: float) -> tuple[float, bool]:
-    """The next step on the way to a time that must be met, ``left`` [s] away, and whether it arrives: no crumbs."""
-    if not left < 2.0 * wanted:
-        return wanted, False
-    parts = ceil(left / wanted * (1.0 - 1e-9))
-    return left / parts, parts == 1
-
-
-def just_before(t: float, stop: float) -> float:
-    """The longest step from t that ends before ``stop``, so that what ends there still acts."""
-    h = stop - t
-    while t + h >= stop:
-        h = nextafter(h, 0.0) if t + nextafter(h, 0.0) < t + h else h - (stop - nextafter(stop, 0.0))
-    return h
-
-
 def ahead(pace: Pace, state: State) -> list[Step]:
     """The steps from a frame to where the integration stands, in pieces for the books."""
     return [
@@ -277,7 +275,8 @@ def shown(system: Any, pace: Pace, end: float, progress: Progress) -> Step:
         frame = between(a, b, end)
         frame = replace(frame, q=system.prescribe(frame.q, end))
         pieces[-1] = replace(pieces[-1][0], state=frame), pieces[-1][1]
-        reports = [*reports[:-1], bare(reports[-1])] if reports else [pace.report] if pace.report else []
+        last = [replace(report, acted=None, reactions=None) for report in reports[-1:]]  # of another moment
+        reports = [*reports[:-1], *last] if reports else [pace.report] if pace.report else []
     estimate = sum(rate * (piece.state.t - piece.start.t) for piece, rate in pieces if piece.start is not None)
     control = Control(pace.state.t - pace.path[0].t, float(estimate), progress.accepted, progress.rejected)
     steps = tuple(piece for piece, _ in pieces)
