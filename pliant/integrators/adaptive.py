@@ -76,12 +76,12 @@ class Pace:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A step of the integrator, its estimated ``error`` and the ``size`` [m] of that; None and NaN where it failed.
+    """A step that was ``made``, its estimated ``error`` and the ``size`` [m] of that; None and NaN where it failed.
 
     ``reports`` are of all its solves, also of those that failed.
     """
 
-    step: Step | None = None
+    made: Step | None = None
     error: LocalError | None = None
     size: float = nan
     trouble: str = ""
@@ -186,7 +186,7 @@ class Adaptive:
             span = just_before(state.t, stop) if landing and goal == stop else h
             trial = self._tried(system, state, span, pace, bodies.value)
             allowed = float(self.tolerance) * (max(span, KINK) if rejected else span)
-            if trial.size <= allowed or (trial.step is not None and h <= least):
+            if trial.size <= allowed or (trial.made is not None and h <= least):
                 break
             progress.reports += [spent(report) for report in trial.reports]
             if h <= least:
@@ -228,7 +228,7 @@ class Adaptive:
         progress: Progress,
     ) -> Pace:
         """The pace after an accepted step; ``landed`` on a time, which may be a stop."""
-        step, error = trial.step, trial.error
+        step, error = trial.made, trial.error
         assert step is not None and error is not None
         pieces = list(step.pieces or (step,))
         h = step.state.t - state.t
