@@ -46,6 +46,7 @@ SECONDS = {
     "eol/wire": 0.6,
     "qlb/arma": 0.2,
     "qlb/bar": 1.0,
+    "world/shirt": 0.9,
 }
 FAMILIES = {
     "": "First scenes",

@@ -90,7 +90,8 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = 
          "density": ("number or list", "kg/m^3", "that of the body"),
          "pins": ("list of [pin](#pin)", "", "of the body"),
          "s": ("whole number: modes", "", "10"), "alpha": ("number", "1/s", "0.0"), "beta": ("number", "s", "0.0"),
-         "frozen": ("true or false", "", "false"), "on_mismatch": ('"raise", "warn" or "ignore"', "", '"warn"')},
+         "frozen": ("true or false", "", "false"),
+         "on_mismatch": ('"raise", "warn", "coarse" or "ignore"', "", '"warn"')},
         FIT,
     ),
     "link": (

@@ -19,7 +19,7 @@ _HOMES = {
     "pliant.events": ("PlaneCut", "ElementCut", "Release"),
     "pliant.loads": ("Activation", "Tug", "Wind"),
     "pliant.attachments": ("Attachment",),
-    "pliant.constraints": ("ConstrainedEuler", "KeptLengths", "KeptVolumes"),
+    "pliant.constraints": ("ConstrainedEuler", "FilteredEuler", "KeptLengths", "KeptVolumes"),
     "pliant.fitting": ("Fitting",),
     "pliant.articulated.body": ("Articulated", "Rigid", "from_urdf"),
     "pliant.maps.pins": ("Pin",),
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from pliant.checkpoint import Checkpoint
     from pliant.cloth.body import Cloth
     from pliant.cloth.material import ClothMaterial, from_fabric
-    from pliant.constraints import ConstrainedEuler, KeptLengths, KeptVolumes
+    from pliant.constraints import ConstrainedEuler, FilteredEuler, KeptLengths, KeptVolumes
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
     from pliant.contact.sharp import Hull, Points, Wire
     from pliant.contact.triangles import TriangleObstacle

@@ -8,7 +8,7 @@ rho is its amplification per step. The amplitude decays like exp(-zeta omega t) 
 
 from dataclasses import dataclass
 from math import inf, log, nan, pi, sqrt
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +19,8 @@ from pliant.energies.attachment import Attachment
 from pliant.errors import PliantError, SceneError
 from pliant.integrators import BDF2, SDIRK2, TRBDF2, ImplicitMidpoint
 from pliant.integrators.base import Wrapping, fits
+from pliant.linear.automatic import Automatic, estimate
+from pliant.linear.cholesky import Cholesky
 from pliant.linear.modes import highest, lowest
 from pliant.materials.base import Isotropic, lame, summands
 from pliant.mesh.measures import edge_lengths
@@ -31,6 +33,20 @@ LOSS = 0.05  # part of the amplitude of the slowest mode that may be lost per pe
 COARSE, FINE = 12.0, 400.0  # steps per period of the slowest mode outside of which h is called coarse or fine
 PART = 0.01  # of the slowest motion: the accuracy that a step is named for
 MOST = 300  # modes asked for at the most; a sheet of cloth has as many slack ones as vertices
+
+
+@runtime_checkable
+class Solving(Protocol):
+    """An integrator with a nonlinear solver."""
+
+    solver: Any
+
+
+@runtime_checkable
+class Factoring(Protocol):
+    """A nonlinear solver with a linear one."""
+
+    linear: Any
 
 
 @dataclass(frozen=True)
@@ -49,7 +65,8 @@ class Advice:
     """What `advise` found; ``suggestions`` are sentences with their reasons. Times in s, frequencies in Hz.
 
     ``cfl`` is the time a pressure wave needs for the shortest edge (inf without elastic bodies), ``explicit_limit``
-    2 / omega_max, ``condition`` an estimate for the matrix M + h^2 K of an implicit step.
+    2 / omega_max, ``condition`` an estimate for the matrix M + h^2 K of an implicit step. ``linear`` says by which
+    linear solver its steps are made and what speaks for it; None for methods that have no choice of it.
     """
 
     integrator: str
@@ -61,6 +78,7 @@ class Advice:
     explicit_limit: float
     condition: float
     suggestions: tuple[str, ...]
+    linear: str | None = None
     accuracy: str = ""  # what a given accuracy asks for; "" without a slowest mode
 
 
@@ -94,8 +112,22 @@ def advise(scene: Any, *, count: int = 6) -> Advice:
         2.0 / top,
         (1.0 + (h * top) ** 2) / (1.0 + (h * slow) ** 2),
         tuple(_suggestions(integrator, h, modes, last, top)),
+        linear_choice(integrator, K),
         _accuracy(scene, float(np.linalg.norm(np.ptp(system.X, axis=0))), slow) if slow else "",
     )
+
+
+def linear_choice(integrator: Any, K: sp.csr_matrix) -> str | None:
+    """The linear solver of a stage with the pattern of K, and the estimates that speak for or against it."""
+    solver = integrator.solver if isinstance(integrator, Solving) else None
+    if not isinstance(solver, Factoring):
+        return None
+    costs, linear = estimate(K), solver.linear
+    if isinstance(linear, Automatic):
+        name = "multigrid" if linear.chosen(K) is linear.large else "a Cholesky factor"
+        return f"{type(solver).__name__} uses {name} here. {costs}."
+    better = " linear=Automatic() would take multigrid." if costs.large and isinstance(linear, Cholesky) else ""
+    return f"{type(solver).__name__} uses {type(linear).__name__} as it was told. {costs}.{better}"
 
 
 def _accuracy(scene: Any, size: float, omega: float) -> str:

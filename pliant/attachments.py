@@ -1,4 +1,4 @@
-"""Attachments: vertices of one body that stay with points of another, exactly or by springs."""
+"""Attachments: vertices of one body that stay with points of another, exactly or by springs; seams of cloth."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -20,8 +20,9 @@ class Attachment:
     """The ``vertices`` of a ``body`` (its name or number) are tied to the material of another one, ``to``.
 
     What they are tied to is where they are when the scene starts: a point of the ``link``, of the nearest element of a
-    soft body, or a sheet's nearest point, towards which they are pulled. ``stiffness`` [N/m] per vertex makes each tie
-    a spring; None lets nothing part them.
+    soft body, or a sheet's nearest point, towards which they are pulled. ``others`` makes it a seam: the vertices of
+    ``to``, one for each, that they are sewn to however far away these start; a panel may be sewn to itself.
+    ``stiffness`` [N/m] per vertex makes each tie a spring; None lets nothing part them.
     """
 
     body: int | str
@@ -29,6 +30,7 @@ class Attachment:
     to: int | str
     link: int | str | None = None
     stiffness: float | None = None
+    others: IntArray | None = None
     units: ClassVar[dict[str, str]] = {"stiffness": "N/m"}
 
     def __post_init__(self) -> None:
@@ -41,21 +43,42 @@ class Attachment:
         if not len(chosen):
             raise SceneError("no vertices", where="Attachment.vertices", remedy="choose some of the body's")
         object.__setattr__(self, "vertices", chosen)
+        if self.others is None:
+            return
+        others = np.asarray(self.others, dtype=np.int64).ravel()
+        if len(others) != len(chosen) or self.link is not None:
+            what = (
+                f"{len(chosen)} vertices are sewn to {len(others)}" if self.link is None else f"link is {self.link!r}"
+            )
+            remedy = "a seam needs as many vertices on both sides, and no link"
+            raise SceneError(what, where="Attachment.others", remedy=remedy)
+        object.__setattr__(self, "others", others)
+
+    @property
+    def sewn_by_springs(self) -> bool:
+        """Whether it is a seam that gives way: at the corner of a panel several of them meet."""
+        return self.others is not None and self.stiffness is not None
 
     def tie(self, scene: "Scene", places: list["Place"]) -> tuple[IntArray, Array]:
         """Points (m, r) of the whole scene and their weights (m, r): sum_r w_r x_r = 0."""
         mine, other = (places[scene.number(b, f"Attachment.{n}")] for b, n in ((self.body, "body"), (self.to, "to")))
-        if mine is other:
+        if mine is other and self.others is None:
             raise SceneError("a body is attached to itself", where="Attachment.to", remedy="name another body")
-        bad = self.vertices[(self.vertices < 0) | (self.vertices >= len(mine.x))]
-        if len(bad):
-            remedy = f"use 0..{len(mine.x) - 1}"
-            raise SceneError(
-                f"vertex {bad[0]} of body {mine.name!r} does not exist", where="Attachment.vertices", remedy=remedy
-            )
-        nodes, weights = other.holding(mine.x[self.vertices], self.link)
+        _require_vertices(self.vertices, mine, "Attachment.vertices")
+        if self.others is None:
+            nodes, weights = other.holding(mine.x[self.vertices], self.link)
+        else:
+            _require_vertices(self.others, other, "Attachment.others")
+            nodes, weights = (self.others + other.first)[:, None], np.ones((len(self.others), 1))
         own = (self.vertices + mine.first)[:, None]
         return np.hstack([own, nodes]), np.hstack([np.ones((len(own), 1)), -weights])
+
+
+def _require_vertices(vertices: IntArray, place: Place, where: str) -> None:
+    bad = vertices[(vertices < 0) | (vertices >= len(place.x))]
+    if len(bad):
+        remedy = f"use 0..{len(place.x) - 1}"
+        raise SceneError(f"vertex {bad[0]} of body {place.name!r} does not exist", where=where, remedy=remedy)
 
 
 def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings], tuple[IntArray, Array] | None]:
@@ -65,6 +88,9 @@ def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings],
     taken: set[int] = set()
     for attachment in scene.attachments:
         nodes, weights = attachment.tie(scene, places)
+        if attachment.sewn_by_springs:
+            springs.append(TieSprings(n, nodes, weights, np.full(len(nodes), attachment.stiffness)))
+            continue
         for vertex, point in zip(attachment.vertices, nodes[:, 0].tolist(), strict=True):
             if point in taken:
                 body = scene.bodies[scene.number(attachment.body, "Attachment.body")].name

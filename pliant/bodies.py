@@ -287,6 +287,11 @@ class SpringNet:
         if self.mesh.kind != "springs":
             remedy = "give pairs of vertices as elements, such as mesh.spring_net makes"
             raise SceneError(f"springs on {self.mesh.kind}", where=f"{self.name}.mesh", remedy=remedy)
+        for name, count in (("k", len(self.mesh.T)), ("mass", len(self.mesh.X))):
+            shape = np.shape(getattr(self, name))
+            if shape not in ((), (count,)):
+                remedy = f"give one number, or {count}"
+                raise SceneError(f"{name} has shape {shape}", where=f"{self.name}.{name}", remedy=remedy)
 
     def masses(self) -> sp.csr_matrix:
         return sp.csr_matrix(sp.diags(np.broadcast_to(self.mass, (len(self.mesh.X),)).astype(np.float64)))

@@ -5,7 +5,7 @@ iteration by iteration), ``offending.vtu`` (the vertices and elements it went wr
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
         "whole": failure.whole,
         "replay": f"pliant replay {folder}",
         "certificate": failure.report.as_json() if failure.report else None,
-        "solves": [asdict(solve) for solve in failure.solves],
+        "solves": [_told(solve) for solve in failure.solves],
         "vertices": vertices.tolist(),
         "elements": [
             {"energy": k, "name": energy.name, "elements": elements[k].tolist()}
@@ -53,6 +53,11 @@ def write_bundle(folder: str | Path, failure: Failure, origin: Origin) -> Path:
     except OSError as error:
         raise RunError(f"cannot write {folder}: {error}", where="bundle") from error
     return folder
+
+
+def _told(solve: SolveReport) -> dict[str, Any]:
+    """A solve without the forces it found, which may be as large as the scene."""
+    return asdict(replace(solve, reactions=None, acted=None))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -74,7 +75,8 @@ def save(path: str | Path, checkpoint: Checkpoint) -> None:
         os.replace(temporary, path)
         synced(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise RunError(
             f"cannot write {path}: {error}", where="checkpoint", remedy="free space or change --out"
         ) from error

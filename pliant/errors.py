@@ -12,7 +12,8 @@ class PliantError(Exception):
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
         self.what, self.where, self.remedy = what, where, remedy
-        super().__init__((f"{where}: " if where else "") + what + (f"; {remedy}" if remedy else ""))
+        told = (f"{where}: " if where else "") + what + (f"; {remedy}" if remedy else "")
+        super().__init__(" ".join(line.strip() for line in told.splitlines()))  # one line, whatever it quotes
 
 
 class MeshError(PliantError):
@@ -52,6 +53,12 @@ def require_part(thing: object, method: str, where: str, remedy: str) -> None:
     if isinstance(thing, type) or not callable(getattr(thing, method, None)):
         shown = f"the class {thing.__name__}" if isinstance(thing, type) else repr(thing)
         raise SceneError(f"{where.rsplit('.', 1)[-1]} is {shown}", where=where, remedy=remedy)
+
+
+def require_name(name: object, where: str) -> None:
+    """Refuse what cannot be written into a file as a name: no text, zero bytes, halves of characters."""
+    if not isinstance(name, str) or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+        raise SceneError(f"the name is {name!a}", where=where, remedy="give a text of printable characters")
 
 
 def require_count(value: object, least: int, where: str) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import scipy.sparse as sp
 
 from pliant.coarsen import fit, prolongation
 from pliant.errors import SceneError, require_count
 from pliant.systems.eigenfit import EigenFit, Fit
+from pliant.systems.eigenfit_modes import Mismatch
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.units import read_fields
 
@@ -19,7 +20,7 @@ class Fitting:
 
     The fine body is never run; its modes at rest are found once. Damping belongs to the coarse body as given;
     ``alpha`` [1/s] and ``beta`` [s] add alpha M + beta K#, of the corrected stiffness. ``frozen`` keeps the modes of
-    the rest state, which is exact for linear materials.
+    the rest state, which is exact for linear materials. ``on_mismatch``: see `EigenFit`.
     """
 
     fine: Any
@@ -27,7 +28,7 @@ class Fitting:
     alpha: float = 0.0
     beta: float = 0.0
     frozen: bool = False
-    on_mismatch: Literal["raise", "warn", "ignore"] = "warn"
+    on_mismatch: Mismatch = "warn"
     units: ClassVar[dict[str, str]] = {"alpha": "1/s", "beta": "s"}
 
     def __post_init__(self) -> None:

@@ -16,7 +16,8 @@ class Origin:
     files: dict[str, bytes] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Put everything into ``folder``."""
+        """Put everything into ``folder``; it is on the disk when this returns."""
+        from pliant.checkpoint import synced
         from pliant.scene_file.toml import dumps
 
         texts = {**self.files, "scene.toml": dumps(self.document).encode("utf-8")}
@@ -25,7 +26,9 @@ class Origin:
             for name, content in texts.items():
                 temporary = folder / (name + ".part")
                 temporary.write_bytes(content)
+                synced(temporary)
                 os.replace(temporary, folder / name)
+            synced(folder)
         except OSError as error:
             raise RunError(f"cannot write {folder}: {error.strerror}", where="scene.toml") from error
 

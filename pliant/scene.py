@@ -19,7 +19,7 @@ from pliant.contact.obstacles import Obstacle
 from pliant.contact.setting import Setting, Shape
 from pliant.energies.base import Energy
 from pliant.energies.gravity import Gravity
-from pliant.errors import SceneError, require_part
+from pliant.errors import SceneError, require_name, require_part
 from pliant.events import Event
 from pliant.fitting import fitted, ratios
 from pliant.forces.base import Force
@@ -125,6 +125,7 @@ class Scene:
         ):
             object.__setattr__(self, name, _listed(getattr(self, name), f"scene.{name}", method))
         object.__setattr__(self, "bodies", _bodies(self.bodies))
+        require_name(self.name, "scene.name")
         if self.contact is not None:
             require_part(self.contact, "model", "scene.contact", "give PenaltyContact() or BarrierContact()")
         read_policy(self)
@@ -490,6 +491,7 @@ def _bodies(given: Any) -> tuple[Any, ...]:
             shown = f"the class {body.__name__}" if isinstance(body, type) else repr(body)
             remedy = "give a list of Solid, Membrane, SpringNet, Cloth, Articulated or Rigid"
             raise SceneError(f"bodies[{k}] is {shown}", where=f"scene.bodies[{k}]", remedy=remedy)
+        require_name(body.name, f"scene.bodies[{k}].name")
     if not bodies:
         raise SceneError("no bodies", where="scene.bodies", remedy="add at least one Solid, Membrane or SpringNet")
     return bodies

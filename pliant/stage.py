@@ -33,6 +33,7 @@ from pliant.systems.base import (
     Constrained,
     Contacting,
     Dissipating,
+    Lagging,
     PartlySymmetric,
     Persistent,
     Rooting,
@@ -84,7 +85,7 @@ class Stage:
     def border(self) -> IntArray:
         """The unknowns of parts that move on joints."""
         system = self.system
-        if isinstance(system, PartlySymmetric):
+        if able(system, PartlySymmetric):
             return system.border
         return np.arange(0 if system.symmetric else len(system.free))
 
@@ -108,7 +109,7 @@ class Stage:
         """|c^2 sum_k |f_k|| where the stage sets out: forces that balance each other count all the same."""
         system, (q, v, t) = self.system, (self.start.q, self.start.v, self.start.t)
         v = v if self.inertia else np.zeros_like(v)
-        sizes = system.force_sizes(q, v, t) if isinstance(system, Summing) else system.force(q, v, t)
+        sizes = system.force_sizes(q, v, t) if able(system, Summing) else system.force(q, v, t)
         return self.c**2 * self.norm(sizes[system.free])
 
     def embed(self, z: Array) -> Array:
@@ -152,7 +153,7 @@ class Stage:
     def _jacobian(self, q: Array, v: Array, psd: bool, coupled: bool, a: Array | None = None) -> sp.csr_matrix:
         c, system = self.c, self.system
         weights = (self.inertia, self.inertia * c, c * c)
-        if not coupled and isinstance(system, Persistent):
+        if not coupled and able(system, Persistent):
             return system.restrict(system.persistent_tangent(q, v, self.t, weights, psd=psd))
         return system.restrict(system.tangent(q, v, self.t, weights, psd=psd, a=a))
 
@@ -184,7 +185,7 @@ class Stage:
         nothing, and what they cancel to do so is of the order of L^2 m, the square of ``scale``.
         """
         system, free, c = self.system, self.system.free, self.c
-        if self.symmetric or not isinstance(system, Steep):
+        if self.symmetric or not able(system, Steep):
             return None
 
         def phi(z: Array) -> tuple[float, Array] | None:
@@ -337,7 +338,25 @@ class ClosedStage:
 
 
 def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
-    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory."""
+    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory.
+
+    Where its friction lags behind, the stage may be solved several times (`Lagging`).
+    """
+    q, report, memory = _solved(stage, solver, memory)
+    while report.converged and able(stage.system, Lagging):
+        found = stage.system.relagged(q)
+        if found is None or found[1] is None:
+            return q, report if found is None else replace(report, lag=found[0]), memory
+        stage = replace(stage, system=found[1], frame=q)
+        root, again, memory = _solved(stage, solver, memory)
+        if not again.converged:
+            return q, replace(report, lag=found[0]), memory
+        q, report = root, _after(report, again)
+    return q, report, memory
+
+
+def _solved(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
+    """One solve of the stage."""
     guess = stage.frame[stage.system.free]
     closures = stage.closures(stage.start.q)
     if closures is None:
@@ -352,10 +371,17 @@ def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Arr
     return q, _acted(stage, q, report), solution.memory
 
 
+def _after(first: SolveReport, last: SolveReport) -> SolveReport:
+    """The report of the last of several solves, with the work of all."""
+    seconds = {k: first.seconds.get(k, 0.0) + last.seconds.get(k, 0.0) for k in {**first.seconds, **last.seconds}}
+    iterations, counts = first.iterations + last.iterations, first.counts + last.counts
+    return replace(last, iterations=iterations, counts=counts, seconds=seconds, history=first.history + last.history)
+
+
 def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:
     """The report with the contact forces at the root."""
     system = stage.system
-    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if isinstance(system, Acting) else report
+    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if able(system, Acting) else report
 
 
 def consistent(system: System, state: State) -> State:

@@ -110,6 +110,8 @@ class SolveReport:
     method's own choice, ``certified`` is False: the ``residual`` then says what was given up, and ``tolerance`` is
     None where there is none.
     ``error`` [m] bounds the root mean square error of the positions where the energy is convex; None: unknown.
+    ``lag``: by how much of themselves the normal forces that friction had differ from those at the root; None: nobody
+    looked.
     ``judged`` says what convergence rests on: the "residual" below its tolerance; an error in the positions where the
     residual is nothing but "round-off"; the "bound" in metres of a residual that went no lower.
     """
@@ -126,6 +128,7 @@ class SolveReport:
     error: float | None = None
     judged: str = "residual"
     certified: bool = True
+    lag: float | None = None
     acted: Any = field(default=None, repr=False, compare=False)  # contact forces at the root
 
 

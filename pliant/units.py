@@ -112,7 +112,7 @@ def quantity(value: Any, unit: str, name: str) -> Any:
     if isinstance(value, bool | np.bool_) or value is None:
         raise UnitError(f"{name} is {value!r}", where=name, remedy=f"give a number or a string with a unit [{unit}]")
     if isinstance(value, int | float | np.integer | np.floating):
-        return float(value)
+        return _number(value, unit, name)
     if isinstance(value, list | tuple):
         items = [quantity(item, unit, f"{name}[{i}]") for i, item in enumerate(value)]
         if len({np.shape(item) for item in items}) > 1:
@@ -123,6 +123,14 @@ def quantity(value: Any, unit: str, name: str) -> Any:
     except (TypeError, ValueError):
         remedy = f"give a number or a string with a unit [{unit}]"
         raise UnitError(f"{name} is {value!r}", where=name, remedy=remedy) from None
+
+
+def _number(value: Any, unit: str, name: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        remedy = f"give a finite quantity [{unit}]"
+        raise UnitError(f"{name} is {str(value):.20}...: too large", where=name, remedy=remedy) from None
 
 
 def components(value: Any, unit: str, name: str) -> tuple[float, ...]:
@@ -142,6 +150,10 @@ def read_fields(choice: Any) -> None:
         value = quantity(getattr(choice, name), unit, where)
         if not np.isfinite(value).all():
             raise SceneError(f"{name} is {getattr(choice, name)}", where=where, remedy=f"give finite numbers [{unit}]")
+        usual = type(choice).__dataclass_fields__[name].default
+        if isinstance(usual, float | tuple) and usual != () and np.shape(value) != np.shape(usual):
+            remedy = f"give {len(usual)} numbers [{unit}]" if isinstance(usual, tuple) else f"give one number [{unit}]"
+            raise SceneError(f"{name} is {getattr(choice, name)}", where=where, remedy=remedy)
         object.__setattr__(choice, name, _tuples(value.tolist()) if isinstance(value, np.ndarray) else value)
 
 

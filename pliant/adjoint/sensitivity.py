@@ -174,7 +174,7 @@ class _Problem:
             states.append(point.state)
             if not same(now[0].of(tape.values), point.state.q):
                 what = f"step {point.step} was not taken as {type(self.scene.integrator).__name__} takes it"
-                raise SceneError(what, where="gradient", remedy="report this scene")
+                raise SceneError(what, where="gradient", remedy="leave gaps at the start and friction_solves = 1")
         return tape, states
 
     def adjoint(self, loss: Loss, keep: Keep) -> Gradient:

@@ -57,18 +57,20 @@ def _placed(E: Array | None) -> Array:
     return np.eye(4) if E is None else np.asarray(E, dtype=float)
 
 
-def _positive(name: str, value: object, where: str) -> Array:
-    x = np.asarray(value, dtype=float)
-    if not (np.all(np.isfinite(x)) and np.all(x > 0)):
-        raise MaterialError(
-            f"{name} = {x.tolist()} must be positive", where=where, remedy="check units and order of arguments"
-        )
+def _positive(name: str, value: Any, where: str, shape: tuple[int, ...] = ()) -> Array:
+    try:
+        x = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        x = np.array(np.nan)
+    if x.shape != shape or not (np.all(np.isfinite(x)) and np.all(x > 0)):
+        what = f"{name} = {value!r:.60} must be positive" + (f", {shape[0]} numbers" if shape else "")
+        raise MaterialError(what, where=where, remedy="check units and order of arguments")
     return x
 
 
 def cuboid(sides: Sequence[float], density: float, frame: Array | None = None) -> Body:
     """A box of ``sides (3,)`` [m]: Ixx = m/12 (sy^2 + sz^2)."""
-    s = _positive("sides", sides, "cuboid")
+    s = _positive("sides", sides, "cuboid", (3,))
     m = float(_positive("density", density, "cuboid") * np.prod(s))
     I = m / 12.0 * (np.sum(s * s) - s * s)
     return Body(np.array([*I, m, m, m]), _placed(frame), *_box(s))
@@ -76,7 +78,7 @@ def cuboid(sides: Sequence[float], density: float, frame: Array | None = None) -
 
 def cylinder(radius: float, height: float, density: float, frame: Array | None = None) -> Body:
     """A cylinder along z: Izz = m r^2/2, Ixx = m (3 r^2 + h^2)/12."""
-    r, h = (float(x) for x in _positive("radius, height", (radius, height), "cylinder"))
+    r, h = (float(x) for x in _positive("radius, height", (radius, height), "cylinder", (2,)))
     m = float(_positive("density", density, "cylinder")) * np.pi * r * r * h
     I = m * (3.0 * r * r + h * h) / 12.0
     return Body(np.array([I, I, 0.5 * m * r * r, m, m, m]), _placed(frame), *_prism(r, h))

@@ -134,7 +134,7 @@ class Rigid:
         if not isinstance(self.mesh, Mesh) or self.mesh.kind == "springs" or self.mesh.dim != 3:
             remedy = "give tetrahedra, or triangles that enclose a volume"
             raise SceneError(f"mesh is {self.mesh!r}", where=f"{self.name}.mesh", remedy=remedy)
-        if not float(self.density) > 0.0:
+        if np.ndim(self.density) or not float(self.density) > 0.0:
             what = f"density is {self.density}"
             raise SceneError(what, where=f"{self.name}.density", remedy="it must be positive [kg/m^3]")
         for name, unit in (("velocity", "m/s"), ("spin", "rad/s")):

@@ -13,7 +13,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.articulated import _joint_kernels as kinds
 from pliant.articulated._measure_kernels import measure
-from pliant.articulated._stage_kernels import diagonal_at, inverse_dynamics, newton
+from pliant.articulated._stage_kernels import diagonal_at, inverse_dynamics, newton, tangent
 from pliant.articulated._tree_kernels import advance
 from pliant.articulated.bodies import Body
 from pliant.articulated.constraints.joints import JointLimit
@@ -132,6 +132,21 @@ class CompiledTree:
             self._last = (q, v, Measured(kinetic, weight, elastic, tuple(p[:3]), tuple(p[3:]), power))
         return self._last[2]
 
+    def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
+        """The joint forces missing for the acceleration a (nr,)."""
+        found: Array = inverse_dynamics(*self._fixed, self.torque(t), q, v, a)[0]
+        return found
+
+    def tangent(self, q: Array, v: Array, a: Array, weights: tuple[float, float, float]) -> Array:
+        """Its derivative (nr, nr) along (w_K, w_D, w_M) d in q, v and a."""
+        _, *at = inverse_dynamics(*self._fixed, self._still, q, v, a)
+        found: Array = tangent(*self._fixed, q, v, a, *at, *weights)
+        return found
+
+    @property
+    def _fixed(self) -> tuple[Any, ...]:
+        return self.I, self.C, self.gravity, self.springs, self.F
+
     def weights(self, q: Array) -> Array:
         """The diagonal of J^T M J (nr,)."""
         found: Array = diagonal_at(self.I, self.C, self.gravity, q)
@@ -142,7 +157,7 @@ class CompiledTree:
     ) -> tuple[Array, Array, float] | None:
         """(z, residuals, threshold) of a stage by full Newton steps; None where those do not suffice."""
         norms = np.empty(min(iterations, FULL_STEPS) + 1)
-        fixed, start = (self.I, self.C, self.gravity, self.springs, self.F), stage.start
+        fixed, start = self._fixed, stage.start
         still = np.zeros_like(start.q)
         pull = stage.c**2 * stage.norm(inverse_dynamics(*fixed, self.torque(start.t), start.q, start.v, still)[0])
         relative, absolute = tolerances[0], tolerances[1] * min(1.0, PULLS * pull / stage.scale)

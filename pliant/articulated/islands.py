@@ -73,6 +73,11 @@ class Islands:
         data = products[self._colour[indices], entries]
         return sp.csr_matrix((data, indices, indptr), shape=(m, len(self._colour)))
 
+    def stored(self, A: Array) -> sp.csr_matrix:
+        """A dense matrix (nr, nr) that does not leave islands, with the entries of `matrix`."""
+        indptr, indices, entries = self._square
+        return sp.csr_matrix((A[entries, indices], indices, indptr), shape=A.shape)
+
     def projected(self, A: sp.csr_matrix) -> sp.csr_matrix:
         """The symmetric part of a square `matrix` without its negative eigenvalues, island by island."""
         data = A.data.copy()

@@ -12,15 +12,27 @@ from pliant.articulated.tree import Kinematics, Tree
 
 
 class Points:
-    """Surface points ``x (p, 3)`` in the frames of their links ``link (p,)``; the origin where a body has none."""
+    """Points ``x (p, 3)`` in the frames of their links ``link (p,)``, ascending."""
 
-    def __init__(self, tree: Tree, trees: Islands) -> None:
+    def __init__(self, x: Array, link: IntArray, trees: Islands) -> None:
+        self.x, self.link, self._trees = x, link, trees
+
+    @staticmethod
+    def of_surfaces(tree: Tree, trees: Islands) -> "Points":
+        """Those of the links' surfaces; the origin where a body has none."""
         points = [link.body.points if len(link.body.points) else np.zeros((1, 3)) for link in tree.links]
-        self.x = np.concatenate(points)
-        self.link = np.repeat(np.arange(len(points)), [len(x) for x in points])
-        self._trees = trees
-        first = np.searchsorted(self.link, np.arange(len(points)))
-        self.faces = np.concatenate([link.body.faces + k for link, k in zip(tree.links, first, strict=True)])
+        return Points(np.concatenate(points), np.repeat(np.arange(len(points)), [len(x) for x in points]), trees)
+
+    @staticmethod
+    def of_frames(tree: Tree, trees: Islands) -> "Points":
+        """Four for every link: the origin of its frame, and one a metre along each axis."""
+        n = len(tree)
+        return Points(np.tile(np.eye(4, 3, k=-1), (n, 1)), np.repeat(np.arange(n), 4), trees)
+
+    def faces(self, tree: Tree) -> IntArray:
+        """The triangles (k, 3) of surfaces, over these points."""
+        first = np.searchsorted(self.link, np.arange(len(tree)))
+        return np.concatenate([link.body.faces + k for link, k in zip(tree.links, first, strict=True)])
 
     def positions(self, kin: Kinematics) -> Array:
         """World positions (p, 3)."""

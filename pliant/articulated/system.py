@@ -45,6 +45,8 @@ from pliant.state import State
 from pliant.systems.base import Closures, Weights
 from pliant.velocity_step import Linearisation, Prepared
 
+DENSE = 128  # coordinates up to which the compiled pass fills a dense matrix
+
 
 class ArticulatedSystem:
     """Links with forces and constraints. ``q``, ``v`` (nr,) are joint coordinates and rates in tree order.
@@ -54,7 +56,7 @@ class ArticulatedSystem:
     """
 
     works: ClassVar[tuple[str, ...]] = ("damping", "drives")
-    symmetric: ClassVar[bool] = False
+    symmetric: bool = False
 
     def __init__(
         self,
@@ -88,7 +90,8 @@ class ArticulatedSystem:
         self.free = np.arange(self.tree.dof)
         self.total_mass = self.free_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
         self.trees = Islands(self.tree)
-        self.points = Points(self.tree, self.trees)
+        self.points = Points.of_surfaces(self.tree, self.trees)
+        self._faces = self.points.faces(self.tree)
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         self.closing = tuple(c for c in self.constraints if not c.inequality)
         self.islands = Islands(self.tree, (*self.forces, *self.closing))
@@ -146,6 +149,8 @@ class ArticulatedSystem:
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
         """J^T (M (J a + Jdot v) - f_m) - f_r (nr,): the joint forces missing for the acceleration a; O(n)."""
+        if self.ordinary is not None and not any(np.iscomplexobj(x) for x in (q, v, a)):
+            return self.ordinary.inverse_dynamics(q, v, a, t)
         kin = self.kinematics(q, v)
         at = self.assemble(kin, t)
         maximal, reduced = at.loads.damping_force(kin)
@@ -177,6 +182,8 @@ class ArticulatedSystem:
             A, M = self._projected(q, v, t, w_damping, w_stiffness), self.mass(q)
             return sp.csr_matrix((A.data + w_mass * M.data, A.indices, A.indptr), shape=A.shape)
         a = np.zeros(len(q)) if a is None else a
+        if self.ordinary is not None and len(q) <= DENSE:
+            return self.islands.stored(self.ordinary.tangent(q, v, a, weights))
         moved = lambda e: self.inverse_dynamics(q + w_stiffness * e, v + w_damping * e, a + w_mass * e, t)
         return self.islands.matrix(complex_step(moved))
 
@@ -288,7 +295,7 @@ class ArticulatedSystem:
     @property
     def surface(self) -> IntArray:
         """Triangles (k, 3) over `positions`."""
-        return self.points.faces
+        return self._faces
 
     def joint_origins(self, x: Array) -> Array:
         return joints_of(self.tree, x)
@@ -384,6 +391,17 @@ class ArticulatedSystem:
         if self.ordinary is None or self.constraints:
             return None
         return self.ordinary.root(stage, guess, tolerances, iterations)
+
+    def pointwise(self, start: State, h: float) -> "ArticulatedSystem":
+        from pliant.articulated.pointwise import PointwiseLinks
+
+        return PointwiseLinks(self, start, h)
+
+    def fitted(self, before: Array, q: Array, h: float) -> Array:
+        """argmin_v |J v - (x(q) - x(before))/h|_M over the material points."""
+        from pliant.articulated.pointwise import swept
+
+        return self.accelerated(q, swept(self, before, q)) / h
 
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The velocity step of the joint rates."""

@@ -34,6 +34,8 @@ def show_advice(source: str, settings: Sequence[str], *, json: bool) -> None:
         out.print(f"pressure waves cross the shortest edge in {advice.cfl:.3g} s (wave CFL)")
     out.print(f"explicit methods need h < {advice.explicit_limit:.3g} s")
     out.print(f"condition of an implicit step's matrix: about {advice.condition:.2g}")
+    if advice.linear is not None:
+        out.print(advice.linear)
     for sentence in advice.suggestions:
         out.print("- " + sentence)
     if advice.accuracy:

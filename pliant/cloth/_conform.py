@@ -4,7 +4,7 @@
 import numpy as np
 from numba import njit
 
-from pliant.cloth._sweeps import border_edge, flips, may_merge, merged_quality, shared_edge, split_at, strains
+from pliant.cloth._sweeps import border_edge, flips, may_merge, merged_quality, shared_edge, sinks, split_at, strains
 from pliant.cloth._topology import RING, area, collapse, corner, distance, flip, link_ok, ring, room
 
 
@@ -23,16 +23,16 @@ def try_merge(m, a, b, least, edges, corner_edges, faces):
 
 @njit(cache=True)
 def may_wait(m, a, v, faces):
-    """Whether a merge of a into v would strain the cloth now."""
+    """Whether a merge of a into v would strain the cloth now, or put it into a body."""
     n = ring(m, a, faces)
-    return n >= 0 and strains(m, a, v, faces, n)
+    return n >= 0 and (strains(m, a, v, faces, n) or sinks(m, a, v, faces, n))
 
 
 @njit(cache=True)
 def merge_short(m, tau, creased, edges, corner_edges):
     """Merge edges at feature vertices shorter than tau: other vertices into them, or along the crease.
 
-    A merge that would strain the cloth waits until the edge is half as short.
+    A merge that would strain the cloth, or put it into a body, waits until the edge is half as short.
     """
     faces = np.empty(RING, dtype=np.int64)
     done = 0

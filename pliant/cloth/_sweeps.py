@@ -85,6 +85,22 @@ def stored(m, a, b, c):
 
 
 @njit(cache=True)
+def depth_along(m, a, b):
+    """How deep [m] the edge a-b is in convex bodies, at its quarter points; 0 outside of them."""
+    deepest = 0.0
+    for i in (0.25, 0.5, 0.75):
+        p0, p1, p2 = (1.0 - i) * m.x[a] + i * m.x[b]
+        for k in range(len(m.start) - 1):
+            gap = -np.inf
+            for j in range(m.start[k], m.start[k + 1]):
+                gap = max(gap, m.planes[j, 0] * p0 + m.planes[j, 1] * p1 + m.planes[j, 2] * p2 - m.planes[j, 3])
+                if gap >= -deepest:
+                    break
+            deepest = max(deepest, -gap)
+    return deepest
+
+
+@njit(cache=True)
 def should_flip(m, f, k, edges, corner_edges):
     """Delaunay in the mean metric, as long as the flip keeps faces upright and does not cross a crease."""
     g = m.N[f, k]
@@ -110,7 +126,10 @@ def should_flip(m, f, k, edges, corner_edges):
     if dihedral_cosine(m.x, a, b, c, d) <= 0.766:  # 40 degrees: a sharper fold keeps its edge
         return False
     change = stored(m, c, a, d) + stored(m, d, b, c) - stored(m, c, a, b) - stored(m, d, b, a)
-    return change <= 0.5 * STRAIN**2 * (A0 + A1)
+    if change > 0.5 * STRAIN**2 * (A0 + A1):
+        return False
+    deep = depth_along(m, c, d)
+    return deep <= m.sunk or deep <= depth_along(m, a, b)
 
 
 @njit(cache=True)
@@ -265,6 +284,20 @@ def strains(m, a, b, faces, n):
 
 
 @njit(cache=True)
+def sinks(m, a, b, faces, n):
+    """Whether merging a into b would put an edge deeper into a body than those at a are."""
+    old, new = m.sunk, 0.0
+    for i in range(n):
+        f = faces[i]
+        k = corner(m.F, f, a)
+        for j in (1, 2):
+            p = m.F[f, (k + j) % 3]
+            if p != b:
+                old, new = max(old, depth_along(m, a, p)), max(new, depth_along(m, b, p))
+    return new > old
+
+
+@njit(cache=True)
 def aspect(X, a, b, c):
     """12 sqrt(3) area / perimeter^2: 1 for an equilateral face, 0 for a needle."""
     P = distance(X, a, b) + distance(X, b, c) + distance(X, c, a)
@@ -315,7 +348,9 @@ def collapses(m, size_min, aspect_min, edges, corner_edges):
                         continue
                     if shrank and worst < 1.0 and smallest < 0.1 * size_min * size_min:
                         continue
-                    if link_ok(m, a, b, faces, n) and not strains(m, a, b, faces, n):
+                    if not link_ok(m, a, b, faces, n) or strains(m, a, b, faces, n):
+                        continue
+                    if not sinks(m, a, b, faces, n):
                         best, target = s, b
             if target >= 0:
                 collapse(m, a, target, faces, n)

@@ -17,7 +17,8 @@ RING = 256  # longest ring of faces handled; operations on larger ones are refus
 
 
 class Tri(NamedTuple):
-    """The mesh under edit: topology, material and world positions, features, border flags, sizing tensors."""
+    """The mesh under edit: topology, material and world positions, features, border flags, sizing tensors; and the
+    planes of the convex bodies around, body by body, in which no new edge may be deeper than ``sunk`` [m]."""
 
     F: np.ndarray
     N: np.ndarray
@@ -28,6 +29,9 @@ class Tri(NamedTuple):
     flags: np.ndarray
     S: np.ndarray
     count: np.ndarray
+    planes: np.ndarray
+    start: np.ndarray
+    sunk: float
 
 
 @njit(cache=True)

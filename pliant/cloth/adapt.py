@@ -18,9 +18,9 @@ from pliant.cloth.collide import (
 )
 from pliant.cloth.conform import Border, conform, fresh_edges, fresh_tips, keep_admitted
 from pliant.cloth.own_contact import ClothSkin
-from pliant.cloth.remesh import Edited, closed, opened, refined
+from pliant.cloth.remesh import Edited, Solids, closed, opened, refined
 from pliant.cloth.sheet import Sheet
-from pliant.cloth.surroundings import Scenery
+from pliant.cloth.surroundings import SUNK, Scenery
 from pliant.cloth.transfer import released
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> tuple[EdgeHits,
     if conformer is None:
         return NO_EDGE_HITS, NO_TIP_HITS
     hits = edge_hits(sheet, scenery, 2 * thickness, thickness, cloth.edges)
-    tips = tip_hits(sheet, scenery, 5 * thickness, thickness, edges)
+    tips = tip_hits(sheet, scenery.tips, 5 * thickness, thickness, edges)
     border, sizes = Border.of(sheet, cloth.border), (conformer.zone * cloth.scale, conformer.tau * cloth.scale)
     return (
         chosen(hits, fresh_edges(hits, sheet, scenery, cloth.around, border, sizes)),
@@ -52,8 +52,10 @@ def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> tuple[EdgeHits,
     )
 
 
-def remeshed(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits], *, adaptive: bool = True) -> Edited:
-    """Preprocess for conformity, then remesh adaptively [Weidner2022, sec. 2.6]."""
+def remeshed(
+    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: tuple[EdgeHits, TipHits], *, adaptive: bool = True
+) -> Edited:
+    """Preprocess for conformity, then remesh adaptively [Weidner2022, sec. 2.6]; no new edge cuts through a body."""
     table, conformer, remesher = cloth.around.table, cloth.method.conformer, cloth.method.remesher
     remesher = remesher if adaptive else None
     features = conformer is not None and ((sheet.feature >= 0).any() or any(len(k.feature) for k in hits))
@@ -61,7 +63,8 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits], *,
         return Edited(sheet, np.arange(len(sheet.X)), 0)
     N = cloth.neighbours
     S = remesher.sizing(sheet, table, N) if remesher else uniform_sizing(sheet)
-    tri = opened(sheet, S, N)
+    solids = Solids(scenery.planes, scenery.plane_start, SUNK * cloth.around.thickness)
+    tri = opened(sheet, S, N, solids)
     operations = 0
     if features and conformer is not None:
         operations += conform(tri, sheet, hits, table, conformer)
@@ -71,10 +74,10 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits], *,
     return closed(tri, sheet, operations)
 
 
-def untangled(cloth: "EolCloth", sheet: Sheet, hits: tuple[EdgeHits, TipHits]) -> Edited:
+def untangled(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: tuple[EdgeHits, TipHits]) -> Edited:
     """The sheet remeshed as far as it does not pass through itself by that: all of it, for conformity only, not."""
     for adaptive in (True, False):
-        edited = remeshed(cloth, sheet, hits, adaptive=adaptive)
+        edited = remeshed(cloth, sheet, scenery, hits, adaptive=adaptive)
         if not ClothSkin(edited.sheet, mesh_edges(edited.sheet.faces), cloth.around.clearance).crossed():
             return edited
     return Edited(sheet, np.arange(len(sheet.X)), 0)

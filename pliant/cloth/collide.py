@@ -10,8 +10,10 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _collide
+from pliant.cloth._sweeps import shared_edge
+from pliant.cloth.remesh import FeatureTable
 from pliant.cloth.sheet import BoolArray, Sheet
-from pliant.cloth.surroundings import Scenery, Surroundings
+from pliant.cloth.surroundings import Scenery, Surroundings, Tips
 
 LIFT = 0.1  # a vertex this many thr above its feature has left it; less would flicker while the cloth is slack
 
@@ -103,16 +105,14 @@ def _line_hits(x: Array, cloth: IntArray, lines: tuple[Array, Array, Array, Arra
     return EdgeHits(cloth[pairs[:, 0]], e, values[:, 0], point, values[:, 2], values[:, 3:])
 
 
-def tip_hits(sheet: Sheet, scenery: Scenery, reach: float, thr: float, edges: int) -> TipHits:
-    """Corners and nails near a face, one face each; ``edges`` is the number of edge features."""
-    if not len(scenery.corner_x):
+def tip_hits(sheet: Sheet, tips: Tips, reach: float, thr: float, first: int = 0) -> TipHits:
+    """Corners and nails near a face, one face each; ``feature`` counts them from ``first`` on."""
+    if not len(tips.x):
         return NO_TIP_HITS
     x = perturbed(sheet.x, thr)
-    face, weights, height = _collide.tip_face(
-        x, sheet.faces, scenery.corner_x, scenery.corner_n, scenery.corner_inward, reach
-    )
+    face, weights, height = _collide.tip_face(x, sheet.faces, tips.x, tips.up, tips.inward, reach)
     c = np.flatnonzero(face >= 0)
-    return TipHits(face[c], edges + c, weights[c], scenery.corner_x[c], height[c])
+    return TipHits(face[c], first + c, weights[c], tips.x[c], height[c])
 
 
 def face_contacts(sheet: Sheet, scenery: Scenery, around: Surroundings, h: float) -> FaceContacts:
@@ -133,6 +133,14 @@ def feature_body(feature: IntArray, scenery: Scenery) -> IntArray:
     """The obstacle each feature belongs to, -1 for none."""
     bodies = np.concatenate([scenery.edge_body, scenery.corner_body, [-1]]).astype(np.int64)
     return bodies[feature]
+
+
+def tracked(hits: EdgeHits, feature: IntArray, table: FeatureTable) -> BoolArray:
+    """Whether an end of the cloth edge lies on the edge it crosses, or on a corner of that; ``feature (n,)`` are those
+    of all vertices."""
+    pairs = zip(feature[hits.ends].tolist(), hits.feature.tolist(), strict=True)
+    found = [any(shared_edge(f, e, table.edges, table.corner_edges) >= 0 for f in ends) for ends, e in pairs]
+    return np.array(found, dtype=bool)
 
 
 def confirmed(sheet: Sheet, scenery: Scenery, around: Surroundings, h: float, *, snap: bool) -> Sheet:

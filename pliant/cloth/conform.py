@@ -10,9 +10,8 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _conform
-from pliant.cloth._sweeps import shared_edge
 from pliant.cloth._topology import FIXED, Tri, find_edge, split_edge, split_face
-from pliant.cloth.collide import EdgeHits, TipHits
+from pliant.cloth.collide import EdgeHits, TipHits, chosen, tracked
 from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import FeatureTable
 from pliant.cloth.sheet import BoolArray, Sheet
@@ -92,12 +91,7 @@ def fresh_edges(
     zone, tau = sizes
     touching = np.flatnonzero((hits.gap <= GRAZE * around.thickness) & (hits.gap >= -2 * around.thickness))
     (a, b), e = hits.ends[touching].T, hits.feature[touching]
-    table = around.table
-    tracked = [
-        any(f == i or shared_edge(f, i, table.edges, table.corner_edges) >= 0 for f in ends)
-        for ends, i in zip(sheet.feature[hits.ends[touching]].tolist(), e.tolist(), strict=True)
-    ]
-    kept = np.flatnonzero(~np.array(tracked, dtype=bool))
+    kept = np.flatnonzero(~tracked(chosen(hits, touching), sheet.feature, around.table))
     if not len(kept):
         return kept
     a, b, e, s = a[kept], b[kept], e[kept], hits.s[touching[kept]][:, None]

@@ -23,7 +23,7 @@ from pliant.cloth.collide import EdgeHits, FaceContacts, TipHits, feature_body
 from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import creases
 from pliant.cloth.sheet import Sheet
-from pliant.cloth.surroundings import Scenery
+from pliant.cloth.surroundings import Scenery, Tips
 
 if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
@@ -252,20 +252,21 @@ def crossing_rows(
     bound.add(columns, np.hstack([(1 - s) * n, s * n]), speed + relief(gap, h), who)
 
 
-def tip_rows(hits: TipHits, sheet: Sheet, scenery: Scenery, h: float, where: tuple[int, Rows]) -> None:
+def tip_rows(
+    hits: TipHits, sheet: Sheet, scenery: Scenery, tips: Tips, h: float, bound: Rows, sunk: float = 0.0
+) -> None:
     """Lagrangian contact of faces with tips: the point of the face at the tip is pushed along the tip's normal.
 
-    ``where`` = (number of edge features, rows to add to).
+    ``hits.feature`` counts ``tips``; the point may be ``sunk`` [m] below its tip.
     """
-    edges, bound = where
-    c = hits.feature - edges
-    corners, w, n = sheet.faces[hits.face], hits.weights, scenery.corner_n[c]
-    gap = np.einsum("ij,ij->i", n, np.einsum("ki,kij->kj", w, sheet.x[corners]) - hits.point)
-    speed = np.einsum("ij,ij->i", n, scenery.scripted(scenery.corner_body[c], hits.point))
+    c = hits.feature
+    corners, w, n, body = sheet.faces[hits.face], hits.weights, tips.up[c], tips.body[c]
+    gap = np.einsum("ij,ij->i", n, np.einsum("ki,kij->kj", w, sheet.x[corners]) - hits.point) + sunk
+    speed = np.einsum("ij,ij->i", n, scenery.scripted(body, hits.point))
     columns = (3 * corners[:, :, None] + np.arange(3)).reshape(-1, 9)
     nearest = corners[np.arange(len(c)), np.argmax(w, axis=1)]
     values = (w[:, :, None] * n[:, None, :]).reshape(-1, 9)
-    bound.add(columns, values, speed + relief(gap, h), Pushes(nearest, n, scenery.corner_body[c], hits.point))
+    bound.add(columns, values, speed + relief(gap, h), Pushes(nearest, n, body, hits.point))
 
 
 def relief(gap: Array, h: float) -> Array:

@@ -22,6 +22,7 @@ from pliant.cloth.collide import (
     feature_body,
     soft_hits,
     tip_hits,
+    tracked,
 )
 from pliant.cloth.constraints import (
     Corners,
@@ -38,7 +39,7 @@ from pliant.cloth.hands import Hold
 from pliant.cloth.impulses import expected_impulses, remembered_impulses
 from pliant.cloth.own_contact import Own
 from pliant.cloth.sheet import Sheet, signed_areas
-from pliant.cloth.surroundings import Scenery
+from pliant.cloth.surroundings import SUNK, Scenery
 from pliant.cloth.transfer import transfer
 from pliant.maps.motions import Placement
 from pliant.state import State
@@ -46,9 +47,6 @@ from pliant.velocity_step import Block, Linearisation, Live, Moved
 
 if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
-
-
-SUNK = 0.5  # thr that cloth may cut short a blunt edge by: its vertices rest on the faces beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +152,8 @@ def prepare(
         before = hold(system, system.unpack(state.q, state.v), scenery, h)
         hits = detect(system, before, scenery)
     with clock("remesh"):
-        edited = remeshed(system, before, hits) if not system.around.clearance else untangled(system, before, hits)
+        edit = untangled if system.around.clearance else remeshed
+        edited = edit(system, before, scenery, hits)
         cloth = system if same_mesh(system.sheet, edited) else system.restored(edited.sheet)
         corners = Corners.of(edited.sheet, cloth, scenery)
         sheet = transfer(before, edited.sheet, edited.origin, corners.slide)
@@ -219,11 +218,13 @@ def constrain(
     blunt = replace(blunt, gap=blunt.gap + SUNK * around.thickness)
     blunt = chosen(blunt, closing(blunt, sheet, scenery, soft.body, h, 0.0))
     crossing_rows(blunt, sheet, scenery, soft, h, bound, SUNK * around.thickness)
-    edges = around.table.edges
-    tips = tip_hits(sheet, scenery, 5 * around.thickness, around.thickness, edges)
+    tips = tip_hits(sheet, scenery.tips, 5 * around.thickness, around.thickness)
     if cloth.method.conformer is not None:  # what has come through and got no vertex, at the border
-        tips = chosen(tips, np.flatnonzero((tips.height > 0) & ~np.isin(tips.feature, sheet.feature)))
-    tip_rows(tips, sheet, scenery, h, (edges, bound))
+        tracked = np.isin(tips.feature + around.table.edges, sheet.feature)
+        tips = chosen(tips, np.flatnonzero((tips.height > 0) & ~tracked))
+    tip_rows(tips, sheet, scenery, scenery.tips, h, bound)
+    knobs = tip_hits(sheet, scenery.blunt, 5 * around.thickness, around.thickness)
+    tip_rows(knobs, sheet, scenery, scenery.blunt, h, bound, SUNK * around.thickness)
     return equal, bound
 
 
@@ -252,15 +253,14 @@ def hold_rows(holds: Sequence[Hold], sheet: Sheet, when: tuple[float, float], eq
 
 
 def open_crossings(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, h: float) -> EdgeHits:
-    """Crossings of cloth edges with sharp edges at which neither end lies on a feature of that body.
+    """Crossings of cloth edges with sharp edges that neither end lies on.
 
     As of faces: at most 5 thr inside, or outside and within reach in the time h, as fast as they close now.
     """
     thr = cloth.around.thickness
     hits = edge_hits(sheet, scenery, 5 * thr, thr, cloth.edges)
     hits = chosen(hits, closing(hits, sheet, scenery, scenery.edge_body, h, thr))
-    own = feature_body(sheet.feature, scenery)[hits.ends] == scenery.edge_body[hits.feature][:, None]
-    return chosen(hits, np.flatnonzero(~own.any(axis=1)))
+    return chosen(hits, np.flatnonzero(~tracked(hits, sheet.feature, cloth.around.table)))
 
 
 def closing(hits: EdgeHits, sheet: Sheet, scenery: Scenery, body: IntArray, h: float, thr: float) -> IntArray:

@@ -7,7 +7,7 @@ plane.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,18 @@ def creases(sheet: Sheet, table: FeatureTable) -> IntArray:
     return crease
 
 
-def opened(sheet: Sheet, S: Array, N: IntArray | None = None) -> Tri:
+class Solids(NamedTuple):
+    """Planes ``(p, 4)`` of convex bodies, where those of each begin ``(b + 1,)``, and how deep edges may sink [m]."""
+
+    planes: Array = np.zeros((0, 4))
+    start: IntArray = np.zeros(1, dtype=np.int64)
+    sunk: float = 0.0
+
+
+NO_SOLIDS = Solids()
+
+
+def opened(sheet: Sheet, S: Array, N: IntArray | None = None, solids: Solids = NO_SOLIDS) -> Tri:
     """The sheet as arrays under edit, with room to grow; ``N`` are the neighbours of its faces."""
     n, m = len(sheet.X), len(sheet.faces)
     N = neighbours(sheet.faces, n) if N is None else N
@@ -101,6 +112,7 @@ def opened(sheet: Sheet, S: Array, N: IntArray | None = None) -> Tri:
         grown(sheet.flagged(open_edges(sheet.faces, N)), more),
         grown(S, more),
         np.array([n, m], dtype=np.int64),
+        *solids,
     )
 
 
@@ -144,9 +156,8 @@ def remesh(sheet: Sheet, S: Array, remesher: Remesher, table: FeatureTable) -> E
 
 def enlarged(tri: Tri) -> Tri:
     """The same mesh under edit in arrays twice as long."""
-    grow = {"F": -1, "N": -1, "VF": -1, "feature": -1}
-    arrays = []
-    for name, a in tri._asdict().items():
-        fill = grow.get(name, 0)
-        arrays.append(a if name == "count" else np.concatenate([a, np.full_like(a, fill)]))
-    return Tri(*arrays)
+    fill = {"F": -1, "N": -1, "VF": -1, "feature": -1, "X": 0, "x": 0, "flags": 0, "S": 0}
+    longer: dict[str, Any] = {
+        name: np.concatenate([a := getattr(tri, name), np.full_like(a, k)]) for name, k in fill.items()
+    }
+    return tri._replace(**longer)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,18 @@ from pliant.contact.sharp import Features, Sharp
 from pliant.errors import SceneError
 from pliant.maps.motions import Placement, RigidMotion, Twist, Vector
 
+SUNK = 0.5  # thr that cloth may cut short a blunt edge by: its vertices rest on the faces beside
 STILL: Placement = (REST, Twist(np.zeros(3), np.zeros(3), np.zeros(3)))
+
+
+class Tips(NamedTuple):
+    """Points ``x (c, 3)`` of bodies that cloth may hang over, their mean outward normals ``up (c, 3)``, the directions
+    ``inward (c, k, 3)`` of the edges that meet there, padded with zeros, and the bodies (c,)."""
+
+    x: Array
+    up: Array
+    inward: Array
+    body: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +35,7 @@ class Scenery:
     Planes ``(p, 4)`` grouped by ``plane_start`` per convex body ``plane_body``; edge features a -> b with two outward
     normals (equal for a wire, which ``edge_wire`` marks); corner features with mean normal ``corner_n`` and, padded
     with zeros, the normals of their faces and their inward edges ``(c, k, 3)``; ``corner_tip`` marks isolated points.
-    Soft edges, which are no features, like edges.
+    Soft edges and blunt corners, which are no features, like edges and corners.
     """
 
     live: int
@@ -51,6 +62,12 @@ class Scenery:
     soft_n1: Array
     soft_n2: Array
     soft_body: IntArray
+    blunt: Tips
+
+    @property
+    def tips(self) -> Tips:
+        """The corner features."""
+        return Tips(self.corner_x, self.corner_n, self.corner_inward, self.corner_body)
 
     def velocity(self, body: IntArray, p: Array) -> Array:
         """Velocity (k, 3) of the points p (k, 3) as parts of the bodies ``body (k,)`` [m/s]."""
@@ -114,7 +131,7 @@ def _moved(rest: Scenery, placed: Sequence[Placement]) -> Scenery:
     def move(x: Array, body: IntArray) -> Array:
         return turn(x - pivot[body], body) + p[body]
 
-    edge, corner, soft = rest.edge_body, rest.corner_body, rest.soft_body
+    edge, corner, soft, tips = rest.edge_body, rest.corner_body, rest.soft_body, rest.blunt
     plane = np.repeat(rest.plane_body, np.diff(rest.plane_start))
     n = turn(rest.planes[:, :3], plane)
     dot = lambda a, b: np.einsum("ij,ij->i", a, b)
@@ -137,12 +154,14 @@ def _moved(rest: Scenery, placed: Sequence[Placement]) -> Scenery:
         soft_b=move(rest.soft_b, soft),
         soft_n1=turn(rest.soft_n1, soft),
         soft_n2=turn(rest.soft_n2, soft),
+        blunt=Tips(move(tips.x, tips.body), turn(tips.up, tips.body), turn(tips.inward, tips.body), tips.body),
     )
 
 
 def _at_rest(bodies: Sequence[Features], live: int) -> Scenery:
     """All bodies in their own frames."""
     widest = max([1] + [len(k) for f in bodies for k in f.faces])
+    most = max([1] + [len(k) for f in bodies for k in f.blunt_inward])
 
     def stacked(parts: list[Array], *shape: int) -> Array:
         return np.concatenate([np.zeros((0, *shape)), *(np.reshape(p, (-1, *shape)) for p in parts)])
@@ -178,6 +197,12 @@ def _at_rest(bodies: Sequence[Features], live: int) -> Scenery:
         soft_n1=np.ascontiguousarray(soft_sides[:, 0]),
         soft_n2=np.ascontiguousarray(soft_sides[:, 1]),
         soft_body=owners([len(f.soft) for f in bodies]),
+        blunt=Tips(
+            stacked([f.blunt for f in bodies], 3),
+            stacked([f.blunt_up for f in bodies], 3),
+            stacked([_padded(k, most) for f in bodies for k in f.blunt_inward], most, 3),
+            owners([len(f.blunt) for f in bodies]),
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from pliant.cloth.hands import Hold
 from pliant.cloth.kinematics import MASS, corner_velocities, deformation_gradients, quadratic_velocity
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.prepare import PreparedCloth, prepare
+from pliant.cloth.remesh import FeatureTable, creases
 from pliant.cloth.sheet import Sheet, open_edges, signed_areas
 from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.touching import touching
@@ -63,7 +64,7 @@ class EolCloth:
         number[self.eol] = np.arange(len(self.eol))
         self.neighbours: IntArray = neighbours(sheet.faces, n)
         self.border: IntArray = open_edges(sheet.faces, self.neighbours)
-        self.hinge, self._hinge_faces = hinges_of(sheet.faces, self.neighbours)
+        self.hinge, self._hinge_faces, self._creased = hinges_of(sheet, self.neighbours, around.table)
         self.edges: IntArray = np.concatenate([self.hinge[:, :2], self.border])
         start, near = _fill.reach(sheet.faces, self.hinge, n)
         self._graph = (start, near, number)
@@ -319,17 +320,29 @@ class EolCloth:
         return (self.material.rho * A)[:, None, None] * MASS
 
     def _hinge_stencils(self, sheet: Sheet) -> tuple[Array, Array]:
-        """Weights (h,) and stencils (h, 4) of the energy sum w/2 |sum k_i x_i|^2."""
+        """Weights (h,) and stencils (h, 4) of the energy sum w/2 |sum k_i x_i|^2.
+
+        What a crease on a sharp edge stores depends on how round the edge is, which the model does not say; the mesh
+        spreads it over the faces beside. As these narrow and widen while the material passes the edge, that would be
+        energy from nowhere: a crease counts as wide as the largest cell.
+        """
         k, A = cotangent_stencils(sheet.X, self.hinge)
+        if self.method.remesher is not None and len(self._creased):
+            a, b = self.hinge[self._creased, :2].T
+            width = self.method.remesher.size_max * np.linalg.norm(sheet.X[b] - sheet.X[a], axis=1)
+            A[self._creased] = np.maximum(A[self._creased], width)
         return 1.5 * self.material.beta / A, k
 
     def _hinge_maps(self, sheet: Sheet, F: Array) -> Array:
         return np.asarray(_fill.hinge_maps(sheet.X, F, self.hinge, self._hinge_faces, self._graph[2]))
 
 
-def hinges_of(faces: IntArray, N: IntArray) -> tuple[IntArray, IntArray]:
-    """Hinges (h, 4) as `pliant.energies.bending.hinges` orders them, and their two faces (h, 2), from neighbours N."""
+def hinges_of(sheet: Sheet, N: IntArray, table: FeatureTable) -> tuple[IntArray, IntArray, IntArray]:
+    """Hinges (h, 4) as `pliant.energies.bending.hinges` orders them, and their two faces (h, 2), from neighbours N; the
+    numbers of those that lie on sharp edges."""
+    faces = sheet.faces
     f, k = np.nonzero(np.arange(len(faces))[:, None] < N)
     g = N[f, k]
     a, b = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-    return np.stack([a, b, faces[f, k], faces[g].sum(axis=1) - a - b], axis=1), np.stack([f, g], axis=1)
+    hinge = np.stack([a, b, faces[f, k], faces[g].sum(axis=1) - a - b], axis=1)
+    return hinge, np.stack([f, g], axis=1), np.flatnonzero(creases(sheet, table)[f, k])

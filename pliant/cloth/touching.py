@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _collide
-from pliant.cloth.collide import LIFT, chosen, edge_hits, feature_body, tip_hits
+from pliant.cloth.collide import LIFT, chosen, edge_hits, feature_body, tip_hits, tracked
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.surroundings import Scenery
 from pliant.systems.contact import Touch
@@ -72,8 +72,7 @@ def _across_edges(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
     """Cloth edges across sharp edges that none of their ends lies on."""
     thickness = cloth.around.thickness
     hits = edge_hits(sheet, scenery, 2 * thickness, thickness, cloth.edges)
-    own = feature_body(sheet.feature, scenery)[hits.ends] == scenery.edge_body[hits.feature][:, None]
-    hits = chosen(hits, np.flatnonzero(~own.any(axis=1)))
+    hits = chosen(hits, np.flatnonzero(~tracked(hits, sheet.feature, cloth.around.table)))
     nearest = np.where(hits.s < 0.5, hits.ends[:, 0], hits.ends[:, 1])
     return hits.point, hits.normal, hits.gap, scenery.edge_body[hits.feature], nearest
 
@@ -81,7 +80,7 @@ def _across_edges(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
 def _on_tips(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
     """Faces pierced or nearly so by corners that no vertex lies on."""
     thickness, edges = cloth.around.thickness, cloth.around.table.edges
-    hits = tip_hits(sheet, scenery, 5 * thickness, thickness, edges)
+    hits = tip_hits(sheet, scenery.tips, 5 * thickness, thickness, edges)
     hits = chosen(hits, np.flatnonzero(~np.isin(hits.feature, sheet.feature)))
     c = hits.feature - edges
     corners = sheet.faces[hits.face]

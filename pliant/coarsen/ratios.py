@@ -1,6 +1,7 @@
 """The ratios of EigenFit: fine over coarse eigenvalues at rest, and whether the modes are the same shapes."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from pliant.energies.base import Internal
 from pliant.errors import MeshError, SceneError
 from pliant.linear.modes import Modes, lowest
 from pliant.mesh import Mesh, embed
-from pliant.systems.eigenfit import MATCH, Fit
+from pliant.systems.eigenfit_modes import MATCH, Fit, Mismatch
 from pliant.systems.elastodynamics import Elastodynamics
 
 CLUSTER = 1e-3  # relative distance of eigenvalues below which modes mix freely and share a ratio
@@ -65,14 +66,14 @@ def fit(
     s: int = 10,
     *,
     by: Literal["shape", "number"] = "shape",
-    on_mismatch: Literal["raise", "warn", "ignore"] = "raise",
+    on_mismatch: Mismatch = "raise",
 ) -> Fit:
     """Ratios r_i = lam_fine,i / lam_coarse,i of the s lowest modes, 1 for rigid ones; ``B`` from `prolongation`.
 
     Modes are paired ``by`` "shape" (the assignment with the largest overlaps) or by "number", as the source does, which
     is wrong when two modes come in another order on the coarse mesh. Call it again when the constraints of the two
     systems change: ratios belong to boundary conditions. The test of the source: at least half of the coarse modes must
-    look like a fine one.
+    look like a fine one; where they do not, "coarse" gives ratios of 1, with a warning.
     """
     for name, system in (("coarse", coarse), ("fine", fine)):
         if not 0 < s <= len(system.free):
@@ -97,6 +98,8 @@ def fit(
         if on_mismatch == "raise":
             raise SceneError(what, where="fit", remedy=remedy)
         warnings.warn(f"{what}; {remedy}", stacklevel=2)
+        if on_mismatch == "coarse":
+            return replace(found, ratios=np.ones(s))
     return found
 
 

@@ -8,25 +8,29 @@ after every product and every preconditioning solve this without refactoring whe
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
-from pliant.state import State
+from pliant.linear.threads import one_thread
+from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
 from pliant.velocity_step import change_of_momentum
 
 
 class Filtered(NamedTuple):
-    """The change of velocity (N,), the constraint force times h at the filtered particles, iterations, residual."""
+    """The change of velocity (N,), the constraint force times h at the filtered particles, iterations, residual, and
+    the tolerance that it is held against.
+    """
 
     dv: Array
     reaction: Array
     iterations: int
     residual: float
+    tolerance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +94,7 @@ def filtered_pcg(
         s = r / P
         error, previous = float(r @ s), error
         c = directions.keep(s + (error / previous) * c)
-    return Filtered(dv, A @ dv - b, k, float(np.sqrt(max(error, 0.0))))
+    return Filtered(dv, A @ dv - b, k, float(np.sqrt(max(error, 0.0))), float(np.sqrt(threshold)))
 
 
 def filtered_step(
@@ -112,3 +116,59 @@ def filtered_step(
     found = filtered_pcg(A, b, directions, tolerance=tolerance)
     v = v + found.dv
     return State(q + h * v + y, v, t + h), found
+
+
+@dataclass(frozen=True, eq=False)
+class FilteredEuler:
+    """Linearly implicit Euler by filtered conjugate gradients: no factorization, whatever is held.
+
+    ``sliding`` vertices (of the scene) do not move along the direction ``along``: they slide in planes across it. Pins
+    are filtered too, with the velocities that their scripts ask for. The residual is that of the conjugate gradients.
+    """
+
+    sliding: IntArray | None = None
+    along: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    tolerance: float = 1e-6
+    order: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not np.linalg.norm(self.along) > 0.0:
+            raise SceneError(f"along is {self.along}", where="FilteredEuler.along", remedy="give a direction")
+        if not 0.0 < self.tolerance < 1.0:
+            remedy = "use a number in (0, 1)"
+            raise SceneError(f"tolerance is {self.tolerance}", where="FilteredEuler.tolerance", remedy=remedy)
+
+    @one_thread()
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        if system.positions(state.q).size != state.q.size or state.q.size % 3:
+            remedy = "use LinearlyImplicit"
+            raise SceneError("only vertices in space can be filtered", where="FilteredEuler", remedy=remedy)
+        end, found = filtered_step(system, state, h, self.directions(system, state, h), tolerance=self.tolerance)
+        converged = found.residual <= found.tolerance
+        message = "" if converged else "the conjugate gradients did not converge; reduce h"
+        counts = Counts(forces=1, fills=1, inner=found.iterations)
+        report = SolveReport(converged, found.iterations, found.residual, found.tolerance, counts, message=message)
+        return Step(State(system.prescribe(end.q, end.t), end.v, end.t), None, (report,))
+
+    def directions(self, system: System, state: State, h: float) -> Directions:
+        """What may not move freely in a step: prescribed coordinates and sliding vertices."""
+        v = state.v.reshape(-1, 3)
+        held = np.ones(state.q.size, dtype=bool)
+        held[system.free] = False
+        held = held.reshape(v.shape)
+        sliding = np.zeros(0, dtype=np.int64) if self.sliding is None else np.unique(self.sliding)
+        bad = sliding[(sliding < 0) | (sliding >= len(v))]
+        if len(bad):
+            remedy = f"use 0..{len(v) - 1}"
+            raise SceneError(f"vertex {bad[0]} does not exist", where="FilteredEuler.sliding", remedy=remedy)
+        if held[sliding].any():
+            first = sliding[held[sliding].any(axis=1)][0]
+            raise SceneError(f"vertex {first} is pinned", where="FilteredEuler.sliding", remedy="choose free vertices")
+        pinned = np.flatnonzero(held.any(axis=1))
+        axes = np.zeros((len(pinned) + len(sliding), 3, 3))
+        axes[: len(pinned)] = held[pinned, :, None] * np.eye(3)
+        axes[len(pinned) :, 0] = np.asarray(self.along) / np.linalg.norm(self.along)
+        scripted = ((system.prescribe(state.q, state.t + h) - state.q) / h).reshape(v.shape)
+        change = np.concatenate([scripted[pinned], np.zeros((len(sliding), 3))])
+        vertices = np.concatenate([pinned, sliding])
+        return Directions(vertices, axes, change - v[vertices])

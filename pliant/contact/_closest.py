@@ -9,6 +9,7 @@ from numba import njit, prange
 # mypy: disable-error-code="no-untyped-def"
 
 PIECES = 32  # of all elements, each looked through by one thread
+FEW = 4096  # elements: a pass over them takes less than threads take to start
 ROOM = 4  # candidates per element that a piece has room for at first
 
 
@@ -166,8 +167,25 @@ def hash_points(P, vertex, body, scale, mask):
     return points, number, whose, start, owner, scale, mask
 
 
-@njit(cache=True, error_model="numpy", parallel=True)
 def candidates(x, elements, shunned, grid, reach):
+    """`all_candidates`, where a few elements are not worth waking threads for."""
+    return (few_candidates if len(elements) < FEW else all_candidates)(x, elements, shunned, grid, reach)
+
+
+@njit(cache=True, error_model="numpy")
+def few_candidates(x, elements, shunned, grid, reach):
+    """The same on one thread."""
+    m = len(elements)
+    found = np.empty((ROOM * m, 2), np.int64)
+    count = _near_boxes(x, elements, shunned, grid, reach, 0, m, found)
+    if count > len(found):  # once more, with room for all
+        found = np.empty((count, 2), np.int64)
+        _near_boxes(x, elements, shunned, grid, reach, 0, m, found)
+    return found[:count, 0].copy(), found[:count, 1].copy()
+
+
+@njit(cache=True, error_model="numpy", parallel=True)
+def all_candidates(x, elements, shunned, grid, reach):
     """Slots of the grid (c,) and elements (c,): points within ``reach`` of the box of an element, in its order.
 
     Corners of the element and points of the body ``shunned[e]`` are left out. Each element has a place of its own in

@@ -53,15 +53,21 @@ class Contacts:
             np.add.at(out, self.nodes[used, r], self.weights[used, r, None] * f[used])
         return out.ravel()
 
-    def assemble(self, B: Array, n: int, *, coupled: bool = True) -> sp.csr_matrix:
+    def assemble(
+        self, B: Array, n: int, *, coupled: bool = True, besides: tuple[Array, Array, Array] | None = None
+    ) -> sp.csr_matrix:
         """sum_c (w w^T) kron B_c over all coordinates for blocks ``B (c, 3, 3)``.
 
         ``coupled=False`` leaves out the blocks between the two sides of a pair: what remains lies within the pattern of
-        the meshes and stays positive semidefinite [QLB2021, sec. 3.3].
+        the meshes and stays positive semidefinite [QLB2021, sec. 3.3]. ``besides`` are rows, columns and values to add.
         """
         if not len(self):
             return sp.csr_matrix((3 * n, 3 * n))
         rows, columns, values = triplets(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
+        if besides is not None:
+            rows, columns, values = (
+                np.concatenate(pair) for pair in zip((rows, columns, values), besides, strict=True)
+            )
         return sp.csr_matrix(sp.coo_matrix((values, (rows, columns)), shape=(3 * n, 3 * n)))
 
     def only(self, chosen: Any) -> "Contacts":

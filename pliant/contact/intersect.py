@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 
@@ -29,6 +30,7 @@ def intersections(x: Array, edges: IntArray, faces: IntArray, *, touching: bool 
     order = np.argsort(low, kind="stable")
     reach = float((x[faces, axis].max(axis=1) - low).max() + 1e-15 * np.abs(x[:, axis]).max())  # not short by rounding
     certain, doubtful = _pierced(x, edges, faces[order], low[order], order, reach, axis)
+    doubtful = doubtful if touching else doubtful[~_level(x, edges, faces, doubtful)]
     decided = [pair for pair in doubtful if _meet(x, (*edges[pair[0]], *faces[pair[1]]), touching)]
     found = np.concatenate([certain, np.array(decided, dtype=np.int64).reshape(-1, 2)])
     return found[np.lexsort(found.T[::-1])]
@@ -38,8 +40,15 @@ def crossing(x: Array, edges: IntArray, faces: IntArray, pairs: IntArray) -> Int
     """Those of some ``pairs (k, 2)`` of an edge and a face that cross; see `intersections`."""
     answer = _judged(np.ascontiguousarray(x, dtype=np.float64), edges, faces, pairs)
     doubtful = np.flatnonzero(answer < 0)
+    doubtful = doubtful[~_level(x, edges, faces, pairs[doubtful])]
     exact = [k for k in doubtful if _meet(x, (*edges[pairs[k, 0]], *faces[pairs[k, 1]]), False)]
     return pairs[np.sort(np.concatenate([np.flatnonzero(answer > 0), np.array(exact, dtype=np.int64)]))]
+
+
+def _level(x: Array, edges: IntArray, faces: IntArray, pairs: IntArray) -> NDArray[np.bool_]:
+    """Whether edge and face lie in one plane across an axis, as most neighbours on flat sides do: they do not cross."""
+    points = x[np.column_stack([edges[pairs[:, 0]], faces[pairs[:, 1]]])]
+    return np.asarray((points == points[:, :1]).all(axis=1).any(axis=1))
 
 
 def _meet(x: Array, nodes: tuple[int, ...], touching: bool) -> bool:

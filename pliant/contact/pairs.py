@@ -22,6 +22,7 @@ from pliant.contact.planes import plane_frames
 from pliant.mesh.mesh import Mesh
 
 NOBODY = -3  # in place of a body whose points are left out
+PLACES = 64  # on the ways of vertices that are looked at
 NEAREST = 64  # triangles kept per tet: for tets near the surface they hold the nearest ones of every point inside
 
 
@@ -42,8 +43,8 @@ class ClosePairs:
     side: Array  # (c,): 1 where e_1 x e_2 points to the vertex's side, else -1
     body: IntArray  # (c,) of the triangle
 
-    def contacts(self, x: Array, thickness: float = 0.0) -> Contacts:
-        """The pairs with their gaps beyond ``thickness`` at positions ``x (n, 3)``."""
+    def contacts(self, x: Array, thickness: float | Array = 0.0) -> Contacts:
+        """The pairs with their gaps beyond ``thickness``, one for all or (c,), at positions ``x (n, 3)``."""
         c = len(self.body)
         normals, w, _, gaps = plane_frames(x, self.nodes, self.side)
         weights = np.column_stack([np.ones(c), -w])
@@ -177,11 +178,17 @@ class PairDetector:
         A body that stops another one is met by the next in the same step, which velocities do not foretell: it takes
         the near ones to see that coming. They are looked for as far as the longest way and ``slack`` [m], what
         accelerations may add to it, but not beyond ``margin`` [m]; that should be shorter than the triangles, above
-        which vertices must stay. All distances are those beyond the ``thickness``.
+        which vertices must stay. Longer ways are looked at in several places, so that nothing thicker than a triangle
+        is passed. All distances are those beyond the ``thickness``.
         """
         far = float(np.sqrt((way * way).sum(axis=1).max(initial=0.0))) + slack
         found = self.detect(x).plus(self.near(x, thickness + min(far, margin)))
-        return found if far <= margin else found.plus(self.detect(x + way))
+        if far <= margin:
+            return found
+        apart = float(np.linalg.norm(way - way.mean(axis=0), axis=1).max(initial=0.0))
+        for s in np.linspace(0.0, 1.0, min(int(apart / margin) + 2, PLACES + 1))[1:]:
+            found = found.plus(self.detect(x + s * way))
+        return found
 
 
 def touchable_vertices(mesh: Mesh) -> IntArray:

@@ -25,20 +25,3 @@ def plane_frames(x: Array, nodes: IntArray, side: Array) -> tuple[Array, Array, 
     n = side[:, None] * m / np.sqrt(area2)
     w2, w3 = ((slopes[:, k] * y).sum(axis=1) for k in (1, 2))
     return n, np.stack([1.0 - w2 - w3, w2, w3], axis=1), slopes, (n * y).sum(axis=1)
-
-
-def sides(x: Array, nodes: IntArray, normals: Array) -> Array:
-    """1 where e_1 x e_2 of a triangle points along its ``normals (c, 3)``, else -1."""
-    a, b, c = np.moveaxis(x[nodes[:, 1:]], 1, 0)
-    return np.where((cross(b - a, c - a) * normals).sum(axis=1) < 0.0, -1.0, 1.0)
-
-
-def gap_hessians(x: Array, nodes: IntArray, side: Array) -> Array:
-    """d^2 g/dx^2 (c, 12, 12) [1/m] over the vertex and its triangle."""
-    n, w, slopes, g = plane_frames(x, nodes, side)
-    weights = np.concatenate([np.ones((len(w), 1)), -w], axis=1)
-    S = (weights[:, None, :, None] * np.eye(3)[:, None, :]).reshape(-1, 3, 12)
-    turns = np.concatenate([np.zeros((len(w), 1, 3)), -slopes], axis=1)  # dn = sum_r turns_r (n . dx_r)
-    N = (np.swapaxes(turns, 1, 2)[..., None] * n[:, None, None, :]).reshape(-1, 3, 12)
-    mixed = np.swapaxes(S, 1, 2) @ N
-    return mixed + np.swapaxes(mixed, 1, 2) - g[:, None, None] * (np.swapaxes(N, 1, 2) @ N)

@@ -129,25 +129,34 @@ class Setting:
         weight = G * np.bincount(self.body, weights=self.mass, minlength=len(self.meshes))
         return (6.0 * weight / skin)[self.body]
 
+    @cached_property
+    def half_width(self) -> Array:
+        """Half the thickness of the sheet that every vertex belongs to (n,) [m]; 0 for solids, links and springs."""
+        return np.array([0.0 if np.isnan(s.width) else 0.5 * s.width for s in self.shapes])[self.body]
+
     def passages(self, t0: float, t: float) -> list[Passage]:
         """How every obstacle moves from t0 to t."""
         return [passage(o.motion, t0, t) for o in self.obstacles]
 
 
-def obstacle_gaps(setting: Setting, passages: Sequence[Passage], x: Array, margin: float) -> list[Contacts]:
-    """Vertices closer than ``margin`` [m] to each obstacle at positions ``x (n, 3)``; gaps are those beyond it."""
+def obstacle_gaps(setting: Setting, passages: Sequence[Passage], x: Array, margin: float | Array) -> list[Contacts]:
+    """Vertices closer than ``margin`` [m] to each obstacle at positions ``x (n, 3)``; gaps are those beyond it.
+
+    One margin for all, or one for every vertex (n,).
+    """
     found = []
+    margins = np.broadcast_to(margin, len(x))[setting.skin]
     for k, (obstacle, way) in enumerate(zip(setting.obstacles, passages, strict=True)):
         local = way.pose.local(x[setting.skin])
         g, n = obstacle.distance(local)
-        near = np.flatnonzero(g < margin)
+        near = np.flatnonzero(g < margins)
         local, points = local[near], x[setting.skin[near]]
         bend = obstacle.curvature(local)
         if bend is not None:
             bend = way.pose.R @ bend @ way.pose.R.T
         found.append(
             obstacle_contacts(
-                setting.skin[near], way.pose.turn(n[near]), g[near] - margin, way.velocity(points), bend, -1 - k
+                setting.skin[near], way.pose.turn(n[near]), g[near] - margins[near], way.velocity(points), bend, -1 - k
             )
         )
     return found

@@ -27,7 +27,8 @@ class Features:
     ``edges (e, 2, 3)`` have ends [m] and ``sides (e, 2, 3)``, the outward normals of the faces that meet there, which
     are equal for a wire. ``corners (c, 3)`` have outward mean normals ``up (c, 3)``, and each the normals of its
     ``faces``, its ``inward`` unit edge directions, both (k, 3), and the numbers of these edges; a nail has no edges.
-    ``soft (s, 2, 3)`` are edges too blunt to crease cloth, with their ``soft_sides (s, 2, 3)``.
+    ``soft (s, 2, 3)`` are edges too blunt to crease cloth, with their ``soft_sides (s, 2, 3)``; ``blunt (b, 3)``
+    are points where edges meet that are no corners, with ``blunt_up`` and ``blunt_inward`` like those of corners.
     """
 
     planes: Array
@@ -40,6 +41,9 @@ class Features:
     spokes: tuple[IntArray, ...] = ()
     soft: Array = field(default_factory=lambda: np.zeros((0, 2, 3)))
     soft_sides: Array = field(default_factory=lambda: np.zeros((0, 2, 3)))
+    blunt: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    blunt_up: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    blunt_inward: tuple[Array, ...] = ()
 
 
 @runtime_checkable
@@ -79,21 +83,33 @@ def hull_features(points: Array, sharp: float, where: str) -> tuple[Features, In
     n = planes[:, :3]
     table = np.array([(a, b, p, r) for (a, b), (p, r) in sorted(beside.items()) if p != r]).reshape(-1, 4)
     turn = np.arccos(np.clip(np.einsum("ij,ij->i", n[table[:, 2]], n[table[:, 3]]), -1, 1))
-    table, blunt = table[turn > sharp], table[turn <= sharp]
+    everything, table, soft = table, table[turn > sharp], table[turn <= sharp]
     edges, sides = table[:, :2], table[:, 2:]
     tips, degree = np.unique(edges, return_counts=True)
     tips = tips[degree >= 3]
+    blunt = np.setdiff1d(everything[:, :2], tips)
     spokes = tuple(np.flatnonzero(np.any(edges == c, axis=1)) for c in tips)
-    faces = tuple(n[np.unique(sides[k])] for k in spokes)
-    ends = [np.where(edges[k, 0] == c, edges[k, 1], edges[k, 0]) for c, k in zip(tips, spokes, strict=True)]
-    arms = [points[e] - points[c] for c, e in zip(tips, ends, strict=True)]
-    inward = tuple(a / np.linalg.norm(a, axis=1, keepdims=True) for a in arms)
-    up = np.array([f.sum(axis=0) / np.linalg.norm(f.sum(axis=0)) for f in faces]).reshape(-1, 3)
+    faces, up, inward = _around(points, n, table, tips)
+    _, blunt_up, blunt_inward = _around(points, n, everything, blunt)
     found = Features(
         *(np.column_stack([n, -planes[:, 3]]), points[edges], n[sides], points[tips], up, faces, inward, spokes),
-        *(points[blunt[:, :2]], n[blunt[:, 2:]]),
+        *(points[soft[:, :2]], n[soft[:, 2:]], points[blunt], blunt_up, blunt_inward),
     )
     return found, _outward(points, q.simplices, q.equations)
+
+
+def _around(
+    points: Array, normals: Array, table: IntArray, corners: IntArray
+) -> tuple[tuple[Array, ...], Array, tuple[Array, ...]]:
+    """For each of the corners the normals of its faces, their unit mean, and the unit directions of its edges.
+
+    ``table (e, 4)`` has the ends of edges and the faces beside them.
+    """
+    spokes = [table[np.any(table[:, :2] == c, axis=1)] for c in corners]
+    faces = tuple(normals[np.unique(k[:, 2:])] for k in spokes)
+    arms = [points[k[:, :2].sum(axis=1) - c] - points[c] for c, k in zip(corners, spokes, strict=True)]
+    up = np.array([f.sum(axis=0) / np.linalg.norm(f.sum(axis=0)) for f in faces]).reshape(-1, 3)
+    return faces, up, tuple(a / np.linalg.norm(a, axis=1, keepdims=True) for a in arms)
 
 
 def _outward(points: Array, simplices: IntArray, equations: Array) -> IntArray:

@@ -29,6 +29,9 @@ class Slips:
     def __init__(self, contacts: Contacts, x: Array) -> None:
         self.contacts, self._still = contacts, tangents(contacts.normals)
         frame = contacts.frame
+        self._turning = bool((frame[:, 0] >= 0).any())
+        if not self._turning:
+            return
         e1, e2, m = _edges(x, frame)
         size = np.linalg.norm(e1, axis=1) * np.linalg.norm(e2, axis=1)
         area = np.linalg.norm(m, axis=1)
@@ -41,7 +44,13 @@ class Slips:
 
     def at(self, x: Array) -> "SlipMap":
         """dU/dx when the vertices are at ``x (n, 3)``."""
-        c, a = self.contacts, self._parts[..., None]
+        c = self.contacts
+        if not self._turning:
+            touching = slice(1 if not c.weights[:, 1:].any() else 4)
+            return SlipMap(
+                c.nodes[:, touching], c.weights[:, None, touching, None] * self._still[:, :, None], self._still
+            )
+        a = self._parts[..., None]
         e1, e2, m = (e[:, None] for e in _edges(x, self._frame))
         t = self._still + a[:, :, 0] * e1 + a[:, :, 1] * e2 + a[:, :, 2] * m
         y = c.relative(x)[:, None]
@@ -56,13 +65,15 @@ class Slips:
 
     def rates(self, x: Array, v: Array, c: float = 0.0) -> Array:
         """u (c, 2) [m/s] at ``x (n, 3)`` with velocities ``v (n, 3)``, less the motion of obstacles."""
+        moving = self.contacts.relative(v) - self.contacts.drift
+        if not self._turning:
+            return np.einsum("cki,ci->ck", self._still, moving)
         a, back = self._parts[..., None], x - c * v
         e1, e2, m = (e[:, None] for e in _edges(x, self._frame))
         d1, d2, _ = (e[:, None] for e in _edges(v, self._frame))
         was = _edges(back, self._frame)[0][:, None]
         t = self._still + a[:, :, 0] * e1 + a[:, :, 1] * e2 + a[:, :, 2] * m
         dt = a[:, :, 0] * d1 + a[:, :, 1] * d2 + a[:, :, 2] * (cross(d1, e2) + cross(was, d2))
-        moving = self.contacts.relative(v) - self.contacts.drift
         return np.einsum("cki,ci->ck", t, moving) + np.einsum("cki,ci->ck", dt, self.contacts.relative(back))
 
 

@@ -1,11 +1,12 @@
 """The surfaces of all bodies and obstacles as one collision mesh of the IPC Toolkit: collisions, safe steps."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import ContactForces, Contacts
+from pliant.contact.contacts import ContactForces, Contacts, nothing
 from pliant.contact.intersect import crossing
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting
@@ -13,6 +14,7 @@ from pliant.errors import MissingDependency, SceneError
 from pliant.mesh.topology import edges
 
 CAUTION = 0.9  # part of the way to the first touch that a step may go
+NOTHING = 1e-12  # weights below this are round-off, whose sign would say on which side a vertex is
 CLOSEST = 1e-7, 1e-3  # of the largest coordinate, of dhat: nearer than both nothing comes
 
 
@@ -142,6 +144,27 @@ class Surfaces:
             factor[i] = stencil.weight * stencil.mollifier(dof)
         return self._as_contacts(ids, weights, V, passages), factor
 
+    def meeting(self, V0: Array, V1: Array) -> Contacts:
+        """What meets on straight ways from V0 to V1 of bodies: normals as shortly before, gaps along them at V0."""
+        candidates = self._ipc.Candidates()
+        candidates.build(self.mesh, V0, V1, 0.0, self._broad)
+        ids, weights, where = [], [], []
+        for pair in (*candidates.fv_candidates, *candidates.ee_candidates):
+            a, b = (pair.dof(V, *self.features) for V in (V0, V1))
+            hit, t = pair.ccd(a, b, 0.0, 1.0, self._narrow)
+            if hit:
+                at = (1.0 - t) * a + t * b
+                ids.append(pair.vertex_ids(*self.features))
+                weights.append(pair.compute_coefficients(at))
+                where.append(at.reshape(-1, 3))
+        if not ids:
+            return nothing()
+        nodes, w = np.array(ids, dtype=np.int64), np.array(weights)
+        y = np.einsum("cr,crd->cd", w, np.array(where))
+        n = y / np.maximum(np.linalg.norm(y, axis=1), 1e-300)[:, None]
+        gaps = np.einsum("cr,crd,cd->c", w, V0[nodes], n)
+        return replace(self._as_contacts(nodes, w, V0, []), normals=n, gaps=gaps)
+
     def pushes(self, collisions: Any, V: Array, passages: list[Passage], forces: list[Array]) -> ContactForces:
         """The ``forces`` (k, 3) [N] of every collision on its vertices, those of obstacles left out."""
         contacts, _ = self.contacts(collisions, V, passages)
@@ -154,6 +177,7 @@ class Surfaces:
 
     def _as_contacts(self, ids: IntArray, weights: Array, V: Array, passages: list[Passage]) -> Contacts:
         """Obstacle vertices leave the weights and become drift; a contact starts with a body on its positive side."""
+        weights = np.where(np.abs(weights) < NOTHING, 0.0, weights)
         owner = np.where(weights != 0.0, self.owner[ids], np.iinfo(np.int64).max)
         flip = (owner * (weights > 0.0)).min(axis=1, initial=0) < 0
         weights = np.where(flip[:, None], -weights, weights)

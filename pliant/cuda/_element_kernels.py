@@ -94,6 +94,25 @@ def sum_nodes(parts, ptr, off, out):
 
 
 @cuda.jit
+def kick_and_drift(parts, ptr, off, load, inverse_mass, dt, q, v):
+    """v += dt M^-1 (load - the sum of the parts of every node), q += dt v."""
+    i = cuda.grid(1)
+    if i < ptr.shape[0] - 1:
+        m = parts.shape[1]
+        a, b, c = load[3 * i], load[3 * i + 1], load[3 * i + 2]
+        for k in range(ptr[i], ptr[i + 1]):
+            r, e = off[k] // m, off[k] % m
+            a -= parts[r, e]
+            b -= parts[r + 1, e]
+            c -= parts[r + 2, e]
+        v[3 * i] += dt * inverse_mass[3 * i] * a
+        v[3 * i + 1] += dt * inverse_mass[3 * i + 1] * b
+        v[3 * i + 2] += dt * inverse_mass[3 * i + 2] * c
+        for k in range(3 * i, 3 * i + 3):
+            q[k] += dt * v[k]
+
+
+@cuda.jit
 def sum_blocks(parts, ptr, off, upper, lower, weight, values):
     """values += weight times the parts of every block (i, j >= i), and their transpose at (j, i)."""
     b = cuda.grid(1)

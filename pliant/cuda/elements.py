@@ -89,6 +89,14 @@ class DeviceElastic:
         launch(kernels.sum_nodes, self.n, (parts, *self._nodes, out))
         return out
 
+    def march(self, q: Any, v: Any, inverse_mass: Any, load: Any, dt: float, steps: int) -> None:
+        """``steps`` steps of symplectic Euler in place, with this energy and a constant load."""
+        parts = arrays().empty((3 * len(self._tables[0]), self.m))
+        for _ in range(steps):
+            for k, (pass_, table, stride) in enumerate(self._terms):
+                launch(pass_.force, self.m, (q, *self._tables, table, stride, k == 0, parts))
+            launch(kernels.kick_and_drift, self.n, (parts, *self._nodes, load, inverse_mass, dt, q, v))
+
     def add_hessian(self, x: Any, weight: float, psd: bool, values: Any) -> None:
         """values += weight d2W/dx2, in the places of the `BlockRows`."""
         parts = arrays().empty((9 * self._pairs, self.m))

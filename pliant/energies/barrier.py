@@ -72,13 +72,12 @@ class GapBarrier:
         return contacts.spread(-self.normal_force(contacts)[:, None] * contacts.normals, self._n)
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
+        """Semidefinite as it is: b decreases, and the distance to the border of a convex free side is concave."""
         contacts = self._geometry(x)
         _, db, ddb = barrier(contacts.gaps, self._dhat)
         n = contacts.normals
-        B = self._kappa * ddb[:, None, None] * n[:, :, None] * n[:, None, :]
-        if not psd:
-            B = B + self._kappa * db[:, None, None] * contacts.curvature
-        return contacts.assemble(B, self._n)
+        B = ddb[:, None, None] * n[:, :, None] * n[:, None, :] + db[:, None, None] * contacts.curvature
+        return contacts.assemble(self._kappa * B, self._n)
 
     def limit(self, x: Array, dx: Array, apart: float = 0.0) -> float:
         """The distance to a convex free side's border is concave along a line: its chord crosses zero first.

@@ -18,8 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
+from pliant.contact._blocks import turning_triplets
 from pliant.contact.contacts import ContactForces, Contacts, shared_forces
-from pliant.contact.planes import gap_hessians, sides
 
 
 class Penalty:
@@ -81,18 +81,13 @@ class Penalty:
         if psd:
             return contacts.assemble(B, self._n, coupled=coupled)
         B = B - self.normal_force(contacts)[:, None, None] * contacts.curvature
-        H = contacts.assemble(B, self._n, coupled=coupled)
-        return H - self._turned(contacts, x.reshape(-1, 3)) if coupled else H
-
-    def _turned(self, contacts: Contacts, x: Array) -> sp.csr_matrix:
-        """sum_c f_n grad^2 g of the pairs, whose normals turn with their triangles."""
-        pairs = contacts.only((contacts.other >= 0) & (contacts.gaps < 0.0))
-        nodes = pairs.nodes
-        blocks = gap_hessians(x, nodes, sides(x, nodes, pairs.normals)) * self.normal_force(pairs)[:, None, None]
-        at = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1, 12)
-        rows, columns = (np.broadcast_to(k, blocks.shape).ravel() for k in (at[:, :, None], at[:, None, :]))
-        shape = (3 * self._n, 3 * self._n)
-        return sp.csr_matrix(sp.coo_matrix((blocks.ravel(), (rows, columns)), shape=shape))
+        if not coupled:
+            return contacts.assemble(B, self._n, coupled=False)
+        pairs = contacts.only((contacts.other >= 0) & (contacts.gaps < 0.0))  # their normals turn with their triangles
+        if not len(pairs):
+            return contacts.assemble(B, self._n)
+        turned = turning_triplets(x.reshape(-1, 3), pairs.nodes, pairs.normals, -self.normal_force(pairs))
+        return contacts.assemble(B, self._n, besides=turned)
 
     def _stiffness(self, contacts: Contacts) -> Array:
         """Per contact: that of the softer side."""

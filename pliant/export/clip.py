@@ -23,13 +23,15 @@ KNOWN = (*POINT_CHANNELS, *CELL_CHANNELS)
 @dataclass(frozen=True, eq=False)
 class Picture:
     """One frame as a surface: time [s], ``points (n, 3)`` [m], ``triangles (k, 3)``, ``lines (l, 2)`` of springs,
-    and ``values`` per vertex, (n,) or (n, d)."""
+    and ``values`` per vertex, (n,) or (n, d). ``uv (n, 2)`` [m] says where vertices are in the material, for textures;
+    None where the channel ``material`` was not recorded."""
 
     t: float
     points: Array
     triangles: IntArray
     lines: IntArray
     values: dict[str, Array]
+    uv: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,12 @@ class Skin:
 
     def picture(self, frame: Frame, first: Array, channels: tuple[str, ...]) -> Picture:
         values = {name: self._on_surface(self._channel(frame, first, name)) for name in channels}
-        return Picture(frame.t, self._on_surface(frame.points), self.triangles, self.lines, values)
+        return Picture(frame.t, self._on_surface(frame.points), self.triangles, self.lines, values, self._uv(frame))
+
+    def _uv(self, frame: Frame) -> Array | None:
+        material = frame.point_values.get("material")
+        known = material is not None and np.isfinite(material[self.vertices]).all()
+        return self._on_surface(material)[:, :2] if material is not None and known else None
 
     def _on_surface(self, x: Array) -> Array:
         return np.einsum("pk,pk...->p...", self.weights, x[self.vertices])

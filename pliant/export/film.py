@@ -17,13 +17,17 @@ from pliant.export.obstacles import Shape, scene_of, shapes_of
 BODY, EDGES, STONE, BACKGROUND = "#6f9bd1", "#27405e", "#c9c4b8", "white"
 FINE = 6000  # triangles; finer surfaces are drawn without their edges
 AWAY = np.array([-0.55, -1.0, 0.5]) / np.linalg.norm([-0.55, -1.0, 0.5])  # from the body to the camera; z is up
+CHECK, INK, PAPER = 0.05, (54, 86, 140), (232, 226, 208)  # squares [m] in two colours where the material is shown
 LABELS = 120  # pixels kept for the colour bar and its numbers
 ANGLE, MARGIN = 30.0, 1.08  # field of view [degrees], and what is left around the body in it
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a picture looks: ``size`` in pixels, colours of ``channel`` (None: one colour), films at ``fps`` [1/s]."""
+    """How a picture looks: ``size`` in pixels, colours of ``channel`` (None: one colour), films at ``fps`` [1/s].
+
+    The channel ``material`` is shown as squares printed on the cloth, which slide with it through its mesh.
+    """
 
     size: tuple[int, int] = (960, 540)
     channel: str | None = None
@@ -120,7 +124,10 @@ def _place_obstacle(plotter: Any, name: str, grid: Any, shape: Shape) -> None:
 
 def _place(plotter: Any, grid: Any, picture: Picture, channel: str | None, limits: tuple[float, float]) -> None:
     options: dict[str, Any] = {"color": BODY}
-    if channel is not None:
+    if channel == "material" and picture.uv is not None:
+        grid.active_texture_coordinates = picture.uv / (2 * CHECK)
+        options = {"texture": _checks()}
+    elif channel is not None:
         grid.point_data[channel] = magnitude(picture.values[channel])
         left = min(0.86, 1.0 - LABELS / plotter.window_size[0])
         bar = {"title": channel, "color": "black", "vertical": True, "position_x": left, "position_y": 0.2}
@@ -132,6 +139,14 @@ def _place(plotter: Any, grid: Any, picture: Picture, channel: str | None, limit
     else:
         options |= {"line_width": 3, "point_size": 8, "render_points_as_spheres": True}
     plotter.add_mesh(grid, name="body", reset_camera=False, **options)
+
+
+def _checks() -> Any:
+    """Two by two squares, repeated: what is printed on the cloth."""
+    squares = np.kron(np.array([[1, 0], [0, 1]]), np.ones((32, 32), dtype=np.int64))
+    texture = _pyvista().Texture(np.array([INK, PAPER], dtype=np.uint8)[squares])
+    texture.repeat = True
+    return texture
 
 
 def _video(look: Look) -> dict[str, Any]:

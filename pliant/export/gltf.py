@@ -1,7 +1,7 @@
 """glTF 2.0 in one binary file: the first frame as a mesh, every later frame as a morph target, one animation.
 
-Morph targets carry positions, and colours where a channel is chosen; programs that morph positions only (the format
-asks for no more) show the colours of the first frame.
+Morph targets carry positions, colours where a channel is chosen, and texture coordinates where the material was
+recorded; programs that morph positions only (the format asks for no more) show the colours of the first frame.
 """
 
 import json
@@ -35,13 +35,13 @@ class _Buffer:
     accessors: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, array: Array | IntArray, *, bounds: bool = False) -> int:
-        """Append an array (rows of 1 or 3 numbers); the number of its accessor."""
+        """Append an array (rows of 1, 2 or 3 numbers); the number of its accessor."""
         integer = array.dtype.kind in "iu"
         raw = np.ascontiguousarray(array, dtype="<u4" if integer else "<f4")
         start, count = self.file.tell(), len(raw)
         self.file.write(raw.tobytes())
         self.views.append({"buffer": 0, "byteOffset": start, "byteLength": raw.nbytes})
-        kind = "SCALAR" if raw.ndim == 1 else "VEC3"
+        kind = "SCALAR" if raw.ndim == 1 else f"VEC{raw.shape[1]}"
         accessor = {"bufferView": len(self.views) - 1, "componentType": UNSIGNED if integer else FLOAT}
         limits = {}
         if bounds:
@@ -79,6 +79,8 @@ def _document(clip: Clip, buffer: _Buffer) -> dict[str, Any]:
     attributes = {"POSITION": buffer.add(first.points, bounds=True)}
     if colours is not None:
         attributes["COLOR_0"] = buffer.add(colours(first))
+    if first.uv is not None:
+        attributes["TEXCOORD_0"] = buffer.add(_texture(first.uv))
     for name, values in first.values.items():
         attributes["_" + name.upper()] = buffer.add(magnitude(values))
     targets = []
@@ -86,6 +88,8 @@ def _document(clip: Clip, buffer: _Buffer) -> dict[str, Any]:
         targets.append({"POSITION": buffer.add(picture.points - first.points, bounds=True)})
         if colours is not None:
             targets[-1]["COLOR_0"] = buffer.add(colours(picture) - colours(first))
+        if picture.uv is not None and first.uv is not None:
+            targets[-1]["TEXCOORD_0"] = buffer.add(_texture(picture.uv) - _texture(first.uv))
     primitives: list[dict[str, Any]] = []
     for cells, mode in ((first.triangles, 4), (first.lines, 1)):
         if len(cells):
@@ -106,6 +110,11 @@ def _document(clip: Clip, buffer: _Buffer) -> dict[str, Any]:
         "bufferViews": buffer.views,
         "accessors": buffer.accessors,
     }
+
+
+def _texture(uv: Array) -> Array:
+    """Coordinates in a texture of one metre: glTF counts them from its upper left corner."""
+    return np.column_stack([uv[:, 0], 1.0 - uv[:, 1]])
 
 
 def _colours(clip: Clip) -> Callable[[Picture], Array] | None:

@@ -12,7 +12,7 @@ from pliant.export.clip import Clip, Picture
 
 
 def write_obj(clip: Clip, folder: Path) -> Path:
-    """``frame.0000.obj``, ...: positions, triangles and lines; OBJ has no place for channels."""
+    """``frame.0000.obj``, ...: positions, triangles, lines, texture coordinates; OBJ has no place for channels."""
     if clip.channels:
         remedy = "leave out --channel, or use ply, vtk, usd, gltf or npz"
         raise RunError(f"obj cannot hold the channel {clip.channels[0]!r}", where="--to obj", remedy=remedy)
@@ -21,7 +21,7 @@ def write_obj(clip: Clip, folder: Path) -> Path:
 
 
 def write_ply(clip: Clip, folder: Path) -> Path:
-    """``frame.0000.ply``, ...: binary, channels as properties of the vertices."""
+    """``frame.0000.ply``, ...: binary, channels and texture coordinates ``s``, ``t`` as properties of the vertices."""
     _write(clip, folder, "ply", _ply)
     return folder
 
@@ -47,12 +47,13 @@ def _write(clip: Clip, folder: Path, ending: str, write: Callable[[Picture, Path
 
 def _obj(picture: Picture, file: Path) -> None:
     def rows(word: str, table: Array | IntArray, number: str) -> str:
-        line = word + f" {number}" * table.shape[1] + "\n"
+        line = word + f" {number}" * (table.shape[1] // number.count("%")) + "\n"
         return (line * len(table)) % tuple(table.ravel().tolist())
 
-    text = (
-        rows("v", picture.points, "%.9g") + rows("f", picture.triangles + 1, "%d") + rows("l", picture.lines + 1, "%d")
-    )
+    faces, corner, texture = picture.triangles + 1, "%d", ""
+    if picture.uv is not None:
+        faces, corner, texture = np.repeat(faces, 2, axis=1), "%d/%d", rows("vt", picture.uv, "%.9g")
+    text = rows("v", picture.points, "%.9g") + texture + rows("f", faces, corner) + rows("l", picture.lines + 1, "%d")
     file.write_text(text, encoding="ascii")
 
 
@@ -62,6 +63,8 @@ def _ply(picture: Picture, file: Path) -> None:
         table = values.reshape(len(values), -1)
         names += [name] if table.shape[1] == 1 else [f"{name}_{k}" for k in range(table.shape[1])]
         columns += [*table.T]
+    if picture.uv is not None:
+        names, columns = [*names, "s", "t"], [*columns, *picture.uv.T]
     vertices = np.stack(columns, axis=1).astype("<f4")
     faces = np.empty(len(picture.triangles), dtype=[("count", "u1"), ("corners", "<i4", 3)])
     faces["count"], faces["corners"] = 3, picture.triangles
@@ -79,4 +82,5 @@ def _vtu(picture: Picture, file: Path) -> None:
     cells: list[tuple[str, IntArray]] = [("triangle", picture.triangles), ("line", picture.lines)]
     cells = [(kind, block) for kind, block in cells if len(block)]
     cells = cells or [("vertex", np.arange(len(picture.points))[:, None])]
-    meshio.vtu.write(file, meshio.Mesh(picture.points, cells, point_data=picture.values), compression=None)
+    values = picture.values | ({} if picture.uv is None else {"uv": picture.uv})
+    meshio.vtu.write(file, meshio.Mesh(picture.points, cells, point_data=values), compression=None)

@@ -1,4 +1,7 @@
-"""USD: one time-sampled mesh (springs as curves, loose vertices as points), z up, metres, channels as primvars."""
+"""USD: one time-sampled mesh (springs as curves, loose vertices as points), z up, metres, channels as primvars.
+
+Where the material was recorded, its coordinates are the primvar ``st``, one metre of cloth to a texture.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -61,6 +64,11 @@ def _mesh(usd: Any, stage: Any, picture: Picture, code: Any, same: bool) -> None
         mesh.CreateFaceVertexIndicesAttr().Set(usd.Vt.IntArray.FromNumpy(indices), code)
     _sample_points(usd, mesh, picture.points, code)
     _sample_values(usd, mesh, picture, code)
+    if picture.uv is not None:
+        st = np.ascontiguousarray(picture.uv, dtype=np.float32)
+        kind = usd.Sdf.ValueTypeNames.TexCoord2fArray
+        primvar = usd.UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", kind, usd.UsdGeom.Tokens.vertex)
+        primvar.Set(usd.Vt.Vec2fArray.FromNumpy(st), code)
 
 
 def _curves(usd: Any, stage: Any, picture: Picture, code: Any, same: bool) -> None:

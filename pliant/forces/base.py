@@ -25,7 +25,8 @@ class Force(Protocol):
 
 @runtime_checkable
 class Lagged(Protocol):
-    """A force that is -dP/dv of a dissipation potential P(v) [W] while its contact forces stay those of the start."""
+    """A force that is -dP/dv of a dissipation potential P(v) [W] if it is ``lagged``: while its normal forces, or the
+    stiffness that it is in proportion to, stay what they were."""
 
     lagged: bool
 

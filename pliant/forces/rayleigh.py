@@ -83,5 +83,14 @@ class RayleighForce:
         """A colour for every coordinate (N,): no two of one colour have an entry in the same row."""
         return coloured(self._pattern.matrix(np.ones(self._pattern.nnz)))
 
+    @property
+    def lagged(self) -> bool:
+        """Whether the force is -dP/dv: while the matrix does not depend on x."""
+        return not self._current
+
+    def dissipation(self, x: Array, v: Array) -> float:
+        """P(v) = 1/2 v^T (alpha M + beta H) v [W]."""
+        return -0.5 * float(v @ self.force(x, v, 0.0))
+
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._matrix(self._hessians(x)) if self._current else self._rest

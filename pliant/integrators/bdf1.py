@@ -7,14 +7,20 @@ from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.linear.threads import one_thread
 from pliant.stage import Stage, motor_work, solve_stage
 from pliant.state import State, Step
-from pliant.systems.base import Smooth, System
+from pliant.systems.base import Pointwise, Smooth, System
 
 
 @dataclass(frozen=True)
 class BDF1:
-    """M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h."""
+    """M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h.
+
+    With ``points`` this holds for the material points of links, not for their joint coordinates:
+    J^T M (x - x_n - h x'_n) = h^2 f, and v are the rates that fit (x - x_n)/h best. A step is then the minimum of a
+    potential on joints too. Take it with barriers, between which links may turn by half a radian in a step.
+    """
 
     solver: NonlinearSolver = default_solver
+    points: bool = False
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = Smooth
 
@@ -22,6 +28,10 @@ class BDF1:
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         q, v, t = state.q, state.v, state.t + h
         target = q + h * v
-        stage = Stage(system, h, target, base=q, t=t, frame=system.prescribe(target, t), start=state)
+        acting = system.pointwise(state, h) if self.points and isinstance(system, Pointwise) else system
+        stage = Stage(acting, h, target, base=q, t=t, frame=system.prescribe(target, t), start=state)
         q, report, memory = solve_stage(stage, self.solver, memory)
-        return Step(State(q, stage.velocity(q), t), memory, (report,), work=motor_work((h, report)))
+        v = stage.velocity(q)
+        if self.points and isinstance(system, Pointwise):
+            v = system.fitted(state.q, q, h)
+        return Step(State(q, v, t), memory, (report,), work=motor_work((h, report)))

@@ -6,7 +6,7 @@ with g . (q_1 - q_0) = W(q_1) - W(q_0): momentum, angular momentum and energy of
 round-off at any step size. Stiff vibrations are not damped, only followed wrongly when h does not resolve them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -70,9 +70,11 @@ class EnergyMomentum:
                 end[free] -= way
             counts = counts + Counts(fills=1, factorizations=1, solves=1)
         size, end = best
-        good = size <= self.tolerance or moved < ROUND * system.scale
+        rested = size > self.tolerance and moved < ROUND * system.scale  # positions cannot be told better
+        good = size <= self.tolerance or rested
         message = "" if good else "the residual of the discrete gradient does not fall; reduce h"
         report = SolveReport(good, iteration, size, self.tolerance, counts, clock.totals(), message=message)
+        report = replace(report, error=moved, judged="round-off") if rested else report
         speed = (end - q) / h
         after = speed.copy()
         after[free] = 2.0 * speed[free] - v[free]

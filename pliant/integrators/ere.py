@@ -184,12 +184,7 @@ def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Ar
     border = eta * np.column_stack([b, g * h])
 
     def apply(x: Array) -> Array:
-        y = np.empty_like(x)
-        y[:n] = w0 * x[n : 2 * n]
-        force = linear.K @ (x[:n] / (w0 * S))
-        if linear.damped:
-            force = force + linear.D @ (x[n : 2 * n] / S)
-        y[n : 2 * n] = -mass.acceleration(force)
+        y = product(linear, mass, w0, x)
         y[: 2 * n] += border @ x[2 * n :]
         y[2 * n], y[2 * n + 1] = 0.0, x[2 * n] / h
         return y
@@ -202,6 +197,18 @@ def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Ar
     )
     u = result.w / eta
     return u[:n] / (w0 * S), u[n : 2 * n] / S, result
+
+
+def product(linear: Linearised, mass: Mass, w0: float, x: Array) -> Array:
+    """J x over the scaled unknowns (w0 S q, S v), in the first 2 n entries of an array like ``x``; others are unset."""
+    n, S = len(linear.f), mass.root
+    y = np.empty_like(x)
+    y[:n] = w0 * x[n : 2 * n]
+    force = linear.K @ (x[:n] / (w0 * S))
+    if linear.damped:
+        force = force + linear.D @ (x[n : 2 * n] / S)
+    y[n : 2 * n] = -mass.acceleration(force)
+    return y
 
 
 def remainder(
@@ -235,12 +242,8 @@ def correction(
     eta, w0 = 1.0 / (h * size), 1.0 / h
 
     def apply(x: Array) -> Array:
-        y = np.empty_like(x)
-        y[:n] = w0 * x[n : 2 * n]
-        force = linear.K @ (x[:n] / (w0 * S))
-        if linear.damped:
-            force = force + linear.D @ (x[n : 2 * n] / S)
-        y[n : 2 * n] = -mass.acceleration(force) + (2.0 * eta * x[2 * n]) * pull
+        y = product(linear, mass, w0, x)
+        y[n : 2 * n] += (2.0 * eta * x[2 * n]) * pull
         y[2 * n :] = x[2 * n + 1] / h, x[2 * n + 2] / h, 0.0
         return y
 

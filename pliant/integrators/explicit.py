@@ -16,6 +16,8 @@ from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Marching, Smooth, System
 
+MARCHED = 10_000  # substeps of one call, before the budget of the step is looked at
+
 
 def explicit_report(system: System, before: State, q: Array, v: Array, h: float, forces: int) -> SolveReport:
     """Explicit steps solve nothing, so they are not certified; they fail where they do not stay finite.
@@ -129,5 +131,11 @@ def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -
 
 
 def marched_by_kernel(system: System, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None:
-    """The same in one call of a compiled loop; None where the system has none (damping, moving scripts)."""
-    return system.march(q, v, dt, steps) if isinstance(system, Marching) else None
+    """The same in calls of a compiled loop; None where the system has none (damping, moving scripts)."""
+    while steps > 0 and isinstance(system, Marching):
+        check_budget()
+        marched = system.march(q, v, dt, min(steps, MARCHED))
+        if marched is None:
+            return None
+        (q, v), steps = marched, steps - MARCHED
+    return (q, v) if isinstance(system, Marching) else None

@@ -127,8 +127,8 @@ class LinearlyImplicit:
             return self._pieces(system, state, (dt, h - dt), memory)
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
-        traded = prepared.exchanged(solution) if isinstance(prepared, Trading) else {}
-        if isinstance(prepared, Telling):
+        traded = prepared.exchanged(solution) if able(prepared, Trading) else {}
+        if able(prepared, Telling):
             report = replace(report, acted=prepared.acted(solution))
         if moved.notes:
             report = replace(report, history=(dict(moved.notes),))
@@ -155,7 +155,7 @@ class LinearlyImplicit:
 
 def _tightened(prepared: Prepared, solution: VelocitySolution, h: float) -> Prepared | None:
     """The step with more rows, where what was found leads into something; None where it is good."""
-    if not isinstance(prepared, Tightening) or not np.isfinite(solution.u).all():
+    if not able(prepared, Tightening) or not np.isfinite(solution.u).all():
         return None
     return prepared.tightened(solution.u, h)
 

@@ -17,7 +17,7 @@ along in their block of solves.
 [Chen2019, Eq. 6.1-6.8]
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -40,11 +40,11 @@ from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 
 DENSE = 150  # up to this many coordinates the modes are computed densely in every step, and exact
-MOST = 30  # modes that are chosen by themselves
 GUARDS = 2  # modes followed beyond the captured ones: they keep clusters together
 RIGID = 6  # extra modes asked for at the start, to find those of a free body; as many for each further one
 INVARIANT = 1e-6  # |D U - M U D_r| relative to |D U| below which damping leaves the modes uncoupled
 WEAK = 0.25  # h^2 D_mc A_cc^-1 D_cm below which damping may couple modes that are damped exactly with the rest
+MOST, SHARE = 30, 0.95  # modes tried where s is chosen, and the part of the energy that they must hold
 SINGULAR = -0.5  # h^2 lam below which the right-hand side is made orthogonal to the modes before the solve
 
 
@@ -62,16 +62,17 @@ class SIEREMemory:
 class SIERE:
     """``s`` elastic modes (the rigid ones of free bodies come on top: six for each, all of them or a body would tilt;
     they are known by their zero eigenvalues, which bodies under stress at the start or at a cut do not all have).
+    ``s=None`` chooses at the first step: as few of the ``MOST`` lowest as hold ``SHARE`` of the kinetic energy and the
+    energy that the load of that step puts into the body, rigid motion aside (`needed`).
 
-    ``s=0`` is linearly implicit Euler, s = all modes is ERE; ``s=None`` takes those, 30 at the most, that turn by less
-    than half a circle in the first step: what is faster the frames would not show. K is exact, in the modes too, so
-    that negative modes are captured as they are; ``project="on_demand"`` projects it in steps whose A is indefinite,
-    "always" in every step (which costs energy), "never" factors even an indefinite A. Modes are followed with up to
-    ``blocks`` blocks of s + 2 right-hand sides per step; more than one is used when A^-1 M u leaves their space by more
-    than ``tolerance`` (sine of the angle, about h^2 |K u - lam M u|: what the step neglects). The order is 1 however
-    inexact they are, as all forces enter in full; only the error constant feels it. What nothing couples to the
-    followed modes, say those of another body that becomes the softer one, is not seen and stays with linearly implicit
-    Euler. The report's ``iterations`` are blocks, its residual is that angle.
+    ``s=0`` is linearly implicit Euler, s = all modes is ERE. K is exact, in the modes too, so that negative modes are
+    captured as they are; ``project="on_demand"`` projects it in steps whose A is indefinite, "always" in every step
+    (which costs energy), "never" factors even an indefinite A. Modes are followed with up to ``blocks`` blocks of
+    s + 2 right-hand sides per step; more than one is used when A^-1 M u leaves their space by more than ``tolerance``
+    (sine of the angle, about h^2 |K u - lam M u|: what the step neglects). The order is 1 however inexact they are, as
+    all forces enter in full; only the error constant feels it. What nothing couples to the followed modes, say those of
+    another body that becomes the softer one, is not seen and stays with linearly implicit Euler. The report's
+    ``iterations`` are blocks, its residual is that angle.
     """
 
     s: int | None = 5
@@ -85,18 +86,11 @@ class SIERE:
         if self.s is not None and (self.s < 0 or int(self.s) != self.s):
             raise SceneError(f"s is {self.s}", where="SIERE.s", remedy="use a whole number of modes, 0 or more")
 
-    @property
-    def _count(self) -> int:
-        return self.s or 0  # None is replaced before it is needed
-
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
-        if self.s is None:
-            s = memory.captured if memory else modes_within(system, state, h)
-            return replace(self, s=s).step(system, state, h, memory)
         clock = Clock()
         n = len(system.free)
-        if self.s > n:
+        if self.s is not None and self.s > n:
             raise SceneError(f"s = {self.s} modes of {n} free coordinates", where="SIERE.s", remedy=f"use s <= {n}")
         try:
             x, factor, fills = self._factored(system, state, h, memory, clock)
@@ -144,14 +138,14 @@ class SIERE:
     def _modes(self, x: "Matrices", factor: Factor, memory: SIEREMemory | None) -> tuple[Tracked, int]:
         """The captured modes with their guards and the linearly implicit step; and how many are captured."""
         n = len(x.f)
-        if not self.s:
+        if self.s == 0:
             return Tracked(np.zeros(0), np.zeros((n, 0)), 0.0, 0, 0, factor.solve(x.implicit())), 0
         known = memory if memory is not None and len(memory.U) == n else None
         most = RIGID * sp.csgraph.connected_components(x.A, directed=False)[0] if known is None else 0  # rigid motions
-        block = self._count + most + RIGID if known is None else known.U.shape[1]
+        block = self._tried(n) + most + RIGID if known is None else known.U.shape[1]
         if n <= max(DENSE, block):
             lam, U = scipy.linalg.eigh(x.K(np.eye(n)), x.M(np.eye(n)), subset_by_index=(0, min(n, block) - 1))
-            captured = min(n, self._count + rigid(lam, most)) if known is None else known.captured
+            captured = min(n, self._captured(x, factor, lam, U, most)) if known is None else known.captured
             return Tracked(lam, U, 0.0, 0, 0, factor.solve(x.implicit())), captured
         if known is None:
             return self._cold(x, factor, most)
@@ -164,23 +158,35 @@ class SIERE:
         """The first modes, from nothing; rigid motions among them are captured on top of the s elastic ones."""
         K = x.A - x.mass[1] if x.D is None else x.A - x.mass[1] - x.h * x.D
         inverse = ShiftInvert(factor, -1.0 / x.h**2, x.h**2) if x.D is None else None
-        found = lowest(K / x.h**2, x.mass[1], self._count + GUARDS + most, inverse=inverse, tolerance=1e-4)
-        captured = self._count + rigid(found.lam, most)
+        tried = self._tried(len(x.f)) + GUARDS + most
+        found = lowest(K / x.h**2, x.mass[1], tried, inverse=inverse, tolerance=1e-4)
+        captured = self._captured(x, factor, found.lam, found.U, most)
         U = np.ascontiguousarray(found.U[:, : captured + GUARDS])
         lam = np.einsum("ij,ij->j", U, x.K(U))
         return Tracked(lam, U, found.residual, found.solves, 0, factor.solve(x.implicit())), captured
 
+    def _tried(self, n: int) -> int:
+        """How many elastic modes the first search is for."""
+        return self.s if self.s is not None else min(MOST, n)
 
-def modes_within(system: System, state: State, h: float) -> int:
-    """How many elastic modes turn by less than half a circle in h seconds, h omega < pi; `MOST` at the most."""
-    K = -system.restrict(system.stiffness(state.q, state.v, state.t, psd=True))
-    M = system.restrict(system.mass(state.q))
-    limit = (np.pi / h) ** 2
-    n = K.shape[0]
-    asked = min(n, MOST + RIGID * sp.csgraph.connected_components(K, directed=False)[0])
-    lam = scipy.linalg.eigvalsh(K.toarray(), M.toarray()) if n <= DENSE else lowest(K, M, asked).lam
-    elastic = lam[np.abs(lam) > 1e-6 * np.abs(lam[:asked]).max()]
-    return min(MOST, int(np.count_nonzero(elastic < limit)))
+    def _captured(self, x: "Matrices", factor: Factor, lam: Array, U: Array, most: int) -> int:
+        """How many of the modes found first are captured, rigid ones included."""
+        still = rigid(lam, most)
+        return still + (self.s if self.s is not None else needed(x, factor, lam, U, still))
+
+
+def needed(x: "Matrices", factor: Factor, lam: Array, U: Array, still: int) -> int:
+    """The fewest elastic modes (1 to `MOST`) behind ``still`` rigid ones that hold `SHARE` of the energy beyond those.
+
+    The energy is the kinetic one and 1/2 h^2 f^T A^-1 f, which the load f puts into the body in a step; a mode has
+    1/2 a^2 + 1/2 h^2 c^2 / (1 + h^2 lam) of it, with a = U^T M v and c = U^T f.
+    """
+    h2 = x.h**2
+    held = 0.5 * (x.M(U).T @ x.v) ** 2 + 0.5 * h2 * (U.T @ x.f) ** 2 / (1.0 + h2 * np.maximum(lam, 0.0))
+    whole = 0.5 * float(x.v @ x.M(x.v)) + 0.5 * h2 * float(x.f @ factor.solve(x.f))
+    elastic = np.cumsum(held[still : still + MOST])
+    enough = np.flatnonzero(elastic >= SHARE * (whole - held[:still].sum()))
+    return int(enough[0]) + 1 if len(enough) else len(elastic)
 
 
 def rigid(lam: Array, most: int) -> int:

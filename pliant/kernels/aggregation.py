@@ -32,8 +32,22 @@ def node_pattern(indptr, indices, node, count):
 
 
 @kernel
+def strong(pointers, columns, size, jump):
+    """The pattern without the pairs of which one vertex has more than ``jump`` times the size of the other."""
+    out, kept, count = np.zeros(len(pointers), np.int64), np.empty_like(columns), 0
+    for i in range(len(pointers) - 1):
+        for p in range(pointers[i], pointers[i + 1]):
+            j = columns[p]
+            if i == j or max(size[i], size[j]) <= jump * min(size[i], size[j]):
+                kept[count] = j
+                count += 1
+        out[i + 1] = count
+    return out, kept[:count].copy()
+
+
+@kernel
 def aggregates(pointers, columns):
-    """The aggregate of every vertex (n,), and how many there are. [Vanek1996, Alg. 5.1, without a threshold]
+    """The aggregate of every vertex (n,), and how many there are. [Vanek1996, Alg. 5.1]
 
     Vertices whose neighbours are all free become roots and take them; the rest join the aggregate that most of their
     neighbours are in; what no aggregate touches makes one of its own.

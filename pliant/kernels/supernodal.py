@@ -73,12 +73,68 @@ def factor(blas, structure, L):
         bad = _factor_panel(blas, n, m, L, panel)
         if bad >= 0:
             return first[s] + bad
-        step = _strip(n, m) if m > n else 1
-        for begin in range(n, m, step):
-            end = min(begin + step, m)
-            _update(blas, n, m, begin, end, L, panel, C)
-            _scatter(s, begin, end, m, C, L, first, row_start, panel_start, maps)
+        _update_strips(blas, s, n, m, n, m, L, C, first, row_start, panel_start, maps)
     return -1
+
+
+@kernel
+def factor_subtree(blas, structure, L, begin, end):
+    """As `factor` for the panels begin:end, whose updates reach no others as far as their own columns are concerned.
+
+    What they do to later columns is left to `update_columns`.
+    """
+    first, row_start, rows, panel_start = structure[:4]
+    maps = structure[4:]
+    C = np.empty(_largest_update(first, row_start), L.dtype)
+    for s in range(begin, end):
+        n = first[s + 1] - first[s]
+        m = row_start[s + 1] - row_start[s]
+        bad = _factor_panel(blas, n, m, L, panel_start[s])
+        if bad >= 0:
+            return first[s] + bad
+        inside = np.searchsorted(rows[row_start[s] : row_start[s + 1]], first[end])
+        _update_strips(blas, s, n, m, n, inside, L, C, first, row_start, panel_start, maps)
+    return -1
+
+
+@kernel
+def factor_block(blas, structure, L, s, begin, end):
+    """Factor the columns begin:end of panel s, from which those before have been subtracted; a bad pivot, or -1."""
+    first, row_start, _, panel_start = structure[:4]
+    m = row_start[s + 1] - row_start[s]
+    bad = _factor_block(blas, end - begin, m - begin, m, L, panel_start[s] + begin * (m + 1))
+    return first[s] + begin + bad if bad >= 0 else -1
+
+
+@kernel
+def update_block(blas, structure, L, s, begin, end, low, high):
+    """Subtract the columns begin:end of panel s from its columns low:high."""
+    _, row_start, _, panel_start = structure[:4]
+    _update_block(blas, begin, end, low, high, row_start[s + 1] - row_start[s], L, panel_start[s])
+
+
+@kernel
+def update_columns(blas, structure, L, sources, beyond, low, high):
+    """Add the updates of factored panels, one after the other, to those columns low:high that are beyond their own."""
+    first, row_start, rows, panel_start = structure[:4]
+    maps = structure[4:]
+    C = np.empty(_largest_update(first, row_start), L.dtype)
+    for s in sources:
+        n = first[s + 1] - first[s]
+        m = row_start[s + 1] - row_start[s]
+        own = rows[row_start[s] : row_start[s + 1]]
+        begin, end = np.searchsorted(own, max(low, beyond[s])), np.searchsorted(own, high)
+        _update_strips(blas, s, n, m, begin, end, L, C, first, row_start, panel_start, maps)
+
+
+@kernel
+def _update_strips(blas, s, n, m, begin, end, L, C, first, row_start, panel_start, maps):
+    """Form the columns begin:end of the update of panel s, a strip at a time, and add them to its ancestors."""
+    step = _strip(n, m) if m > n else 1
+    for left in range(begin, end, step):
+        right = min(left + step, end)
+        _update(blas, n, m, left, right, L, panel_start[s], C)
+        _scatter(s, left, right, m, C, L, first, row_start, panel_start, maps)
 
 
 @kernel
@@ -114,7 +170,7 @@ def _factor_panel(blas, n, m, L, panel):
         if bad >= 0:
             return begin + bad
         if end < n:
-            _update_block(blas, begin, end, n, m, L, panel)
+            _update_block(blas, begin, end, end, n, m, L, panel)
         begin = end
     return -1
 
@@ -135,15 +191,15 @@ def _factor_block(blas, wide, tall, m, L, corner):
 
 
 @kernel
-def _update_block(blas, begin, end, n, m, L, panel):
-    """Subtract the columns begin:end from the columns end:n of the same panel."""
+def _update_block(blas, begin, end, low, high, m, L, panel):
+    """Subtract the columns begin:end from the columns low:high of the same panel, from the diagonal down."""
     one, minus, _ = numbers(L)
-    wide, rest, below, m32 = np.int32(end - begin), np.int32(n - end), np.int32(m - n), np.int32(m)
+    wide, rest, below, m32 = np.int32(end - begin), np.int32(high - low), np.int32(m - high), np.int32(m)
     column = panel + begin * m
-    B, target = at(L, column + end), at(L, panel + end * (m + 1))
+    B, target = at(L, column + low), at(L, panel + low * (m + 1))
     fortran(blas[SYRK], (LOWER, NO, rest, wide, minus, B, m32, one, target, m32))
     if below > 0:
-        under, target = at(L, column + n), at(L, panel + end * m + n)
+        under, target = at(L, column + high), at(L, panel + low * m + high)
         fortran(blas[GEMM], (NO, YES, below, rest, wide, minus, under, m32, B, m32, one, target, m32))
 
 
@@ -184,7 +240,7 @@ def _factor_panel_and_rate(blas, n, m, L, D, panel):
             return begin + bad
         _rate_block(blas, end - begin, m - begin, m, L, D, corner)
         if end < n:
-            _update_block(blas, begin, end, n, m, L, panel)
+            _update_block(blas, begin, end, end, n, m, L, panel)
             _update_block_rate(blas, begin, end, n, m, L, D, panel)
         begin = end
     return -1

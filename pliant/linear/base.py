@@ -53,6 +53,13 @@ class Gramian(Protocol):
 
 
 @runtime_checkable
+class Approximate(Protocol):
+    """A factor that is only near the inverse: a quasi-Newton method takes ``patience`` times as many iterations."""
+
+    patience: int
+
+
+@runtime_checkable
 class LinearSolver(Protocol):
     """A choice of factorization or iteration, as a frozen dataclass."""
 

@@ -22,6 +22,8 @@ from pliant.kernels.device import device
 from pliant.kernels.specialise import compiled
 
 COARSEST = 100  # bodies (600 unknowns) that a dense factor takes
+JUMP = 10.0  # rows whose diagonal blocks differ by more are not in one aggregate
+FEWER = 0.7  # part of the rows that the next level may have: where nothing is connected there is nothing to gain
 PARALLEL_FROM = 2_000  # rows from which on loops use all threads
 OMEGA = 4.0 / 3.0  # over the largest eigenvalue of D^-1 A
 POWERS = 10  # iterations of the power method that estimates it
@@ -63,8 +65,10 @@ class Coarsening:
     block: int
     ptr: IntArray
     col: Array
+    strong: tuple[Any, ...]  # the pattern without pairs of very different stiffness
     owner: Array  # the aggregate of every row
     members: IntArray  # how many rows each has
+    near: tuple[Any, ...]  # which aggregates have neighbours in each other: the next level is aggregated along these
     P: tuple[Any, ...]  # pointers, columns
     PT: tuple[Any, ...]  # pointers, rows, places
     AP: tuple[Any, ...]
@@ -72,10 +76,10 @@ class Coarsening:
     mirror: tuple[Any, ...]
 
     @staticmethod
-    def of(block: int, ptr: IntArray, col: Array) -> "Coarsening":
-        """The grid of a symmetric block pattern."""
+    def of(block: int, ptr: IntArray, col: Array, strong: tuple[Any, ...]) -> "Coarsening":
+        """The aggregates of ``strong``, a part of the symmetric block pattern (ptr, col), and what follows."""
         aggregation: Any = graphs
-        owner, count = aggregation.aggregates(ptr, col)
+        owner, count = aggregation.aggregates(*strong)
         n = len(ptr) - 1
         T = (np.arange(n + 1), owner)
         P = aggregation.mapped_pattern(ptr, col, *T, count)
@@ -83,20 +87,13 @@ class Coarsening:
         AP = aggregation.mapped_pattern(ptr, col, *P, count)
         coarse = aggregation.mapped_pattern(PT[0], PT[1], *AP, count)
         mirror = aggregation.transposed(*coarse, count)
-        return Coarsening(block, ptr, col, owner, np.bincount(owner, minlength=count), P, PT, AP, coarse, mirror)
+        members = np.bincount(owner, minlength=count)
+        near = aggregation.mapped_pattern(*aggregation.transposed(*T, count)[:2], *P, count)
+        return Coarsening(block, ptr, col, strong, owner, members, near, P, PT, AP, coarse, mirror)
 
-
-def grids(ptr: IntArray, col: Array) -> list[Coarsening]:
-    """All levels but the coarsest, from the pattern of the finest."""
-    out: list[Coarsening] = []
-    block = 3
-    while len(ptr) - 1 > (COARSEST if block == 6 else 2 * COARSEST):
-        grid = Coarsening.of(block, ptr, col)
-        if len(grid.members) > 0.7 * (len(ptr) - 1):  # nothing is connected any more
-            break
-        out.append(grid)
-        (ptr, col), block = grid.coarse, 6
-    return out
+    def fits(self, strong: tuple[Any, ...]) -> bool:
+        """Whether the aggregates are those of this part of the pattern."""
+        return all(np.array_equal(a, b) for a, b in zip(self.strong, strong, strict=True))
 
 
 class Motions(NamedTuple):
@@ -136,6 +133,13 @@ class Level:
             self.loops.step(*self.pattern, self.val, self.inverse, zero, x, d, 0.0, -1.0, y)
             before, x = float(np.linalg.norm(x)), d / max(float(np.linalg.norm(d)), 1e-300)
             self.largest = float(np.linalg.norm(d)) / max(before, 1e-300)
+
+    def sizes(self) -> Array:
+        """The traces of the diagonal blocks, of bodies over their velocities."""
+        ptr, col = self.pattern
+        block = self.size // (len(ptr) - 1)
+        diagonal = self.val.reshape(-1, block * block)[np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) == col]
+        return diagonal[:, [0, block + 1, 2 * block + 2]].sum(axis=1)
 
     def smooth(self, b: Array, x: Array | None, degree: int) -> Array:
         """x after Chebyshev's iteration of that degree for A x = b, from x or from 0; symmetric in b."""
@@ -179,6 +183,8 @@ class Coarsest(Level):
                 self.dense = sl.cho_factor(A, lower=True)
             except (np.linalg.LinAlgError, ValueError):
                 self.bad = 0
+        elif self.bad < 0:
+            self.measure()
 
     def solve(self, b: Array, degree: int) -> Array:
         """An approximate or exact solution."""
@@ -199,25 +205,41 @@ def dense(block: int, ptr: IntArray, col: Array, val: Array) -> Array:
 class Hierarchy:
     """All levels for one matrix: `cycle` is a symmetric positive definite approximation of its inverse."""
 
-    def __init__(self, grids: list[Coarsening], ptr: IntArray, col: Array, val: Array, x: Array) -> None:
-        self.grids = grids
+    def __init__(self, kept: list[Coarsening], ptr: IntArray, col: Array, val: Array, x: Array) -> None:
+        self.grids: list[Coarsening] = []
         self.levels: list[Level] = []
         self.P: list[Array] = []
+        self.analysed = False
         motions, block = Motions(x, np.zeros(len(x))), 3
-        for grid in grids:
+        while len(ptr) - 1 > (COARSEST if block == 6 else 2 * COARSEST):
             level = Level(block, ptr, col, val)
-            self.levels.append(level)
             if level.bad >= 0:
+                self.levels.append(level)
                 return
+            grid = self._coarsening(kept, level, block)
+            if len(grid.members) > FEWER * (len(ptr) - 1):
+                break
             level.measure()
             motions, offset, radius = motions.gathered(grid)
             P, val = coarsened(grid, level, offset, radius)
+            self.grids.append(grid)
+            self.levels.append(level)
             self.P.append(P)
             (ptr, col), block = grid.coarse, 6
-        last = Coarsest(block, ptr, col, val)
-        if last.dense is None and last.bad < 0:
-            last.measure()
-        self.levels.append(last)
+        self.levels.append(Coarsest(block, ptr, col, val))
+
+    def _coarsening(self, kept: list[Coarsening], level: Level, block: int) -> Coarsening:
+        """The aggregates of the next level: those of an earlier matrix where they are the same, else new ones.
+
+        They depend on this matrix alone, so that a run that goes on from a checkpoint has the same ones.
+        """
+        k = len(self.grids)
+        aggregation: Any = graphs
+        strong = aggregation.strong(*(self.grids[-1].near if k else level.pattern), level.sizes(), JUMP)
+        if not self.analysed and k < len(kept) and kept[k].fits(strong):
+            return kept[k]
+        self.analysed = True
+        return Coarsening.of(block, *level.pattern, strong)
 
     @property
     def bad(self) -> tuple[int, int] | None:

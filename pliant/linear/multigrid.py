@@ -6,7 +6,7 @@ number of iterations that depends neither on the size of the mesh nor on the sti
 [Vanek1996]
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pliant.arrays import Array, IndexArray, IntArray
 from pliant.errors import NotPositiveDefinite, PliantError, require_count
 from pliant.kernels import aggregation
 from pliant.linear.base import Places
-from pliant.linear.hierarchy import PARALLEL_FROM, Coarsening, Hierarchy, grids, loops
+from pliant.linear.hierarchy import PARALLEL_FROM, Coarsening, Hierarchy, loops
 from pliant.linear.lowrank import Corrected
 from pliant.linear.threads import one_thread
 
@@ -44,7 +44,7 @@ class Grids:
         points, node = np.unique(rows // 3, return_inverse=True)
         ptr, col = aggregation.node_pattern(A.indptr, A.indices, node, len(points))
         first = np.searchsorted(node, np.arange(len(points) + 1))
-        return Grids(A.indptr, A.indices, rows, points, node, rows % 3, first, ptr, col, grids(ptr, col))
+        return Grids(A.indptr, A.indices, rows, points, node, rows % 3, first, ptr, col, [])
 
     def fits(self, A: sp.csr_matrix, rows: IntArray) -> bool:
         """Whether A has the pattern and the nodes that these grids were made for."""
@@ -64,6 +64,7 @@ class MultigridFactor:
 
     inner = 0
     backend = "multigrid"
+    patience = 3
 
     def __init__(self, memory: Grids, analysed: bool, hierarchy: Hierarchy, degree: int) -> None:
         self.memory, self.analysed, self.hierarchy, self._degree = memory, analysed, hierarchy, degree
@@ -132,11 +133,12 @@ class Multigrid:
             rows, x = places.rows, places.x
             if len(rows) != A.shape[0]:
                 raise PliantError(f"{len(rows)} places for a matrix of {A.shape[0]} rows", where="Multigrid")
-        kept = memory if isinstance(memory, Grids) and memory.fits(A, rows) else None
-        grids = Grids.of(A, rows) if kept is None else kept
+        grids = memory if isinstance(memory, Grids) and memory.fits(A, rows) else Grids.of(A, rows)
         hierarchy = Hierarchy(grids.levels, grids.ptr, grids.col, grids.blocks(A), x[grids.points])
         _require_definite(grids, hierarchy)
-        return MultigridFactor(grids, kept is None, hierarchy, self.degree)
+        analysed = hierarchy.analysed or grids is not memory
+        grids = replace(grids, levels=hierarchy.grids) if analysed else grids
+        return MultigridFactor(grids, analysed, hierarchy, self.degree)
 
 
 @dataclass(frozen=True, eq=False)

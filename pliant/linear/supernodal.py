@@ -5,6 +5,7 @@ offers and the Ldot solvers need [Weidner2022, Ch. 5].
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from weakref import finalize
 
 import numpy as np
@@ -14,6 +15,7 @@ from pliant.arrays import Array, IntArray
 from pliant.kernels import substitution, supernodes
 from pliant.kernels import supernodal as kernels
 from pliant.kernels.blas import routines
+from pliant.linear.subtrees import Schedule
 from pliant.linear.symbolic import Structure, analyse
 from pliant.linear.threads import one_thread
 
@@ -35,6 +37,11 @@ class SupernodalLayout:
         return SupernodalLayout(
             structure, *supernodes.entry_positions(indptr, indices, structure.order, place, *structure.panels)
         )
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Which panels are factored side by side."""
+        return Schedule.of(self.structure)
 
     def fill(self, panels: Array, values: Array) -> None:
         """Put the gathered values of A into the panels, zeros elsewhere."""
@@ -122,7 +129,7 @@ class Supernodal:
         single: bool = False,
         layout: SupernodalLayout | None = None,
     ) -> None:
-        del threads  # one, always: the sums must not depend on it
+        del threads  # those of the kernels; the sums do not depend on them
         self.name = "single" if single else "supernodal"
         self.pattern, self.single = (indptr, indices), single
         self.layout = layout or SupernodalLayout.of(indptr, indices)
@@ -150,7 +157,7 @@ class Supernodal:
     def _factored(self, values: Array) -> int:
         self.layout.fill(self.L, values)
         with one_thread():
-            bad = kernels.factor(_routines(self.L), self.layout.structure.arrays, self.L)
+            bad = self.layout.schedule.factor(_routines(self.L), self.layout.structure.arrays, self.L)
         return int(self.layout.structure.order[bad]) if bad >= 0 else -1
 
     def solve(self, values: Array, b: Array) -> Array:

@@ -11,13 +11,16 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing
 from pliant.pattern import added, pulled_back
 
 PIECES = 64  # into which a curved way is cut at most
+SOFT = 0.1  # least eigenvalue of a projected matrix, in masses
 CLOSE = 0.1  # part of the least distance by which a piece of the way may bend
 
 
@@ -63,7 +66,7 @@ class OnPoints:
     def on_points(self, x: Array, *, psd: bool, persistent: bool) -> sp.csr_matrix:
         """The Hessian over the points; ``persistent`` without the blocks that couple the two sides of a contact."""
         energy = self.energy
-        chosen = energy.persistent_hessian if persistent and isinstance(energy, Pairing) else energy.hessian
+        chosen = energy.persistent_hessian if persistent and able(energy, Pairing) else energy.hessian
         return chosen(x, psd=psd)
 
     def limit(self, q: Array, dq: Array) -> float:
@@ -72,8 +75,8 @@ class OnPoints:
         It is cut into pieces that bend by little compared with the least distance; on each, the straight way keeps as
         far from everything as the curved one may lie beside it.
         """
-        if not isinstance(self.energy, Nearing):
-            return self.energy.limit(*self._chord(q, dq)) if isinstance(self.energy, Limiting) else float("inf")
+        if not able(self.energy, Nearing):
+            return self.energy.limit(*self._chord(q, dq)) if able(self.energy, Limiting) else float("inf")
         x0 = self.points.lift(q)
         pieces, bend, least = 1, self._bend(q, dq, 1), CLOSE * self.energy.nearest(x0)
         while bend > least:  # a fourth by each halving, once it turns by little
@@ -102,20 +105,29 @@ class OnPoints:
 
 
 class ForceOnPoints:
-    """A force on points as a force on coordinates."""
+    """A force on points as a force on coordinates.
 
-    def __init__(self, inner: Force, points: PointMap) -> None:
-        self.inner, self.points, self.name = inner, points, inner.name
+    In a step of length c from points x_0, ``since`` = (x_0, c), velocities are (x(q) - x_0)/c: a lagged force then has
+    a potential in q.
+    """
+
+    def __init__(self, inner: Force, points: PointMap, since: tuple[Array, float] | None = None) -> None:
+        self.inner, self.points, self.name, self.since = inner, points, inner.name, since
         self.lagged = isinstance(inner, Lagged) and inner.lagged
 
     def _at(self, q: Array, v: Array) -> tuple[Array, Array, sp.csr_matrix]:
-        J = self.points.jacobian(q)
-        return self.points.lift(q), J @ v, J
+        J, x = self.points.jacobian(q), self.points.lift(q)
+        return x, J @ v if self.since is None else (x - self.since[0]) / self.since[1], J
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         x, u, J = self._at(q, v)
         f = self.inner.force(x, u, t)
         return J.T @ f if f.any() else np.zeros_like(q)  # nothing touches, mostly
+
+    def on(self, q: Array, v: Array, t: float) -> Array:
+        """The force on the points."""
+        x, u, _ = self._at(q, v)
+        return self.inner.force(x, u, t)
 
     def dissipation(self, q: Array, v: Array) -> float:
         x, u, _ = self._at(q, v)
@@ -137,10 +149,10 @@ class ForceOnPoints:
         x, u, J = self._at(q, v)
         return pulled_back(J, self.inner.damping(x, u, t))
 
-    def on_points(self, x: Array, u: Array, t: float, *, persistent: bool) -> sp.csr_matrix:
+    def on_points(self, q: Array, v: Array, t: float, *, persistent: bool) -> sp.csr_matrix:
         """The damping over the points; ``persistent`` without the blocks that couple the two sides of a contact."""
-        inner = self.inner
-        chosen = inner.persistent_damping if persistent and isinstance(inner, Rubbing) else inner.damping
+        inner, (x, u, _) = self.inner, self._at(q, v)
+        chosen = inner.persistent_damping if persistent and able(inner, Rubbing) else inner.damping
         return chosen(x, u, t)
 
 
@@ -154,8 +166,23 @@ def tangent_of(
     persistent: bool = False,
 ) -> sp.csr_matrix:
     """-w_D D - w_K K of all terms at (q, v, t): what acts on the same points is summed there and pulled back once."""
+    total, bent = tangents_of(energies, forces, at, weights, psd=psd, persistent=persistent, curved=not psd)
+    return added(total, bent)
+
+
+def tangents_of(
+    energies: Sequence[OnPoints],
+    forces: Sequence[ForceOnPoints],
+    at: tuple[Array, Array, float],
+    weights: tuple[float, float, float],
+    *,
+    psd: bool,
+    persistent: bool = False,
+    curved: bool = True,
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """`tangent_of` in two parts: J^T (...) J and, if ``curved``, d(J^T g)/dq: points may move on curves."""
     (q, v, t), (_, w_damping, w_stiffness) = at, weights
-    total = sp.csr_matrix((len(q), len(q)))
+    total = bent = sp.csr_matrix((len(q), len(q)))
     places = [*(e.points for e in energies), *(f.points for f in forces)]
     for points in {id(p): p for p in places}.values():
         x, J = points.lift(q), points.jacobian(q)
@@ -165,14 +192,35 @@ def tangent_of(
             P = added(P, energy.on_points(x, psd=psd, persistent=persistent), w_stiffness)
         for force in (f for f in forces if f.points is points):
             if w_damping:
-                P = added(P, force.on_points(x, J @ v, t, persistent=persistent), -w_damping)
+                P = added(P, force.on_points(q, v, t, persistent=persistent), -w_damping)
             if w_stiffness:
                 P = added(P, force.inner.stiffness(x, J @ v, t), -w_stiffness)
         total = added(total, pulled_back(J, P))
-        if own and not psd:
+        if own and curved:
             g = np.sum([e.energy.gradient(x) for e in own], axis=0)
-            total = added(total, points.curvature(q, g), w_stiffness) if g.any() else total
-    return total
+            for force in (f for f in forces if f.points is points and f.since is not None):
+                g = g - force.on(q, v, t)
+            bent = added(bent, points.curvature(q, g), w_stiffness) if g.any() else bent
+    return total, bent
+
+
+def definite(A: sp.csr_matrix, weights: Array) -> sp.csr_matrix:
+    """A symmetric matrix of small blocks with its eigenvalues made positive, in units of the masses ``weights (N,)``.
+
+    Those that are negative change their sign: a step along them is as long as one along its mirror image, and none is
+    below ``SOFT``.
+    """
+    scale = 1.0 / np.sqrt(weights)
+    B = sp.csr_matrix(A)
+    count, label = connected_components(B, directed=False)
+    data, places = [np.zeros(0)], [np.zeros((2, 0), dtype=np.int64)]
+    for k in range(count):
+        own = np.flatnonzero(label == k)
+        s = scale[own]
+        w, Q = np.linalg.eigh(s[:, None] * B[own][:, own].toarray() * s)
+        data.append(((Q * np.maximum(abs(w), SOFT)) @ Q.T / (s[:, None] * s)).ravel())
+        places.append(np.stack([np.repeat(own, len(own)), np.tile(own, len(own))]))
+    return sp.csr_matrix((np.concatenate(data), tuple(np.concatenate(places, axis=1))), shape=A.shape)
 
 
 class TieSprings:

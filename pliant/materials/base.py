@@ -105,10 +105,12 @@ def parameter(value: Any, name: str, unit: str) -> Parameter:
         value = quantity(value, unit, name)
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.array(np.nan)
     if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
-        raise MaterialError(f"{name} = {value!r} is not a finite number or array (m,)", remedy=f"give {name} in {unit}")
+        raise MaterialError(
+            f"{name} = {value!r:.60} is not a finite number or array (m,)", remedy=f"give {name} in {unit}"
+        )
     return float(array) if array.ndim == 0 else array
 
 

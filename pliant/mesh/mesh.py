@@ -1,6 +1,6 @@
 """The constant geometry: rest positions and elements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,6 +78,19 @@ class Mesh:
             what = f"the predicate returned shape {chosen.shape} of type {chosen.dtype}"
             raise MeshError(what, where="where", remedy=f"return one boolean per vertex, shape ({len(self.X)},)")
         return np.flatnonzero(chosen)
+
+    def line(self, start: Sequence[float], end: Sequence[float]) -> IntArray:
+        """The vertices on the straight line from ``start`` to ``end`` [m], in this order: what a seam joins."""
+        a, d = np.asarray(start, dtype=np.float64), np.subtract(end, start)
+        length = float(np.linalg.norm(d))
+        s = (self.X - a) @ d / max(length, 1e-300)
+        off = np.linalg.norm(self.X - a - np.outer(s, d) / max(length, 1e-300), axis=1)
+        near = 1e-6 * self.size
+        found = np.flatnonzero((off <= near) & (s >= -near) & (s <= length + near))
+        if not len(found):
+            what = f"no vertex on the line from {tuple(a.tolist())} to {tuple(np.asarray(end).tolist())}"
+            raise MeshError(what, where="line", remedy="give two points of the mesh's own border")
+        return found[np.argsort(s[found], kind="stable")]
 
     def measures(self) -> Array:
         """Volume [m^3], area [m^2] or length [m] of every element, (m,)."""

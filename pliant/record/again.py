@@ -14,7 +14,7 @@ from pliant.origin import origin_of
 from pliant.record.guard import different, file_sums, locked, physics
 from pliant.record.output import Output
 from pliant.record.recorder import RunRecorder, closing, drive, record
-from pliant.record.run import CHECKPOINT, SCENE, Run, load
+from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, SCENE, Run, load
 from pliant.simulate import SceneLike, TimeStep, beginning
 
 ANCESTRY = "ancestry.json"  # the runs that a fork goes on from
@@ -46,11 +46,13 @@ def resume(
             scene, origin, output = loaded.scene, loaded.origin, output or loaded.output
         elif start is not None:
             _same_physics(scene, start)
+        if start is None:  # what was written before the first checkpoint may be torn
+            for name in (FRAMES, LEDGER):
+                (run.folder / name).unlink(missing_ok=True)
         recorder = RunRecorder(scene, run.folder, output or Output(), origin or origin_of(scene))
         with closing(recorder):
             if start is None:  # killed before the first checkpoint: from the beginning
                 system, start = beginning(scene)
-                recorder.clear()
                 recorder.open(start, system, describe=given)
                 return drive(recorder, start, system, watch)
             if start.step >= scene.steps and run.report["status"] == "finished":

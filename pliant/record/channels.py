@@ -53,6 +53,8 @@ def frame_of(
 def check(channels: Sequence[str]) -> tuple[str, ...]:
     """The channels, if all are known."""
     known = [*POINT_CHANNELS, *CELL_CHANNELS]
+    if isinstance(channels, str) or not isinstance(channels, Sequence):
+        raise SceneError(f"channels are {channels!r}", where="output.channels", remedy="give a list of names")
     for name in channels:
         if name not in known:
             raise SceneError(f"unknown channel {name!r}", where="output.channels", remedy=f"use {', '.join(known)}")

@@ -79,7 +79,13 @@ class FrameWriter:
         self._rooms: dict[str, _Room] = {}
         self._topology: Topology | None = None
         if self.path.exists():
-            self._open()
+            try:
+                self._open()
+            except (KeyError, OSError, RuntimeError, ValueError) as error:
+                remedy = "take it from a backup, or run the scene again"
+                raise RunError(
+                    f"cannot read {self.path}: {_first_line(error)}", where="frames", remedy=remedy
+                ) from error
 
     def append(self, frame: Frame, topology: Topology) -> None:
         """Record a frame; ``topology`` is stored when its cells are not those of the frame before."""

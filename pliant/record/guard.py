@@ -7,7 +7,7 @@ run compares them first, so that nothing is continued that does not fit.
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def locked(folder: Path) -> Iterator[None]:
         return
     path = folder / LOCK
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = _opened(path)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -44,12 +44,22 @@ def locked(folder: Path) -> Iterator[None]:
             break
         os.close(handle)  # the one before us has just removed it
     try:
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
+        with suppress(OSError):  # it only tells others who holds it
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
         yield
     finally:
         path.unlink(missing_ok=True)
         os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    """The descriptor of the lock's file."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        remedy = "free space or change --out"
+        raise RunError(f"cannot write {path}: {error.strerror}", where="lock", remedy=remedy) from error
 
 
 def reserve(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pliant.errors import SceneError
+from pliant.errors import require_count
 from pliant.record.channels import check
 
 
@@ -18,5 +18,4 @@ class Output:
     def __post_init__(self) -> None:
         object.__setattr__(self, "channels", check(self.channels))
         for name, least in (("every", 1), ("checkpoint_every", 0)):
-            if not getattr(self, name) >= least:
-                raise SceneError(f"{name} is {getattr(self, name)}", where=f"output.{name}", remedy=f"at least {least}")
+            require_count(getattr(self, name), least, f"output.{name}")

@@ -63,7 +63,7 @@ def record(
     a state to begin with instead of the scene's own.
     """
     output = output or Output()
-    folder = Path(folder)
+    folder = place_of(folder)
     origin = origin or origin_of(scene)
     try:
         system, begin = beginning(scene, start)
@@ -96,20 +96,13 @@ class RunRecorder:
         self._sums: dict[str, Any] = {"files": {}, "physics": {}, "frames_sum": ""}
         self._written = hashlib.sha256()  # of the ledger
 
-    def clear(self) -> None:
-        """Forget what was written before the first checkpoint."""
-        self._frames.close()
-        for name in (FRAMES, LEDGER):
-            (self.folder / name).unlink(missing_ok=True)
-        self._frames = FrameWriter(self.folder / FRAMES, frames=self.scene.steps // self.output.every + 2)
-
     def open(self, start: Checkpoint, system: Any, *, describe: bool = True) -> None:
-        """First files: the report, so that no folder is without one; the scene; the initial state."""
+        """First files: the scene, then the report, so that what has a report can be run again; the initial state."""
+        if describe:
+            self.origin.write(self.folder)
         self.report("running")
         with _writing(self.folder):
             reserve(self.folder)
-        if describe:
-            self.origin.write(self.folder)
         self._sums["files"] = file_sums(self.folder, [SCENE, *self.origin.files])
         self._sums["physics"] = physics(self.scene, system, start.state)
         row = ledger.opening(start.step, system, start.state, self.scene.integrator)
@@ -160,6 +153,7 @@ class RunRecorder:
         temporary = path.with_name(REPORT + ".part")
         with _writing(path):
             temporary.write_text(json.dumps(plain(document), indent=1), encoding="utf-8")
+            checkpoint.synced(temporary)
             os.replace(temporary, path)
 
     def close(self) -> None:
@@ -178,10 +172,13 @@ class RunRecorder:
         self._written.update(content)
 
     def _frame_sum(self, count: int) -> str:
-        """The sum of the first frames as they lie in the file."""
+        """The sum of the first frames as they lie in the file; "" where they cannot be read."""
         total = ""
-        for frame in islice(Run(self.folder).frames, count):
-            total = frame_sum(total, frame)
+        try:
+            for frame in islice(Run(self.folder).frames, count):
+                total = frame_sum(total, frame)
+        except (LookupError, RuntimeError, ValueError):
+            return ""
         return total
 
     def _frame(self, system: Any, state: Any, acted: Any = None) -> None:
@@ -276,6 +273,13 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def place_of(folder: Any) -> Path:
+    """The path of a folder to record into."""
+    if not isinstance(folder, str | Path) or not str(folder) or "\0" in str(folder):
+        raise RunError(f"the folder is {folder!r}", where="record", remedy="give a path")
+    return Path(folder)
 
 
 def _prepare(folder: Path, overwrite: bool) -> None:

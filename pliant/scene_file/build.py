@@ -132,7 +132,7 @@ def _attachment(reader: Reader, table: Any, bodies: Sequence[Any], where: str) -
             raise SceneError(f"{name!r} is missing", where=where, remedy="name a body")
     made: Attachment = _on_a_body(reader, Attachment, table, bodies, where)
     mine, other = (_number(table[name], bodies, f"{where}.{name}") for name in ("body", "to"))
-    if mine == other:
+    if mine == other and made.others is None:
         raise SceneError("a body is attached to itself", where=f"{where}.to", remedy="name another body")
     count = len(_points(bodies[mine], "vertices", where))
     bad = made.vertices[(made.vertices < 0) | (made.vertices >= count)]
@@ -159,9 +159,11 @@ def _require_link(link: Any, body: Any, where: str) -> None:
 
 
 def _each_once(ties: Sequence[Attachment], bodies: Sequence[Any], where: str) -> None:
-    """Refuse a vertex that two attachments hold."""
+    """Refuse a vertex that two attachments hold, seams of springs excepted."""
     held: dict[tuple[int, int], int] = {}
     for i, tie in enumerate(ties):
+        if tie.sewn_by_springs:
+            continue
         k = _number(tie.body, bodies, where)
         for vertex in np.asarray(tie.vertices).tolist():
             if (k, vertex) in held:

@@ -51,7 +51,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
     from pliant.cloth.active_set import ActiveSet
     from pliant.cloth.body import Cloth
     from pliant.cloth.constraints import EdgeRule
-    from pliant.constraints import KEPT, ConstrainedEuler
+    from pliant.constraints import KEPT, ConstrainedEuler, FilteredEuler
     from pliant.contact import OBSTACLES
     from pliant.dg import DiscontinuousSolid
     from pliant.energies.projective.strain_limit import StrainLimit
@@ -76,7 +76,9 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "body": (Solid, Membrane, SpringNet, Cloth, DiscontinuousSolid, Rigid, Articulated),
         "material": (*MATERIALS, StrainLimit, VolumeRange),
         "damping": DAMPINGS,
-        "integrator": tuple(dict.fromkeys((*INTEGRATORS, *REDUCED, *WRAPPERS, *TREE_INTEGRATORS, ConstrainedEuler))),
+        "integrator": tuple(
+            dict.fromkeys((*INTEGRATORS, *REDUCED, *WRAPPERS, *TREE_INTEGRATORS, ConstrainedEuler, FilteredEuler))
+        ),
         "solver": SOLVERS,
         "linear": _types((*LINEAR, *APPROXIMATE)),
         "matrix": (Dense, Sparse, PCG),

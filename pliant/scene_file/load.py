@@ -151,7 +151,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SceneError(f"cannot read {path}: {error.strerror}", where="scene") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no text, numbers of thousands of digits, tables too deep
         raise SceneError(f"{path} is not TOML: {error}", where="scene") from error
 
 

@@ -248,7 +248,7 @@ def _checked(options: tuple[Any, ...], value: Any, where: str) -> Any:
     if literal is not None or Any in options or type(value) in options:
         return value
     if float in options and type(value) is int:
-        return float(value)
+        return quantity(value, "1", where)
     wanted = [WORDS[o] for o in options if o in WORDS]
     tables = [o.__name__ for o in options if dataclasses.is_dataclass(o) and isinstance(o, type)]
     wanted += [f"a table of the fields of {name}" for name in tables]

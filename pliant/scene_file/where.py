@@ -34,7 +34,9 @@ def _tokens(sentence: str, where: str) -> list[tuple[str, str]]:
     while rest:
         found = _TOKEN.match(rest)
         if found is None:
-            raise SceneError(f"cannot read {rest.strip()!r} in {sentence!r}", where=where, remedy='like "x < 1 cm"')
+            raise SceneError(
+                f"cannot read {rest.strip()!r:.60} in {sentence!r:.60}", where=where, remedy='like "x < 1 cm"'
+            )
         tokens.append((str(found.lastgroup), found.group(str(found.lastgroup))))
         rest = rest[found.end() :]
     return tokens
@@ -127,5 +129,5 @@ class _Parser:
 
     def _fail(self, what: str) -> Any:
         raise SceneError(
-            f"{self._sentence!r} {what}", where=self._where, remedy='write it like "x < 1 cm and y == max"'
+            f"{self._sentence!r:.60} {what}", where=self._where, remedy='write it like "x < 1 cm and y == max"'
         )

@@ -35,7 +35,7 @@ def mixed_pile(count: int = 20, *, seed: int = 0, duration: float = 0.5, h: floa
         bodies,
         contact=BarrierContact(dhat=1e-3, mu=0.2),
         obstacles=[Bowl(center=(0.0, 0.0, 0.28), radius=0.4)],
-        integrator=BDF1(Newton(project="on_demand", max_iterations=300)),
+        integrator=BDF1(Newton(project="on_demand", max_iterations=300), points=True),
         h=h,
         duration=duration,
         name=f"mixed-pile-{seed}",

@@ -194,10 +194,6 @@ class Tolerance:
             threshold = max(threshold, self.absolute * most)
         return Goal(threshold, max(self.relative, self.absolute) * stage.scale, self._stalled(stage))
 
-    def parts(self, stage: StageLike) -> tuple[float, float]:
-        """The relative and the absolute part of `goal`, both as parts of the stage's scale."""
-        return self.relative, self.absolute * min(1.0, PULLS * stage.pull / stage.scale)
-
     def _stalled(self, stage: StageLike) -> Callable[[], float]:
         """The norm at which a solve that goes no further is good enough, if asked for; 0 where r bounds no error."""
         return lambda: self.relative * min(stage.scale, PULLS * stage.pull) if stage.inertial else 0.0

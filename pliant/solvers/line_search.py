@@ -5,6 +5,8 @@
     test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
 Where the matrix is not symmetric (joints, multipliers), a Newton step need not descend along r, but |r| falls: only the
 first test of (b) then applies to it.
+    Where contact limits the way, no step ends where the forces push back as hard as they pulled: those that use up nine
+    tenths of a gap each soon end so deep in a barrier that only short ones lead out of it again.
 (c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth while
     the guide hardly rises: a residual that must fall steadily gets stuck between barriers, near the root the guide is
     not exact enough, and steps that let it rise at will undo what the others gained, for ever.
@@ -15,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.solvers.base import Guided, StageLike
 
@@ -52,7 +55,7 @@ class LineSearch:
         slope = float(current.r @ dz)
         if not slope < 0.0 and stage.symmetric:
             return None
-        guide = stage.guide(current.z, current.r) if current.merit is None and isinstance(stage, Guided) else None
+        guide = stage.guide(current.z, current.r) if current.merit is None and able(stage, Guided) else None
         if guide is not None and not slope < 0.0:
             return None
         limit = stage.limit(current.z, dz)
@@ -68,7 +71,7 @@ class LineSearch:
                     trial = replace(trial, escaped=trial.norm > current.norm, cut=t == limit < 1.0)
                     if self._guided(current, trial, slope, guide):
                         return trial
-                elif self._acceptable(current, trial, slope, dz):
+                elif self._acceptable(current, trial, slope, dz) and not (limit < 1.0 and self._rammed(r, slope, dz)):
                     return trial
             t *= 0.5
         return None
@@ -81,6 +84,10 @@ class LineSearch:
         if rise <= self.armijo * trial.t * slope:
             return True
         return trial.norm <= 0.9 * current.norm and rise <= STRAY * trial.t * abs(slope)
+
+    def _rammed(self, r: Array, slope: float, dz: Array) -> bool:
+        """Whether the forces push back along dz, and as hard as they pulled."""
+        return float(dz @ r) > self.projected * abs(slope)
 
     def pulled(self, stage: StageLike, current: Trial, dz: Array) -> Trial | None:
         """The last resort of (b): the whole step if at its end the forces still pull along dz, dz.r(1) < 0.

@@ -75,7 +75,7 @@ class Newton:
         clock = Clock()
         rooted: Any = stage
         if not stage.symmetric and able(rooted, Rooted):
-            root = rooted.root(guess, self.tolerance.parts(stage), self.max_iterations)
+            root = rooted.root(guess, (self.tolerance.relative, self.tolerance.absolute), self.max_iterations)
             if root is not None:
                 return _rooted(stage, *root, clock, memory)
         now = start_trial(stage, guess, clock)
@@ -173,7 +173,7 @@ def own_linear(stage: StageLike) -> LinearSolver | None:
 
 def _general(stage: StageLike) -> LinearSolver:
     """A solver for the exact Jacobian of a stage that is not symmetric."""
-    return Bordered(stage.border) if isinstance(stage, Bordering) else LU()
+    return Bordered(stage.border) if able(stage, Bordering) else LU()
 
 
 def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: Clock, memory: Any) -> Solution:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.linear.automatic import approximate
-from pliant.linear.base import Factor, LinearSolver, Places
+from pliant.linear.base import Approximate, Factor, LinearSolver, Places
 from pliant.linear.cholesky import Cholesky
 from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, placed, places_for, require_definite
 from pliant.solvers.line_search import LineSearch, Trial
@@ -82,7 +82,8 @@ class QLB:
     across stages and time steps. ``at`` evaluates the matrix at the guess or at the start of the stage. ``refresh``
     factors it anew whenever that many iterations did not suffice: where contacts come and go or a boundary jumps, no
     secant pairs make up for it. The factor is kept in single precision, and on large meshes it is a V-cycle of
-    multigrid (`approximate`); the residual, and so the root, is as exact as ever.
+    multigrid (`approximate`), which may take three times as many iterations; the residual, and so the root, is as
+    exact as ever.
     The paper's own choices are ``QLB(**AS_PUBLISHED)``; see qlb/fig3 for what the others are worth.
     ``scaled`` rescales the initial matrix by s.y / (y.H0 y), for one more solve per iteration. When no step is
     acceptable the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
@@ -122,7 +123,7 @@ class QLB:
             k, age = k + 1, age + 1
             if stagnates(history) and at_floor(stage, now.z, now.norm):
                 break
-            if (not fresh and self._stalls(history)) or (self.refresh and age > self.refresh):
+            if (not fresh and self._stalls(history)) or (self.refresh and age > self.refresh * patience(frozen)):
                 frozen, work = self._refactor(stage, now.z, frozen, clock)
                 counts, fresh, age = counts + work, True, 1
                 pairs.clear()
@@ -184,6 +185,12 @@ class QLB:
     def _stalls(self, history: list[dict[str, float]]) -> bool:
         """Whether the last four iterations together contract less than CONTRACTION^4."""
         return len(history) > 4 and history[-1]["residual"] > CONTRACTION**4 * history[-5]["residual"]
+
+
+def patience(frozen: Frozen) -> int:
+    """How many times as many iterations an approximate factor may take."""
+    factor = frozen.factor.value
+    return factor.patience if isinstance(factor, Approximate) else 1
 
 
 def rests(stage: StageLike, now: Trial) -> bool:

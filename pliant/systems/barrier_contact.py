@@ -22,6 +22,7 @@ from pliant.forces.base import Force
 from pliant.forces.friction import Friction, SmoothStick
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
+from pliant.systems.lagged import Lagged, Loads, read_solves, rounds_of
 from pliant.units import read_fields
 
 
@@ -32,13 +33,16 @@ class BarrierContact:
     ``stiffness`` kappa [N/m^3]; "adaptive" makes the barrier at dhat/2 ten times as stiff as the bodies' elements,
     and sqrt(dhat/10 / d) times stiffer in a step that begins with something at a distance d below dhat/10. ``mu`` is
     the friction coefficient, or a table of pairs (`pliant.contact.coefficients`), ``creep`` [m/s] the speed below which
-    contacts stick. ``resolve_initial`` moves bodies apart that overlap at the start.
+    contacts stick. Friction has the normal forces of the step before; with ``friction_solves`` above 1 a step is solved
+    up to so many times, with those of the last solution, until they change by less than a thousandth.
+    ``resolve_initial`` moves bodies apart that overlap at the start.
     """
 
     dhat: float | None = None
     stiffness: float | Literal["adaptive"] = "adaptive"
     mu: Mu = 0.0
     creep: float = 1e-3
+    friction_solves: int = 1
     resolve_initial: bool = False
     safe: ClassVar[bool] = True
     units: ClassVar[dict[str, str]] = {"dhat": "m", "creep": "m/s"}
@@ -46,6 +50,7 @@ class BarrierContact:
     def __post_init__(self) -> None:
         read_fields(self)
         object.__setattr__(self, "mu", read_mu(self.mu, "BarrierContact.mu"))
+        read_solves(self.friction_solves, "BarrierContact.friction_solves")
         for name in ("dhat", "stiffness", "creep"):
             value = getattr(self, name)
             if value not in (None, "adaptive") and not (isinstance(value, float | int) and value > 0.0):
@@ -114,13 +119,15 @@ class BarrierModel:
         passages, before = self.setting.passages(start.t, t), self.setting.passages(start.t, start.t)
         kappa = self._stiffness(start.q, before)
         energies = self._energies(passages, kappa)
-        forces: list[Force] = []
-        if self._mu.largest:
-            loads = [energy.loads(start.q) for energy in self._energies(before, kappa)]
-            frozen = joined([c for c, _ in loads]), np.concatenate([f for _, f in loads])
-            law = SmoothStick(self.choice.creep)
-            forces.append(Friction(lambda x: frozen, self._mu, law, self.setting.n, lagged=start.q, c=c))
-        return Terms(tuple(energies), tuple(forces))
+        if not self._mu.largest:
+            return Terms(tuple(energies), ())
+        law, n = SmoothStick(self.choice.creep), self.setting.n
+
+        def friction(loads: Loads, x: Array) -> Force:
+            return Friction(lambda _: loads, self._mu, law, n, lagged=x, c=c)
+
+        lagged = Lagged(energies, friction, (), n, rounds_of(self.choice.friction_solves))
+        return lagged.starting(start, t, self._energies(before, kappa))
 
     def _stiffness(self, q: Array, passages: list[Passage]) -> float:
         """kappa for a step from q.

@@ -115,6 +115,19 @@ class Contacting(Protocol):
 
 
 @runtime_checkable
+class Lagging(Protocol):
+    """A system of a stage whose friction has normal forces found elsewhere than at the root."""
+
+    def relagged(self, q: Array) -> "tuple[float | None, Any] | None":
+        """What to do at a root q; None: nothing, nobody asked for it.
+
+        By how much of themselves those normal forces differ from those at q (None: there were none before), and the
+        system with friction from these; None in its place where they agree, or were found often enough.
+        """
+        ...
+
+
+@runtime_checkable
 class Exact(Protocol):
     """A system that knows what its `stiffness` leaves out: K of damping that depends on q, which is not symmetric."""
 
@@ -155,6 +168,19 @@ class Summing(Protocol):
 
     def force_sizes(self, q: Array, v: Array, t: float) -> Array:
         """sum_k |f_k| (N,) [N], coordinate by coordinate: what is added up in `force`."""
+        ...
+
+
+@runtime_checkable
+class Pointwise(Protocol):
+    """A system the inertia of which can be that of its material points, in a step of backward Euler."""
+
+    def pointwise(self, start: State, h: float) -> Any:
+        """The system in the step of length h from ``start``: inertia on joints is a force with a potential."""
+        ...
+
+    def fitted(self, before: Array, q: Array, h: float) -> Array:
+        """The velocities (N,) with which the points move as nearly as can be by (x(q) - x(before))/h."""
         ...
 
 

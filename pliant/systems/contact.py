@@ -5,7 +5,7 @@ obstacles stand where they are at its end. Everything is a function of that stat
 from one step to the next, and a restarted run goes on bit for bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
@@ -65,10 +65,11 @@ class Touch:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What acts during one stage."""
+    """What acts during one stage; ``again`` finds lagged friction anew at a root (`pliant.systems.base.Lagging`)."""
 
     energies: tuple[Energy, ...]
     forces: tuple[Force, ...]
+    again: "Callable[[Array], tuple[float | None, Terms | None] | None] | None" = None
 
 
 class ContactModel(Protocol):

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
-from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, tangent_of
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, tangent_of, tangents_of
 from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
@@ -31,6 +32,7 @@ from pliant.systems.base import (
     Jointed,
     Part,
     Persistent,
+    Pointwise,
     Pullable,
     Quadrature,
     Restorable,
@@ -38,7 +40,7 @@ from pliant.systems.base import (
     Weights,
     Working,
 )
-from pliant.systems.contact import ContactModel, LiveForce, Touch
+from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
 from pliant.systems.coupled_step import NOBODY
 from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
@@ -69,6 +71,9 @@ class Coupled:
         count = sum(len(part.positions(part.rest)) for part in parts)
         self.tied, self.dim = ties, dim
         self._met: Setting | None = None  # who touches in a stage
+        self._again: Any = None  # how its friction is found anew (`Terms.again`)
+        self._swept: tuple[int, ...] = ()  # parts whose inertia is that of points, in a step
+        self._since: tuple[Array, float] | None = None  # where a stage with such parts sets out, and its c
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
         sizes = [len(part.rest) for part in parts]
         ends = np.cumsum([0, *sizes])
@@ -120,7 +125,7 @@ class Coupled:
     def at(self, start: State, t: float, c: float = 0.0) -> "Coupled":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         parts = self.each(
-            lambda p, q, v: p.at(State(q, v, start.t), t, c) if isinstance(p, Contacting) else p, start.q, start.v
+            lambda p, q, v: p.at(State(q, v, start.t), t, c) if able(p, Contacting) else p, start.q, start.v
         )
         same = all(a is b for a, b in zip(parts, self.parts, strict=True))
         if self.contact is None and same:
@@ -128,24 +133,56 @@ class Coupled:
         fixed = copy(self)
         fixed.parts = tuple(parts)
         if self.contact is not None:
-            terms = self.contact.at(self.touched(start), t, c)
             fixed.contact, fixed._met = None, self.contact.setting
-            fixed.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
-            fixed.force_terms = tuple(ForceOnPoints(f, self.touchable) for f in terms.forces)
+            fixed._since = (self.touchable.lift(start.q), c) if self._swept else None
+            fixed._act(self.contact.at(self.touched(start), t, c))
         return fixed
+
+    def _act(self, terms: Terms) -> None:
+        """Take the terms of contact of one stage."""
+        self.energy_terms = (*self._springs, *(OnPoints(e, self.touchable) for e in terms.energies))
+        self.force_terms = tuple(ForceOnPoints(f, self.touchable, self._since) for f in terms.forces)
+        self._again = terms.again
+
+    def relagged(self, q: Array) -> "tuple[float | None, Coupled | None] | None":
+        """How far lagged friction is from the root q of a stage, and the system with that of q."""
+        found = None if self._again is None else self._again(self.touchable.lift(q))
+        if found is None:
+            return None
+        lag, terms = found
+        if terms is None:
+            return lag, None
+        fixed = copy(self)
+        fixed._act(terms)
+        return lag, fixed
+
+    def pointwise(self, start: State, h: float) -> "Coupled":
+        held = copy(self)
+        own = self.each(
+            lambda p, q, v: p.pointwise(State(q, v, start.t), h) if isinstance(p, Pointwise) else p, start.q, start.v
+        )
+        held.parts = tuple(own)
+        held._swept = tuple(k for k, part in enumerate(self.parts) if isinstance(part, Pointwise))
+        return held
+
+    def fitted(self, before: Array, q: Array, h: float) -> Array:
+        own = lambda p, q0, q1: p.fitted(q0, q1, h) if isinstance(p, Pointwise) else (q1 - q0) / h
+        return np.concatenate(self.each(own, before, q))
 
     def acting(self, q: Array, v: Array, t: float) -> Acted | None:
         """Contact forces on the points in a stage."""
         if self._met is None:
             return None
         here = self.touched(State(q, v, t))
+        for since in (f.since for f in self.force_terms if f.since is not None):
+            here = State(here.q, (here.q - since[0]) / since[1], t)
         energies, forces = [e.energy for e in self.energy_terms], [f.inner for f in self.force_terms]
         acted = of_terms(self._met, energies, forces, here.q, here.v)
         return placed(acted, self.rows, self.points.lift(q).reshape(-1, 3))
 
     def begin(self, q: Array, guess: Array) -> Array:
         """The guess a stage may start from on the way from q: not beyond where contact allows."""
-        guards = [e for e in self.energy_terms if isinstance(e.energy, Guarding)]
+        guards = [e for e in self.energy_terms if able(e.energy, Guarding)]
         if not guards:
             return guess
         still = guess.copy()
@@ -184,7 +221,7 @@ class Coupled:
             return self.at(State(q, v, t), t).force_sizes(q, v, t)
 
         def own(part: Any, x: Array, u: Array) -> Array:
-            return part.force_sizes(x, u, t) if isinstance(part, Summing) else abs(part.force(x, u, t))
+            return part.force_sizes(x, u, t) if able(part, Summing) else abs(part.force(x, u, t))
 
         sizes = np.concatenate(self.each(own, q, v))
         for energy in self.energy_terms:
@@ -215,7 +252,14 @@ class Coupled:
             part.tangent(q[s], v[s], t, weights, psd=psd, a=None if a is None else a[s])
             for part, s in zip(self.parts, self.slices, strict=True)
         ]
-        terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd)
+        curved = not psd or bool(self._swept)
+        terms, bent = tangents_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, curved=curved)
+        if not psd:
+            return added(added(side_by_side(blocks), bent), terms)
+        for k in self._swept:  # what its own inertia and the contacts add is projected together: they balance
+            s = self.slices[k]
+            own = np.arange(s.start, s.stop)
+            blocks[k] = definite(added(blocks[k], taken(bent, own, own)), self.parts[k].weights(q[s]))
         return added(side_by_side(blocks), terms)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
@@ -224,7 +268,7 @@ class Coupled:
             return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
 
         def own(part: Any, x: Array, u: Array) -> sp.csr_matrix:
-            tangent = part.persistent_tangent if isinstance(part, Persistent) else part.tangent
+            tangent = part.persistent_tangent if able(part, Persistent) else part.tangent
             return tangent(x, u, t, weights, psd=psd)
 
         terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, persistent=True)
@@ -295,7 +339,7 @@ class Coupled:
 
     def dissipation(self, q: Array, v: Array) -> float:
         """P(v) [W] of the lagged forces of parts and contacts."""
-        own = self.each(lambda p, x, u: p.dissipation(x, u) if isinstance(p, Dissipating) else 0.0, q, v)
+        own = self.each(lambda p, x, u: p.dissipation(x, u) if able(p, Dissipating) else 0.0, q, v)
         return sum(own) + sum(f.dissipation(q, v) for f in self.force_terms if f.lagged)
 
     def contacts(self, q: Array, v: Array, t: float) -> Touch | None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.state import State
 from pliant.systems.base import Dissipating, Working, distinct
@@ -41,7 +42,7 @@ def steep(system: "Coupled", q: Array, v: Array, t: float, c: float) -> tuple[fl
     for part, s in zip(system.parts, system.slices, strict=True):
         own = part.potential(q[s], t)
         if own is not None:
-            lost = part.dissipation(q[s], v[s]) if isinstance(part, Dissipating) else 0.0
+            lost = part.dissipation(q[s], v[s]) if able(part, Dissipating) else 0.0
             W, g[s] = W + own + c * lost, g[s] - part.force(q[s], v[s], t)
     return W, g
 

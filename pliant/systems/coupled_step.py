@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.errors import SceneError
@@ -70,7 +71,7 @@ def prepared_parts(
     how = replace(how, points=True)
     live = shown.placements(parts, states)
     return tuple(
-        p.prepare(s, h, m, how, live) if isinstance(p, Watching) else p.prepare(s, h, m, how)
+        p.prepare(s, h, m, how, live) if able(p, Watching) else p.prepare(s, h, m, how)
         for p, s, m in zip(parts, states, kept, strict=True)
     )
 
@@ -113,7 +114,7 @@ class CoupledStep:
         self.place = place
         blocks = [p.block for p in self.parts]
         for k, b in enumerate(blocks):
-            if isinstance(b.A, Solvable):
+            if able(b.A, Solvable):
                 remedy = "use Dense() or Sparse(), or step it alone"
                 raise SceneError(f"part {k} does not form its matrix", where="LinearlyImplicit.matrix", remedy=remedy)
         self._blocks = blocks
@@ -279,8 +280,7 @@ class CoupledStep:
     def tightened(self, u: Array, h: float) -> "CoupledStep | None":
         """With the parts that need more rows; None where none does."""
         found = [
-            p.tightened(y, h) if isinstance(p, Tightening) else None
-            for p, y in zip(self.parts, self._split(u), strict=True)
+            p.tightened(y, h) if able(p, Tightening) else None for p, y in zip(self.parts, self._split(u), strict=True)
         ]
         if all(f is None for f in found):
             return None

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.state import State
 from pliant.systems.base import Reducible
 from pliant.systems.coupled_step import CoupledStep, prepared_parts
@@ -21,7 +22,7 @@ def prepared(system: "Coupled", state: State, h: float, memory: Any, how: Linear
     """The blocks of all parts with the rows of ties and contacts; springs and penalties between them are added."""
     states = system.states(state)
     together = prepared_parts(system.parts, states, h, memory, how, system.shown)
-    fresh = [p.remeshed if isinstance(p, Remeshing) else None for p in together]
+    fresh = [p.remeshed if able(p, Remeshing) else None for p in together]
     if any(f is not None for f in fresh):  # everything between the parts is that of the meshes just made
         states = [s if f is None else f[1] for s, f in zip(states, fresh, strict=True)]
         state = State(np.concatenate([s.q for s in states]), np.concatenate([s.v for s in states]), state.t)
@@ -58,7 +59,7 @@ def _placed(system: "Coupled", state: State) -> State:
     first = 0
     for part, s in zip(system.parts, system.slices, strict=True):
         count = len(part.positions(part.rest))
-        if isinstance(part, Reducible) and part.reduction is not None:
+        if able(part, Reducible) and part.reduction is not None:
             mine = system.tied[0][:, 0] - first
             own = np.flatnonzero((mine >= 0) & (mine < count))
             q[s.start + (system.dim * mine[own][:, None] + np.arange(system.dim))] -= gap[own]

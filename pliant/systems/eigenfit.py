@@ -15,7 +15,7 @@ Modes belong to the start of a step, as in the source: a stage keeps those of th
 
 import warnings
 from copy import copy
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +29,7 @@ from pliant.linear.lowrank import Corrected, corrected
 from pliant.state import State
 from pliant.systems.acted import Acted
 from pliant.systems.base import Quadrature, Weights, distinct
-from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Start
+from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Mismatch, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.row_contact import vertex_step
@@ -45,10 +45,11 @@ class EigenFit:
     for linear materials; for these the correction has a potential and is booked as the energy "eigenfit". Otherwise it
     has none, and the ledger books its work instead. ``rematch=True`` gives every mode the ratio of
     the rest mode it resembles, and 1 when it resembles none, instead of going by its number. ``on_mismatch`` says what
-    happens when fewer than half of the modes resemble one at rest: a warning (once), an error, or nothing. K is
-    projected (``psd``) always or never, so that modes and matrices agree. Modes are improved until they turn by less
-    than ``tolerance`` (the sine of an angle; what is left is a fraction of it, and its square for eigenvalues). With
-    unit ratios and no damping it is the wrapped system, bit for bit.
+    happens when fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the coarse
+    mesh as it is while that lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices
+    agree. Modes are improved until they turn by less than ``tolerance`` (the sine of an angle; what is left is a
+    fraction of it, and its square for eigenvalues). With unit ratios and no damping it is the wrapped system, bit for
+    bit.
     """
 
     symmetric: ClassVar[bool] = True
@@ -62,7 +63,7 @@ class EigenFit:
         beta: float = 0.0,
         frozen: bool = False,
         rematch: bool = False,
-        on_mismatch: Literal["raise", "warn", "ignore"] = "warn",
+        on_mismatch: Mismatch = "warn",
         psd: bool = True,
         tolerance: float = 0.03,
     ) -> None:
@@ -164,8 +165,9 @@ class EigenFit:
     def _spectrum(self, q: Array, K: sp.csr_matrix, U_free: Array, lam: Array, **kept: Any) -> Spectrum:
         overlap = np.abs(U_free.T @ self._M_rest)
         found = overlap.max(axis=1) > MATCH
-        self._test(int(np.count_nonzero(found)), len(lam))
         ratios = np.where(found, self.fit.ratios[overlap.argmax(axis=1)], 1.0) if self.rematch else self.fit.ratios
+        if self._lost(int(np.count_nonzero(found)), len(lam)):
+            ratios = np.ones_like(ratios)
         U = np.zeros((len(q), len(lam)))
         U[self.free] = U_free
         W = np.zeros_like(U)
@@ -173,17 +175,22 @@ class EigenFit:
         W[self._held_rows] = K[self._held_rows] @ (U / np.where(ratios == 1.0, np.inf, lam))  # rigid modes: ratio 1
         return Spectrum(q, K, U, W, lam, ratios, overlap, **kept)
 
-    def _test(self, resembling: int, s: int) -> None:
-        """The test of the source: at least half of the modes resemble one at rest. [Chen2019, sec. 3.3.5]"""
+    def _lost(self, resembling: int, s: int) -> bool:
+        """Whether to fall back to the coarse mesh, by the source's test: do half of the modes resemble one at rest?
+
+        [Chen2019, sec. 3.3.5]
+        """
         if 2 * resembling >= s or self.on_mismatch == "ignore":
-            return
+            return False
         what = f"only {resembling} of {s} modes still resemble those at rest (overlap > {MATCH})"
         remedy = "use rematch=True, fewer modes, a finer coarse mesh or a stiffer material"
         if self.on_mismatch == "raise":
             raise SceneError(what, where="EigenFit", remedy=remedy)
         if not self._warned:
             self._warned.append(what)
-            warnings.warn(f"EigenFit: {what}; {remedy}", stacklevel=2)
+            instead = "; the coarse mesh moves as it is" if self.on_mismatch == "coarse" else ""
+            warnings.warn(f"EigenFit: {what}{instead}; {remedy}", stacklevel=2)
+        return self.on_mismatch == "coarse"
 
     # ------------------------------------------------------------------------------------------------ physics
 

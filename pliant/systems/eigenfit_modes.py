@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,7 @@ from pliant.linear.modes import Modes, ShiftInvert, lowest
 from pliant.state import Counts
 
 MATCH = 0.6  # |u_i . u_j| above which two modes are the same
+Mismatch = Literal["raise", "warn", "coarse", "ignore"]  # what to do where too few modes resemble those at rest
 GUARDS = 2  # modes computed beyond the corrected ones: they keep clusters together
 BLOCKS = 6  # of right-hand sides that modes are refined with before they get an eigen-solve of their own
 OLD = 1  # blocks beyond which followed modes are worth a new factor

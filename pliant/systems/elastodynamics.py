@@ -27,7 +27,7 @@ from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
 from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
-from pliant.systems.contact import ContactModel, LiveForce, Touch, block_diagonal
+from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch, block_diagonal
 from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
 from pliant.velocity_step import Linearisation, Prepared
@@ -44,6 +44,7 @@ class Elastodynamics:
 
     symmetric: ClassVar[bool] = True
     _met: Setting | None = None  # who touches in a stage
+    _again: Any = None  # how its friction is found anew (`Terms.again`)
 
     def __init__(
         self,
@@ -104,12 +105,22 @@ class Elastodynamics:
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         if self.contact is None:
             return self
-        terms = self.contact.at(start, t, c)
+        return self._touched(self.contact.at(start, t, c), self.contact.setting)
+
+    def _touched(self, terms: Terms, met: Setting | None) -> "Elastodynamics":
         fixed = copy(self)  # shares patterns and slots; only the terms differ
-        fixed.contact, fixed._met = None, self.contact.setting
+        fixed.contact, fixed._met, fixed._again = None, met, terms.again
         fixed.energy_terms = self._energies + terms.energies
         fixed.force_terms = self._forces + terms.forces
         return fixed
+
+    def relagged(self, q: Array) -> "tuple[float | None, Elastodynamics | None] | None":
+        """How far lagged friction is from the root q of a stage, and the system with that of q."""
+        found = None if self._again is None else self._again(q)
+        if found is None:
+            return None
+        lag, terms = found
+        return lag, None if terms is None else self._touched(terms, self._met)
 
     def acting(self, q: Array, v: Array, t: float) -> Acted | None:
         """Contact forces on the vertices in a stage."""

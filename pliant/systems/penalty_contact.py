@@ -13,7 +13,7 @@ from pliant.contact.initial import admissible
 from pliant.contact.pairs import PairDetector
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting, obstacle_gaps
-from pliant.energies.base import Energy
+from pliant.contact.swept import entries
 from pliant.energies.penalty import AnchoredPenalty, Penalty
 from pliant.errors import SceneError
 from pliant.forces.base import Force
@@ -21,6 +21,7 @@ from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction, StickSlip
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
+from pliant.systems.lagged import Lagged, Loads, read_solves, rounds_of
 from pliant.units import read_fields
 
 
@@ -31,10 +32,12 @@ class PenaltyContact:
     ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
     coefficient, or a table of pairs (`pliant.contact.coefficients`); contacts that stick creep at about
     ``creep`` [m/s], lagged ones more slowly than that; ``lagged`` takes the normal forces of friction from the start
-    of a stage, which gives solvers a potential to descend on. ``damping`` r gives normal damping r sqrt(k m);
-    ``thickness`` [m] keeps vertices at a distance from obstacles and triangles; sheets need one, or nothing is ever
-    inside them;
-    ``smoothing`` [m] makes the spring soft at first, over 5 % of the mean edge if not given; solvers want it.
+    of a stage, which gives solvers a potential to descend on; with ``friction_solves`` above 1 a step is solved up to
+    so many times, with those of the last solution, until they change by less than a thousandth. ``damping`` r gives
+    normal damping r sqrt(k m).
+    ``thickness`` [m] keeps vertices at a distance from obstacles and triangles; None: sheets have their own, half of it
+    on either side, or nothing would ever be inside them, solids none.
+    ``smoothing`` [m] makes the spring soft at first, over 2 % of the mean edge if not given; solvers want it.
     ``anisotropy`` alpha replaces the springs against obstacles by those of [ConJac2020] to the closest point at the
     start of a step, K ((1 - alpha) n n^T + alpha I): alpha > 0 holds tangentially, too, whatever mu is. They are meant
     for ConJac and BDF1; integrators with several stages per step see them move.
@@ -44,9 +47,10 @@ class PenaltyContact:
     k: float | None = None
     mu: Mu = 0.3
     creep: float = 1e-2
-    lagged: bool = False
+    lagged: bool = True
+    friction_solves: int = 1
     damping: float = 0.0
-    thickness: float = 0.0
+    thickness: float | None = None
     smoothing: float | None = None
     anisotropy: float | None = None
     bodies: bool = True
@@ -71,6 +75,10 @@ class PenaltyContact:
             raise SceneError(f"k is {self.k}", where="PenaltyContact.k", remedy="give a positive stiffness [N/m]")
         if not self.creep > 0.0:
             raise SceneError(f"creep is {self.creep}", where="PenaltyContact.creep", remedy="give a speed > 0 [m/s]")
+        read_solves(self.friction_solves, "PenaltyContact.friction_solves")
+        if self.friction_solves > 1 and not self.lagged:
+            what, remedy = "friction that does not lag is solved once", "set lagged=True"
+            raise SceneError(what, where="PenaltyContact.friction_solves", remedy=remedy)
         if self.anisotropy is not None and not 0.0 <= self.anisotropy <= 1.0:
             raise SceneError(f"anisotropy is {self.anisotropy}", where="PenaltyContact.anisotropy", remedy="use 0 to 1")
 
@@ -84,12 +92,13 @@ class PenaltyModel:
     def __init__(self, choice: PenaltyContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
         self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
-        _require_thin(setting, choice.thickness, "PenaltyContact.thickness")
+        self._sides, self._against = _distances(setting, choice.thickness)
+        self._thickest = 2.0 * float(self._sides.max(initial=0.0))
         self._mu = Coefficients(choice.mu, PenaltyContact.mu, setting, "PenaltyContact.mu")
         bound = choice.creep if choice.lagged else float("inf")  # so steep that Newton needs a potential to descend on
         self._law = StickSlip(self._mu.largest * setting.share / choice.creep, bound)
         given = choice.smoothing
-        self._smoothing = 0.05 * float(setting.edge_length.min()) if given is None else given
+        self._smoothing = 0.02 * float(setting.edge_length.min()) if given is None else given
         self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
         self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
         self._margin = 0.5 * float(setting.edge_length.min())
@@ -101,7 +110,7 @@ class PenaltyModel:
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
-        gap = self.choice.thickness - 0.02 * float(self.setting.edge_length.min())
+        gap = (self.choice.thickness or 0.0) - 0.02 * float(self.setting.edge_length.min())
         resolve = self.choice.resolve_initial
         return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
 
@@ -118,28 +127,28 @@ class PenaltyModel:
 
     def _terms(self, start: State, t: float, c: float) -> Terms:
         passages = self.setting.passages(start.t, t)
-        x0 = start.q.reshape(-1, 3)
+        x0, way = start.q.reshape(-1, 3), (t - start.t) * start.v.reshape(-1, 3)
         frozen = None
         if self._detector is not None:
-            dt = t - start.t
-            slack, way = self.setting.gravity * dt * dt, dt * start.v.reshape(-1, 3)
-            thickness, margin = self.choice.thickness, self._margin
-            frozen = self._detector.detect_along(x0, way, slack=slack, thickness=thickness, margin=margin)
+            slack = self.setting.gravity * (t - start.t) ** 2
+            frozen = self._detector.detect_along(x0, way, slack=slack, thickness=self._thickest, margin=self._margin)
+        if (start.t != t or c) and not passages and (frozen is None or not len(frozen.body)):
+            return Terms((), ())  # all step long; a moment has its terms, and their names in the books, even so
+        apart = 0.0 if frozen is None else self._sides[frozen.nodes[:, :2]].sum(axis=1)
         anchored = self.choice.anisotropy is not None
+        swept = None if anchored else entries(self.setting, passages, x0, way, self._margin)
 
         def contacts_at(x: Array) -> Contacts:
             x = x.reshape(-1, 3)
-            parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self.choice.thickness)
-            return joined(parts + ([frozen.contacts(x, self.choice.thickness)] if frozen is not None else []))
+            parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self._against)
+            if swept is not None:
+                parts = [c.only(~swept.covers(c)) for c in parts] + [swept.contacts(x, self._against)]
+            return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
 
-        penalty = Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)
-        energies: list[Energy] = [penalty]
-        forces = self._forces(penalty, start, c)
+        energies: list[Any] = [Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)]
         if self.choice.anisotropy is not None:
-            anchors = self._anchors(start, t, passages)
-            energies.append(anchors)
-            forces += self._forces(anchors, start, c)
-        return Terms(tuple(energies), tuple(forces))
+            energies.append(self._anchors(start, t, passages))
+        return self._terms_of(energies, start, t, c)
 
     def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
         """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.
@@ -147,22 +156,29 @@ class PenaltyModel:
         The latter meet the surface where the old velocities lead; they do not resist sliding in the step they land in.
         """
         x0, alpha = start.q.reshape(-1, 3), self.choice.anisotropy or 0.0
-        now = joined(obstacle_gaps(self.setting, passages, x0, self.choice.thickness))
+        now = joined(obstacle_gaps(self.setting, passages, x0, self._against))
         x1 = x0 + (t - start.t) * start.v.reshape(-1, 3)
-        soon = joined(obstacle_gaps(self.setting, passages, x1, self.choice.thickness))
+        soon = joined(obstacle_gaps(self.setting, passages, x1, self._against))
         soon = soon.some(~np.isin(soon.nodes[:, 0], now.nodes[:, 0]))
         targets = [x[c.nodes[:, 0]] - c.gaps[:, None] * c.normals for x, c in ((x0, now), (x1, soon))]
         held = np.repeat([alpha, 0.0], [len(now), len(soon)])
         return AnchoredPenalty(joined([now, soon]), np.concatenate(targets), self._k, held)
 
-    def _forces(self, penalty: Penalty | AnchoredPenalty, start: State, c: float) -> list[Force]:
-        forces: list[Force] = []
-        if self._mu.largest:
-            lagged: Any = {"lagged": start.q, "c": c} if self.choice.lagged else {}
-            forces.append(Friction(penalty.loads, self._mu, self._law, self.setting.n, **lagged))
-        if self.choice.damping:
-            forces.append(ContactDamping(penalty.loads, self._k_d, 0.5 * self._smoothing * self._k))
-        return forces
+    def _terms_of(self, energies: list[Any], start: State, t: float, c: float) -> Terms:
+        """The energies with their damping and friction."""
+        n, soft = self.setting.n, 0.5 * self._smoothing * self._k
+        damping = [ContactDamping(e.loads, self._k_d, soft) for e in energies] if self.choice.damping else []
+        if not self._mu.largest:
+            return Terms(tuple(energies), tuple(damping))
+        if not self.choice.lagged:
+            rubbing = [Friction(e.loads, self._mu, self._law, n) for e in energies]
+            return Terms(tuple(energies), (*rubbing, *damping))
+
+        def friction(loads: Loads, x: Array) -> Force:
+            return Friction(lambda _: loads, self._mu, self._law, n, lagged=x, c=c)
+
+        rounds = rounds_of(self.choice.friction_solves)
+        return Lagged(energies, friction, tuple(damping), n, rounds).starting(start, t, energies)
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         parts = []
@@ -179,6 +195,18 @@ class PenaltyModel:
 def not_negative(value: float, where: str) -> None:
     if not (np.isfinite(value) and value >= 0.0):
         raise SceneError(f"it is {value}", where=where, remedy="give a number >= 0")
+
+
+def _distances(setting: Setting, thickness: float | None) -> tuple[Array, Array]:
+    """How far from its vertices (n,) [m] a body reaches towards others, and towards obstacles.
+
+    Sheets that say nothing else have half of their thickness, but never a quarter of an edge: neighbours would touch.
+    """
+    if thickness is None:
+        sides = np.minimum(setting.half_width, 0.25 * setting.edge_length[setting.body])
+        return sides, sides
+    _require_thin(setting, thickness, "PenaltyContact.thickness")
+    return np.full(setting.n, 0.5 * thickness), np.full(setting.n, thickness)
 
 
 def _require_thin(setting: Setting, thickness: float, where: str) -> None:

@@ -107,12 +107,21 @@ class RowModel:
             found.append(pairs.contacts(x, thickness))
         if self._surfaces is not None:
             found.append(self._around(self._surfaces, x, thickness + min(2.0 * reach, self._margin)))
+            if 2.0 * reach > self._margin:
+                found.append(self._ahead(self._surfaces, x, h * v))
         return joined(found)
 
     def _around(self, surfaces: Surfaces, x: Array, reach: float) -> Contacts:
         """Vertices and triangles, edges and edges that are closer than ``reach``."""
         V = surfaces.vertices(x, [])
-        contacts, _ = surfaces.contacts(surfaces.collisions(V, reach), V, [])
+        return self._kept(surfaces.contacts(surfaces.collisions(V, reach), V, [])[0])
+
+    def _ahead(self, surfaces: Surfaces, x: Array, way: Array) -> Contacts:
+        """What is farther apart now and would meet on the ``way (n, 3)`` [m]."""
+        return self._kept(surfaces.meeting(surfaces.vertices(x, []), surfaces.vertices(x + way, [])))
+
+    def _kept(self, contacts: Contacts) -> Contacts:
+        """Those that count, with gaps beyond the thickness."""
         foreign = contacts.other != self.setting.body[contacts.nodes[:, 0]]
         kept = contacts if self.choice.self_contact else contacts.only(foreign)
         return kept.shifted(-self.thickness)

@@ -52,7 +52,8 @@ def check_derivatives(
 ) -> None:
     """K = df/dq and D = df/dv; D is negative semidefinite where the system is symmetric."""
     q, v, t, name = state.q, state.v, state.t, type(system).__name__
-    floor = max(1e-2 * float(np.abs(system.force(q, v, t)).max()), 1e-6)  # the differences of forces are rounded
+    rounded = max(1e-2, 4.0 * np.finfo(np.float64).eps / (eps * tolerance))  # differences of forces are, a few ulps
+    floor = max(rounded * float(np.abs(system.force(q, v, t)).max()), 1e-6)
     for u in (v, np.zeros_like(v)) if moving else (np.zeros_like(v),):
         slope = derivative(partial(_force, system, u, t), q, eps)
         agree(f"{name}: stiffness", system.stiffness(q, u, t), slope, tolerance, floor=floor)

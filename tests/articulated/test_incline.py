@@ -41,6 +41,16 @@ def test_a_block_sticks_or_slides(integrator, slope, sides):
     assert last.state.v[0] == pytest.approx(expected, abs=1e-4)
 
 
+def test_friction_is_limited_by_the_normal_impulses_of_the_same_step():
+    """Friction tips a sliding block: its front edge is pressed harder, which only the rows of the floor know."""
+    scene = block(BISP(), 0.6, (0.2, 0.2, 0.3), speed=0.5)
+    system = scene.system()
+    step = scene.integrator.step(system, scene.initial(system), 0.01)
+    normal = step.memory.impulses.values
+    assert normal.max() > 2.0 * normal.min() > 0.0
+    assert np.allclose(step.memory.limits.reshape(-1, 2), MU * normal[:, None], rtol=1e-6)
+
+
 @pytest.mark.parametrize("integrator", [BISP(), StaggeredProjections(), LinearlyImplicit()])
 def test_a_block_comes_to_rest(integrator):
     """After v^2 / (2 mu g), within a step's way."""

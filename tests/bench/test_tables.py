@@ -17,10 +17,15 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    **dict.fromkeys(("solvers/default", "core/cantilever", "core/orders", "runs/ledger", "redmax/bisp_scale"), LATER),
-    **dict.fromkeys(("chen/fig4_13", "chen/fig6_9", "chen/fig6_13", "chen/fig6_14", "chen/eigenfit_mixed"), LATER),
+    **dict.fromkeys(("core/cantilever", "core/orders", "runs/ledger", "redmax/bisp_scale"), LATER),
+    **dict.fromkeys(("chen/fig4_13", "chen/fig6_9", "chen/fig6_13"), LATER),
     **dict.fromkeys(("ledwon/speed", "ledwon/xpbd_vs_pd"), LATER),
+    **dict.fromkeys(("gpu/agreement", "gpu/speedup"), LATER),
+    **dict.fromkeys(("ldot/folded",), LATER),
     **dict.fromkeys(("eol/strain", "trust/barrier"), LATER),
+    **dict.fromkeys(
+        ("eol/strain", "trust/barrier", "trust/crash", "trust/fuzz", "trust/mutation", "trust/soak"), LATER
+    ),
     **dict.fromkeys(("world/arm", "world/classics", "world/gripper", "world/pile"), LATER),
 }
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pliant.bench.eol.march import march
 from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.collide import edge_hits, face_contacts, tip_hits
 from pliant.cloth.constraints import Cone, Corners, Rows, feature_rows
@@ -21,6 +22,7 @@ from pliant.errors import MaterialError, SceneError
 from pliant.integrators import LinearlyImplicit
 from pliant.linear.qp import Clarabel, solve_qp
 from pliant.maps.motions import Phase, Phases
+from pliant.scenes.eol import variants
 from pliant.systems.row_contact import RowContact
 
 
@@ -72,8 +74,24 @@ def test_edge_hits_are_the_crossings_found_one_by_one() -> None:
 def test_tips_poke_through_one_face_each() -> None:
     tips = np.array([[0.31, 0.42, 0.001], [0.77, 0.13, 0.002]])
     world = Surroundings((Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1))),))
-    hits = tip_hits(cloth_on(world, 0.0), world.at(0.0), 5 * world.thickness, world.thickness, world.table.edges)
+    hits = tip_hits(cloth_on(world, 0.0), world.at(0.0).tips, 5 * world.thickness, world.thickness, world.table.edges)
     assert len(hits.face) == 2 and np.allclose(hits.height, [0.001, 0.002], atol=1e-5)
+
+
+def low_pyramid(sides: int = 6) -> Hull:
+    """A pyramid so low that neither its upper edges nor its tip, 8 mm below z = 0, can crease cloth."""
+    t = np.linspace(0.1, 0.1 + 2 * np.pi, sides, endpoint=False)
+    rim = np.stack([0.47 + 0.4 * np.cos(t), 0.42 + 0.4 * np.sin(t), 0 * t - 0.158], axis=1)
+    return Hull(np.concatenate([rim, [[0.47, 0.42, -0.008]]]))
+
+
+def test_a_face_rests_on_a_corner_too_blunt_to_crease_it() -> None:
+    scene = variants.scene("PYRAMID", variants.REGULAR, 2, 0.12, [low_pyramid()])
+    highest = []
+    for moment in march(scene):
+        blunt, thr = moment.cloth.around.at(0.0).blunt, moment.cloth.around.thickness
+        highest.append(tip_hits(moment.sheet, blunt, 0.1, thr).height.max(initial=-0.1))
+    assert -thr < highest[-1] and max(highest) < thr
 
 
 def test_face_contacts_have_the_distance_to_the_nearest_plane() -> None:

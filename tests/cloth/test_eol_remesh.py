@@ -5,10 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pliant.bench.eol.books import depth
 from pliant.cloth._topology import neighbours
-from pliant.cloth.remesh import FeatureTable, Remesher, remesh
+from pliant.cloth.eulerian import Eulerian
+from pliant.cloth.material import ClothMaterial
+from pliant.cloth.remesh import NO_SOLIDS, FeatureTable, Remesher, Solids, closed, opened, refined, remesh
 from pliant.cloth.sheet import Sheet, border_edges, rectangle, sheet, signed_areas
+from pliant.cloth.surroundings import Surroundings
+from pliant.cloth.system import EolCloth
+from pliant.contact.obstacles import Box
+from pliant.contact.sharp import Hull
 from pliant.errors import MeshError, SceneError
+from pliant.scenes.eol.variants import edge_feature
 
 
 def random_sizing(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -92,3 +100,40 @@ def test_bad_material_domains_are_refused_by_name() -> None:
         sheet(ring, spiral)
     with pytest.raises(SceneError, match="edge sizes"):
         Remesher(0.2, 0.1)
+
+
+def test_remeshing_does_not_cut_through_a_ridge() -> None:
+    """Cloth over a blunt ridge is offered larger cells: without the body it would cut the ridge short."""
+    slope, sunk = np.tan(np.radians(4.0)), 2e-3
+    flat = sheet(*rectangle((1.0, 1.0), (8, 8)))
+    over = replace(flat, x=flat.x - [0.0, 0.0, 1.0] * (slope * np.abs(flat.X[:, 1:] - 0.5)))
+    y, z = np.array([-2.0, 0.5, 3.0]), np.array([-2.5 * slope, 0.0, -2.5 * slope])
+    bottom = [[x, b, -1.0] for x in (-1.0, 2.0) for b in (-2.0, 3.0)]
+    ridge = Hull(np.array([[x, b, c] for x in (-1.0, 2.0) for b, c in zip(y, z, strict=True)] + bottom))
+    scenery = Surroundings((ridge,)).at(0.0)
+    coarse = np.tile([4.0, 0.0, 4.0], (len(flat.X), 1))
+    deep = {}
+    for name, solids in (("without", NO_SOLIDS), ("with", Solids(scenery.planes, scenery.plane_start, sunk))):
+        tri, operations = refined(opened(over, coarse, solids=solids), Remesher(0.2, 0.5), FeatureTable())
+        assert operations > 10
+        deep[name] = depth(closed(tri, over, operations).sheet, scenery)
+    assert deep["without"] > 2 * sunk and deep["with"] <= 1.5 * sunk
+
+
+def test_what_a_crease_stores_does_not_depend_on_the_faces_beside() -> None:
+    """The material line on the edge moves within its row of cells, the cloth is folded there all the same."""
+    world = Surroundings((Box((0.5, 1.0, -0.5), (2.0, 1.0, 1.0)),))
+    X, faces = rectangle((1.0, 1.0), (4, 4))
+    row = np.abs(X[:, 1] - 0.5) < 1e-9
+    stored = []
+    for line in (0.5, 0.42):
+        moved = X.copy()
+        moved[row, 1] = line
+        s = moved[:, 1] - line
+        x = np.column_stack([moved[:, 0], 0.5 + np.maximum(s, 0.0), np.minimum(s, 0.0)])
+        cloth = sheet(moved, faces, x)
+        cloth = replace(cloth, feature=np.where(row, edge_feature(world.obstacles, (0.5, 0.5, 0.0)), -1))
+        system = EolCloth(cloth, ClothMaterial(), world, Eulerian(Remesher(0.1, 0.3)))
+        start = system.initial()
+        stored.append(system.energies(start.q, start.v, 0.0)["bending"])
+    assert stored[0] > 0 and np.isclose(*stored, rtol=1e-9)

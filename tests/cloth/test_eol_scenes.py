@@ -51,6 +51,18 @@ def test_flat_cloth_rests_on_a_box() -> None:
     assert np.abs(moment.sheet.x - flat.x).max() < 1e-7
 
 
+def test_cloth_inside_a_box_leaves_it_slowly() -> None:
+    """A tenth of the depth per step: out at once, it would be thrown off with a hundred times the energy."""
+    flat, depth, h = sheet(*rectangle((1.0, 1.0), (5, 5))), 4e-4, 4e-3
+    sunk = replace(flat, x=flat.x - [0.0, 0.0, depth])
+    cloth = Cloth(sunk, eulerian=Eulerian(Remesher(0.1, 0.25)))
+    under = Box((0.5, 0.5, -0.5), (2.0, 2.0, 1.0))
+    scene = scene_of([cloth], h=h, duration=2 * h, gravity=(0.0, 0.0, 0.0), obstacles=[under])
+    first, second = (moment.sheet for moment in march(scene))
+    assert np.allclose(first.v[:, 2], 0.1 * depth / h, rtol=1e-3)
+    assert np.allclose(second.x[:, 2], -0.8 * depth, rtol=1e-2)  # it coasts: nothing brakes it
+
+
 def test_free_fall_is_exact_and_keeps_momentum() -> None:
     flat = sheet(*rectangle((1.0, 1.0), (4, 4)))
     scene = scene_of([Cloth(flat, eulerian=True)], h=0.01, duration=0.1, gravity=(0.0, 0.0, -9.8))
@@ -125,7 +137,7 @@ def test_lagrangian_faces_rest_on_tips() -> None:
     scene = replace(eol.nails(eol.REGULAR, cells=5), duration=0.16)
     world = scene.system().around
     for moment in march(scene):
-        hits = tip_hits(moment.sheet, world.at(0.0), 0.2, world.thickness, world.table.edges)
+        hits = tip_hits(moment.sheet, world.at(0.0).tips, 0.2, world.thickness, world.table.edges)
         assert len(hits.height) == 16 and hits.height.max() < world.thickness
 
 

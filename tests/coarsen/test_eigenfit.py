@@ -225,6 +225,22 @@ def test_modes_that_no_longer_resemble_those_at_rest_are_reported_once_or_refuse
     assert len(caught) == 1
 
 
+def test_where_modes_are_lost_the_coarse_mesh_moves_as_it_is():
+    """A correction of modes that are no longer there would push anywhere."""
+    soft = NeoHookean(E=1e5, nu=0.45)
+    plain, system = body(COARSE, soft), EigenFit(body(COARSE, soft), FIT, on_mismatch="coarse")
+    bent, turned = COARSE.X.copy(), COARSE.X.copy()
+    bent[:, 2] += 0.05 * bent[:, 0] ** 2
+    turned[:, [0, 1]] = turned[:, [1, 0]] * [-1, 1]
+    turned[:, 2] *= 1.05
+    difference = lambda x: np.abs(
+        system.force(x.ravel(), 0 * x.ravel(), 0.0) - plain.force(x.ravel(), 0 * x.ravel(), 0.0)
+    )
+    assert difference(bent).max() > 0.0
+    with pytest.warns(UserWarning, match="the coarse mesh moves as it is"):
+        assert difference(turned).max() == 0.0
+
+
 def test_rigid_modes_keep_the_ratio_one_and_clusters_share_theirs():
     found = fit(body(COARSE, pinned=False), body(FINE, pinned=False), B, 12)
     assert np.allclose(found.ratios[:6], 1.0) and (found.ratios[6:] < 1.0).all()

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from kinds import KINDS, make
 
 from pliant.bodies import Rayleigh
 from pliant.errors import PliantError, SceneError
@@ -28,6 +27,7 @@ from pliant.testing import (
     check_recording,
     check_system,
 )
+from pliant.testing.kinds import KINDS, make
 
 # what a scene accepts and the first step refuses, with the words of the reason
 REFUSED = {

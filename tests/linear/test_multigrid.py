@@ -188,3 +188,12 @@ def test_refusals():
         B.data = bad * A.data
         with pytest.raises(NotPositiveDefinite):
             factor_of(B, places)
+
+
+def test_materials_of_very_different_stiffness_do_not_share_aggregates():
+    mesh = pl.mesh.bar(size=(0.3, 0.1, 0.1), cells=(18, 6, 6))
+    soft = mesh.X[mesh.T].mean(axis=1)[:, 0] % 0.1 < 0.05
+    material = pl.StableNeoHookean(E=np.where(soft, 1e4, 1e8), nu=0.4)
+    system = pl.Scene([pl.Solid(mesh, material, density=1000)], h=0.01, duration=0.01).system()
+    A = system.tangent(mesh.X.ravel(), np.zeros(mesh.X.size), 0.0, (1.0, 0.0, 1e-4), psd=True)
+    assert iterations(A, Places(system.free, mesh.X)) <= 30

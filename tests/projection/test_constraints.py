@@ -13,6 +13,7 @@ from pliant.constraints import (
     ConstraintError,
     Directions,
     Distances,
+    FilteredEuler,
     KeptVolumes,
     Penalty,
     PlaneDistances,
@@ -321,6 +322,45 @@ def test_filtered_step_moves_particles_to_their_targets():
 def test_directions_must_be_orthonormal():
     with pytest.raises(SceneError, match="vertex 4"):
         Directions(np.array([4]), np.array([[[1.0, 1.0, 0.0]]]))
+
+
+def test_filtered_conjugate_gradients_from_a_scene_file_take_the_linearly_implicit_step(tmp_path):
+    """A bar with a driven end; then its underside slides on z = 0, where the floor pushes and pulls."""
+    text = """
+    duration = 0.1
+    h = 0.01
+    [integrator]
+    kind = "filtered-euler"
+    tolerance = 1e-10
+    SLIDING
+    [[bodies]]
+    mesh = { generator = "bar", size = [0.3, 0.1, 0.1], cells = [3, 1, 1] }
+    material = { kind = "stable-neo-hookean", E = 1e4, nu = 0.3 }
+    pins = [{ where = "x < 0.01", motion = { kind = "shake", amplitude = [0.0, 0.02, 0.0], frequency = 2.0 } }]
+    """
+    path = tmp_path / "filtered.toml"
+    path.write_text(text.replace("SLIDING", ""))
+    scene = load_scene(path).scene
+    *_, filtered = simulate(scene)
+    *_, direct = simulate(replace(scene, integrator=LinearlyImplicit()))
+    assert np.allclose(filtered.state.q, direct.state.q, atol=1e-8)
+    X = scene.system().X
+    low = np.flatnonzero((X[:, 2] < 0.01) & (X[:, 0] > 0.01))
+    path.write_text(text.replace("SLIDING", f"sliding = {low.tolist()}"))
+    *_, last = simulate(load_scene(path).scene)
+    x = last.state.q.reshape(-1, 3)
+    assert np.abs(x[low, 2] - X[low, 2]).max() < 1e-12
+    assert np.abs(x[low, 1] - X[low, 1]).max() > 5e-3  # they slide
+
+
+def test_what_cannot_slide_is_refused():
+    mesh = bar((0.3, 0.1, 0.1), (3, 1, 1))
+    body = Solid(mesh, StableNeoHookean(1e4, 0.3), pins=Pin([0]))
+    scene = Scene([body])
+    system = scene.system()
+    for sliding, what in ((0, "vertex 0 is pinned"), (99, "vertex 99 does not exist")):
+        with pytest.raises(SceneError, match=what):
+            FilteredEuler(np.array([sliding])).step(system, scene.initial(system), 0.01)
 
 
 def test_a_scene_file_can_ask_for_hard_lengths_and_limited_strain(tmp_path):

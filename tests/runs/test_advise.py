@@ -131,3 +131,9 @@ def test_the_step_named_for_an_accuracy_has_it():
     assert steps_for(TRBDF2(), 0.01, steps) == pytest.approx(steps, rel=0.05)
     told = advise(swinging_bar(cells=1)).accuracy
     assert "TRBDF2 with h = " in told and "Adaptive(TRBDF2(), tolerance=" in told
+
+
+def test_it_says_which_linear_solver_is_used_and_why():
+    told = advise(cantilever()).linear
+    assert told is not None and "a Cholesky factor" in told and "multigrid" in told
+    assert advise(replace(cantilever(), integrator=Verlet(), h=1e-5)).linear is None

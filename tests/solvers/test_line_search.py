@@ -57,3 +57,24 @@ def test_a_step_that_the_forces_oppose_everywhere_is_refused():
     stage = Forces(lambda z: np.where(z == 0.0, -1.0, 3.0) * np.ones(1))  # a wall right at the start
     now = start_trial(stage, np.zeros(1), Clock())
     assert LineSearch().search(stage, now, np.ones(1)) is None
+
+
+@dataclass
+class GuidedForces(Forces):
+    """Forces without a merit that know what a step costs."""
+
+    def guide(self, z, r):
+        return lambda z1: float(self.potential_of(z1)[0] - self.potential_of(z)[0])
+
+    def merit(self, z):
+        return None
+
+
+@pytest.mark.parametrize("kind", [Forces, GuidedForces])
+@pytest.mark.parametrize("dz", [-3.0, -2.0 + 2e-6], ids=["too far", "just as high"])
+def test_a_step_beyond_the_minimum_is_halved(kind, dz):
+    """z^2 / 2 from 1: a step that ends higher, or lower by less than the slope promises, is halved once."""
+    stage = kind(lambda z: z, lambda z: z**2 / 2)
+    now = start_trial(stage, np.ones(1), Clock())
+    found = LineSearch().search(stage, now, np.array([dz]))
+    assert found is not None and found.t == 0.5

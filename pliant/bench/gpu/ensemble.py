@@ -33,12 +33,12 @@ def run(*, quick: bool = False) -> Table:
     arrays()
     count, steps = (16, 3) if quick else (1024, 10)
     E = np.geomspace(2e4, 2e6, count)
-    together, q = stepped(copies(E), BDF2(), "cuda", steps)
+    together, q = stepped(copies(E), BDF2(), "cuda", steps, 2)
     rows: list[dict[str, Any]] = [{"how": "GPU, together", "copies": count, "steps_per_s": count / together}]
     apart = 0.0
     for k in (0, count // 2, count - 1):
         for label, device in (("GPU, one by one", "cuda"), ("CPU, one by one", "cpu")):
-            alone, other = stepped(copies(E[k : k + 1]), BDF2(), device, steps)
+            alone, other = stepped(copies(E[k : k + 1]), BDF2(), device, steps, 2)
             rows.append({"how": f"{label}, E = {E[k]:.2g}", "copies": 1, "steps_per_s": 1.0 / alone})
             shift = np.tile([0.0, 0.3 * k, 0.0], len(other) // 3)
             apart = max(apart, float(np.abs(q.reshape(count, -1)[k] - shift - other).max()))

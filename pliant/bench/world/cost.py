@@ -2,7 +2,8 @@
 
 CPU time inside the integrator's steps, per step. The parts alone are the same bodies without each other: they have
 neither contacts to find nor to solve for, so that the ratio holds all that coupling adds. It is told twice: while the
-parts fly apart (what the machinery costs) and while they press and rub (what contact costs).
+parts fly apart (what the machinery costs) and while they press and rub (what contact costs). A second ratio has the bed
+under boxes on rails, that move as the links of the arm did, in the place of the bed alone: contact as work of one part.
 """
 
 from dataclasses import replace
@@ -16,8 +17,10 @@ from pliant.articulated.joints import Free3D, Revolute
 from pliant.bench.table import Claim, Table
 from pliant.bench.world.cost_split import split, told
 from pliant.bodies import Solid
+from pliant.contact.obstacles import Box
 from pliant.integrators import BDF1, LinearlyImplicit
 from pliant.linear.threads import one_thread
+from pliant.maps.motions import Track
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import box
@@ -28,6 +31,7 @@ from pliant.systems.penalty_contact import PenaltyContact
 from pliant.systems.row_contact import RowContact
 
 CLAIM = 1.25
+BAR = (0.07, 0.05, 0.02)  # sides of a link [m]
 METHODS: dict[str, tuple[Any, Any]] = {
     "BDF1, penalty": (BDF1(), PenaltyContact(mu=0.3, thickness=1e-3)),
     "velocity step, penalty": (LinearlyImplicit(), PenaltyContact(mu=0.3, thickness=1e-3)),
@@ -61,13 +65,23 @@ def bed(cells: int) -> Solid:
 
 def arm(height: float) -> Articulated:
     """A free chain of four flat bars that lies over the bed, falling and sliding."""
-    bar = cuboid((0.07, 0.05, 0.02), 800.0, at(0.04, 0.0, 0.0))
+    bar = cuboid(BAR, 800.0, at(0.04, 0.0, 0.0))
     links = [Link(Free3D(), bar, frame=at(-0.16, 0.0, 0.01 + height), name="0")]
     for k in range(1, 4):
         links.append(
             Link(Revolute(np.array([0.0, 1.0, 0.0])), bar, parent=k - 1, frame=at(0.08, 0.0, 0.0), name=str(k))
         )
     return Articulated(links, v=[0.3, 0.0, -0.2, *np.zeros(6)], name="arm")
+
+
+def on_rails(scene: Scene, steps: int) -> list[Box]:
+    """Boxes that move as the links of the arm do in a scene."""
+    system = scene.system()
+    states = [scene.initial(system), *(s.state for s in simulate(replace(scene, duration=steps * float(scene.h))))]
+    tree, own = system.parts[1], system.slices[1]
+    frames = np.array([tree.kinematics(s.q[own], s.v[own]).frames for s in states])
+    times = np.array([s.t for s in states])
+    return [Box(size=BAR, motion=Track(times, frames[:, k]), name=f"box {k}") for k in range(frames.shape[1])]
 
 
 def run(*, quick: bool = False) -> Table:
@@ -78,7 +92,9 @@ def run(*, quick: bool = False) -> Table:
         heights = {"apart": 0.05, "pressing": 1.2e-3}
         for height in heights.values():
             scenes.append(Scene([bed(cells), arm(height)], contact=contact, integrator=integrator, h=2e-3))
-        *alone, apart, pressing = _spent(scenes, steps)
+        boxes = on_rails(scenes[-1], steps)
+        scenes.append(Scene([bed(cells)], contact=contact, obstacles=boxes, integrator=integrator, h=2e-3))
+        *alone, apart, pressing, railed = _spent(scenes, steps)
         total = sum(a["ms"] for a in alone)
         for what, both in zip(heights, (apart, pressing), strict=True):
             rows.append(
@@ -91,6 +107,8 @@ def run(*, quick: bool = False) -> Table:
                     "arm alone [ms]": alone[1]["ms"],
                     "coupled [ms]": both["ms"],
                     "ratio": both["ms"] / total,
+                    "bed under boxes [ms]": railed["ms"],
+                    "ratio to that": both["ms"] / (railed["ms"] + alone[1]["ms"]) if both is pressing else None,
                     "iterations alone": alone[0]["iterations"],
                     "iterations": both["iterations"],
                     "converged": both["converged"],

@@ -1,0 +1,115 @@
+"""The wrong programs of `trust/mutation`: one sign or constant each, and the tests that must notice it.
+
+Every line: area; file within the package; what stands there, once; what is put there; test file; -k.
+"""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    area: str
+    file: str
+    old: str
+    new: str
+    tests: str
+    only: str = ""
+
+
+METHODS = "integrators/test_closed_forms.py"
+PARTS = "conformance/test_parts.py"
+SYSTEMS = "conformance/test_systems.py"
+PHYSICS = "integrators/test_integrator_physics.py"
+TERMS = "contact/test_contact_terms.py"
+LEDGER = "runs/test_ledger.py"
+EOL = "cloth/test_eol_inertia.py"
+FIT = "coarsen/test_eigenfit.py"
+BENDING = "energies/test_cloth_energies.py"
+JOINTS = "articulated/test_joints.py"
+TREES = "articulated/test_articulated_steps.py"
+REMESH = "cloth/test_eol_remesh.py"
+LAWS = "conformance/test_materials.py"
+MUTANTS = (
+    Mutant("integrators", "integrators/bdf1.py", "target = q + h * v", "target = q - h * v", METHODS),
+    Mutant("integrators", "integrators/bdf2.py", "c = (1.0 + r) / (1.0 + 2.0 * r) * h\n", "c = 0.6 * h\n",
+           METHODS),
+    Mutant("integrators", "integrators/bdf2.py", "(1.0 + r) ** 2 * now - r", "(1.0 + r) ** 2 * now + r",
+           METHODS),
+    Mutant("integrators", "integrators/sdirk2.py", "1.0 - 1.0 / sqrt(2.0)", "1.0 - 1.0 / sqrt(3.0)", METHODS),
+    Mutant("integrators", "integrators/sdirk2.py", "(2.0 - 2.0 * ALPHA) * h", "(2.0 - ALPHA) * h", METHODS),
+    Mutant("integrators", "integrators/trbdf2.py", "(2.0 - GAMMA))", "(1.9 - GAMMA))", METHODS),
+    Mutant("integrators", "integrators/trbdf2.py", "+ c * c * a", "- c * c * a", METHODS),
+    Mutant("integrators", "integrators/midpoint.py", "2.0 * stage.velocity", "1.9 * stage.velocity", METHODS),
+    Mutant("integrators", "integrators/rk4.py", "h / 6.0 * (v1", "h / 6.1 * (v1", METHODS),
+    Mutant("integrators", "integrators/explicit.py", "v + 0.5 * dt * (a + new)", "v + 0.4 * dt * (a + new)", METHODS),
+    Mutant("integrators", "systems/free_step.py", "(1.0, h, how.beta * h * h)", "(1.0, h, 0.5 * how.beta * h * h)",
+           METHODS),
+    Mutant("integrators", "systems/free_step.py", "rhs = h * system.force", "rhs = -h * system.force", METHODS),
+    Mutant("integrators", "integrators/xpbd/step.py", "dv = h * model.W", "dv = 2.0 * h * model.W", METHODS),
+    Mutant("solvers", "solvers/base.py", "PULLS = 1e3", "PULLS = 1e12", METHODS),
+    Mutant("solvers", "solvers/line_search.py", "t *= 0.5", "t *= 2.0", "solvers/test_line_search.py"),
+    Mutant("solvers", "solvers/line_search.py", "rise <= self.armijo * trial.t", "rise <= -self.armijo * trial.t",
+           "solvers/test_line_search.py"),
+    Mutant("solvers", "solvers/qlb.py", "(alpha - rho * float(y @ z))", "(alpha + rho * float(y @ z))",
+           "conformance/test_solvers.py", "two_loop"),
+    Mutant("solvers", "stage.py", "r = -(self.c**2) * self", "r = (self.c**2) * self", METHODS),
+    Mutant("solvers", "stage.py", "weights = (self.inertia, self.inertia * c, c * c)",
+           "weights = (self.inertia, self.inertia * c, 1.1 * c * c)", "conformance/test_linearization.py"),
+    Mutant("solvers", "linear/lowrank.py", "y - self._X @", "y + self._X @", "linear/test_lowrank.py"),
+    Mutant("solvers", "linear/lowrank.py", "np.eye(s) + A.c", "np.eye(s) - A.c", "linear/test_lowrank.py"),
+    Mutant("solvers", "linear/pcg.py", "r -= alpha * Ap", "r -= 0.9 * alpha * Ap", "linear/test_pcg.py"),
+    Mutant("solvers", "linear/krylov.py", "H[j + 1, j] = after", "H[j + 1, j] = -after",
+           "exponential/test_krylov_expv.py"),
+    Mutant("energies", "materials/base.py", "E / (2 * (1 + nu)), E", "E / (2 * (1 - nu)), E", LAWS, "StVK"),
+    Mutant("energies", "materials/base.py", "(1 - 2 * nu))", "(1 - nu))", LAWS, "StVK"),
+    Mutant("energies", "energies/gravity.py", "def gradient(self, x: Array) -> Array:\n        return -self.load",
+           "def gradient(self, x: Array) -> Array:\n        return self.load", PARTS, "energ"),
+    Mutant("energies", "energies/attachment.py", "0.5 * float(self._k", "1.0 * float(self._k", PARTS, "energ"),
+    Mutant("energies", "energies/bending.py", "1.5 * beta / area", "1.0 * beta / area", BENDING),
+    Mutant("energies", "energies/bending.py", "0.5 * twice", "0.25 * twice", BENDING),
+    Mutant("energies", "mesh/mass.py", "density) / k, k)", "density) / (k + 1), k)", "mesh/test_mesh_mass.py"),
+    Mutant("energies", "mesh/mass.py", "(k * (k + 1))", "(k * k)", "mesh/test_mesh_mass.py"),
+    Mutant("energies", "systems/elastodynamics.py", '{"kinetic": 0.5 * float', '{"kinetic": 0.4 * float', LEDGER),
+    Mutant("energies", "forces/rayleigh.py", "data[slots] -= self._beta", "data[slots] += self._beta",
+           "forces/test_rayleigh.py"),
+    Mutant("energies", "forces/rayleigh.py", "data[self._mass_slots] -=", "data[self._mass_slots] +=",
+           "forces/test_rayleigh.py"),
+    Mutant("energies", "forces/green.py", "K = -(self._mu", "K = (self._mu", PARTS, "Green"),
+    Mutant("contact", "forces/friction.py", "y = np.minimum(s / reach, 1.0)", "y = np.minimum(0.5 * s / reach, 1.0)",
+           TERMS),
+    Mutant("contact", "forces/friction.py", "y**3 / 3.0", "y**3 / 2.0", TERMS),
+    Mutant("contact", "forces/friction.py", "np.eye(2) + (rate - slope)", "np.eye(2) - (rate - slope)", TERMS),
+    Mutant("contact", "forces/contact_damping.py", "f = -k * (u", "f = k * (u", TERMS),
+    Mutant("contact", "energies/penalty.py", "B = B - self.normal_force", "B = B + self.normal_force", TERMS),
+    Mutant("contact", "energies/barrier.py", "contacts, -self._kappa * factor", "contacts, self._kappa * factor",
+           "contact/test_acted.py"),
+    Mutant("contact", "energies/barrier.py", 'float("inf") if safe >= 1.0 else CAUTION * safe', 'float("inf")',
+           "contact/test_crossings.py"),
+    Mutant("contact", "contact/pairs.py", "< 0.0, -1.0, 1.0)", "< 0.0, 1.0, -1.0)", "contact/test_detection.py"),
+    Mutant("contact", "contact/intersect.py", "if s * t > 0 or", "if s * t < 0 or", "contact/test_crossings.py"),
+    Mutant("contact", "contact/obstacles.py", "return (x - self.point) @ n,", "return (self.point - x) @ n,",
+           "contact/test_obstacles.py"),
+    Mutant("ledger", "ledger.py", "previous.total - row.total + sum(work.values())",
+           "previous.total - row.total - sum(work.values())", LEDGER),
+    Mutant("ledger", "ledger.py", "((before, 0.5), (after, 0.5))", "((before, 0.0), (after, 1.0))", LEDGER),
+    Mutant("ledger", "ledger.py", "push = push - w *", "push = push + w *", LEDGER),
+    Mutant("ledger", "ledger.py", "(_force_name(force), 0.0) + done", "(_force_name(force), 0.0) - done", LEDGER),
+    Mutant("ledger", "ledger.py", "dt * sum(w * power", "-dt * sum(w * power", "articulated/test_force_books.py"),
+    Mutant("ledger", "simulate.py", "row.numerical >= -GAIN * row.scale", "row.numerical >= -1e6 * row.scale",
+           "runs/test_simulate.py"),
+    Mutant("articulated", "articulated/se3.py", "(1.0 - np.cos(t)) / safe", "(1.0 + np.cos(t)) / safe",
+           JOINTS),
+    Mutant("articulated", "articulated/bodies.py", "I = m / 12.0 * (np.sum(s * s) - s * s)",
+           "I = m / 12.0 * (np.sum(s * s) + s * s)", "articulated/test_tree.py"),
+    Mutant("articulated", "articulated/dynamics.py", "+ h * at.f_r", "- h * at.f_r", TREES),
+    Mutant("articulated", "articulated/dynamics.py", "self.q + h * u", "self.q + 0.9 * h * u",
+           TREES),
+    Mutant("articulated", "articulated/se3.py", "axis = 0.5 * np.array", "axis = 0.25 * np.array", JOINTS),
+    Mutant("cloth", "cloth/kinematics.py", "np.eye(3)) / 12", "np.eye(3)) / 13", EOL),
+    Mutant("cloth", "cloth/kinematics.py", 'energy = 0.5 * np.einsum("eij', 'energy = 1.0 * np.einsum("eij', EOL),
+    Mutant("cloth", "cloth/transfer.py", "return -(image @ w)", "return (image @ w)", REMESH),
+    Mutant("cloth", "cloth/transfer.py", "u = old.v[corners] - np", "u = old.v[corners] + np", REMESH),
+    Mutant("coarsening", "systems/eigenfit_terms.py", "W @ ((self.ratios - 1.0)", "W @ ((self.ratios + 1.0)", FIT),
+    Mutant("coarsening", "systems/eigenfit_terms.py", "0.5 * float(((self.ratios", "1.0 * float(((self.ratios", FIT),
+    Mutant("coarsening", "coarsen/ratios.py", "lam_f[partner] / np.where", "lam_f[partner] * np.where", FIT),
+    Mutant("coarsening", "coarsen/dac.py", "first[1] / first[0]", "first[0] / first[1]", FIT),
+)  # fmt: skip

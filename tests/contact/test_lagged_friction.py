@@ -1,0 +1,54 @@
+"""Lagged friction: right in the first step, and found anew until it agrees where that is asked for."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.contact.obstacles import Plane
+from pliant.mesh import box, sheet
+
+MU, SPEED, G, DHAT = 0.3, 1.0, 9.81, 1e-3
+
+
+def sliding(contact: pl.BarrierContact, integrator: object, height: float, duration: float = 0.45) -> pl.Scene:
+    """A block that slides on the floor, from ``height`` [m] above it."""
+    mesh = box((0.2, 0.2, 0.1), (2, 2, 1)).transformed(translate=(0.0, 0.0, height))
+    body = pl.Solid(mesh, pl.StableNeoHookean(2e5, 0.3), velocity=(SPEED, 0.0, 0.0), damping=pl.Rayleigh(beta=5e-3))
+    return pl.Scene([body], contact=contact, obstacles=[Plane()], integrator=integrator, h=0.01, duration=duration)
+
+
+@pytest.mark.parametrize("integrator, tolerance", [(pl.BDF1(), 0.06), (pl.BDF2(), 0.02)], ids=["BDF1", "BDF2"])
+def test_a_barrier_that_is_tense_at_the_start_does_not_brake(integrator: object, tolerance: float) -> None:
+    """The block stops after v^2 / (2 mu g), however hard the barrier pushes before the first step."""
+    scene = sliding(pl.BarrierContact(dhat=DHAT, mu=MU), integrator, 2.0 / 3.0 * DHAT)
+    x0 = scene.bodies[0].mesh.X[:, 0].mean()
+    *_, step = pl.simulate(scene)
+    way = step.state.q.reshape(-1, 3)[:, 0].mean() - x0
+    assert way == pytest.approx(SPEED**2 / (2.0 * MU * G), rel=tolerance)
+    assert abs(step.state.v.reshape(-1, 3)[:, 0].mean()) < 1e-2
+
+
+def test_friction_found_anew_agrees_with_the_root() -> None:
+    """A block that lands while it slides: every step ends with friction from the normal forces of its own root."""
+    contact = pl.BarrierContact(dhat=DHAT, mu=MU, friction_solves=30)
+    for step in pl.simulate(sliding(contact, pl.BDF1(), 5.0 * DHAT, 0.06)):
+        rubbing, pressing = step.acted.friction[:, 0].sum(), step.acted.contact[:, 2].sum()
+        assert abs(-rubbing - MU * pressing) <= 2e-3 * MU * pressing + 1e-9
+    assert pressing > 1.0
+
+
+def test_a_number_of_solves_is_one_at_least() -> None:
+    with pytest.raises(pl.SceneError, match="friction_solves"):
+        pl.BarrierContact(friction_solves=0)
+    with pytest.raises(pl.SceneError, match="lagged"):
+        pl.PenaltyContact(friction_solves=2, lagged=False)
+
+
+def test_cloth_rests_half_its_thickness_above_the_floor() -> None:
+    thick = 2e-3
+    mesh = sheet((0.2, 0.2), (4, 4)).transformed(translate=(0.0, 0.0, 3e-3))
+    cloth = pl.Cloth(mesh, thickness=thick, damping=pl.Rayleigh(alpha=5.0))
+    scene = pl.Scene([cloth], contact=pl.PenaltyContact(), obstacles=[Plane()], integrator=pl.BDF1(), duration=0.3)
+    *_, step = pl.simulate(scene)
+    z = step.state.q.reshape(-1, 3)[:, 2]
+    np.testing.assert_allclose(z, 0.5 * thick, atol=0.1 * thick)
