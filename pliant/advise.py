@@ -17,7 +17,7 @@ from pliant.arrays import Array
 from pliant.bodies import OfMaterial, bodies_of
 from pliant.energies.attachment import Attachment
 from pliant.errors import PliantError, SceneError
-from pliant.integrators import BDF2, SDIRK2, ImplicitMidpoint
+from pliant.integrators import BDF2, SDIRK2, TRBDF2, ImplicitMidpoint
 from pliant.integrators.base import Wrapping, fits
 from pliant.linear.automatic import Automatic, estimate
 from pliant.linear.cholesky import Cholesky
@@ -31,6 +31,7 @@ from pliant.systems.elastodynamics import Elastodynamics
 GROWTH = 1e-7  # per step: what is called unstable
 LOSS = 0.05  # part of the amplitude of the slowest mode that may be lost per period
 COARSE, FINE = 12.0, 400.0  # steps per period of the slowest mode outside of which h is called coarse or fine
+PART = 0.01  # of the slowest motion: the accuracy that a step is named for
 MOST = 300  # modes asked for at the most; a sheet of cloth has as many slack ones as vertices
 
 
@@ -78,6 +79,7 @@ class Advice:
     condition: float
     suggestions: tuple[str, ...]
     linear: str | None = None
+    accuracy: str = ""  # what a given accuracy asks for; "" without a slowest mode
 
 
 def advise(scene: Any, *, count: int = 6) -> Advice:
@@ -111,6 +113,7 @@ def advise(scene: Any, *, count: int = 6) -> Advice:
         (1.0 + (h * top) ** 2) / (1.0 + (h * slow) ** 2),
         tuple(_suggestions(integrator, h, modes, last, top)),
         linear_choice(integrator, K),
+        _accuracy(scene, float(np.linalg.norm(np.ptp(system.X, axis=0))), slow) if slow else "",
     )
 
 
@@ -125,6 +128,34 @@ def linear_choice(integrator: Any, K: sp.csr_matrix) -> str | None:
         return f"{type(solver).__name__} uses {name} here. {costs}."
     better = " linear=Automatic() would take multigrid." if costs.large and isinstance(linear, Cholesky) else ""
     return f"{type(solver).__name__} uses {type(linear).__name__} as it was told. {costs}.{better}"
+
+
+def _accuracy(scene: Any, size: float, omega: float) -> str:
+    """The step and the tolerance for `PART` of the slowest motion after one of its periods.
+
+    The step is measured on an oscillator; the motion is taken to be what gravity does to a body that is let go,
+    2 g / omega^2, or a hundredth of the size without gravity.
+    """
+    period, g = 2.0 * pi / omega, float(np.linalg.norm(scene.gravity))
+    way = min(2.0 * g / omega**2, size) if g else 0.01 * size
+    h = period / steps_for(TRBDF2(), PART)
+    return (
+        f"For {PART:.0%} of the slowest motion (about {1e3 * way:.2g} mm) after one period use TRBDF2 with "
+        f"h = {1e3 * h:.2g} ms, or Adaptive(TRBDF2(), tolerance={PART * way / period:.1g})."
+    )
+
+
+def steps_for(integrator: Any, part: float, steps: int = 64) -> float:
+    """Steps per period with which an oscillator is off by ``part`` of its amplitude after one period, by the order."""
+    theta = 2.0 * pi / steps
+    spring = Attachment(1, np.array([0]), np.zeros((1, 3)), theta**2)  # unit mass, h = 1
+    system = Elastodynamics(np.zeros((1, 3)), np.ones(1), [spring])
+    state, memory = State(np.array([1.0, 0.0, 0.0]), np.zeros(3)), None
+    for _ in range(steps):
+        step = integrator.step(system, state, 1.0, memory)
+        state, memory = step.state, step.memory
+    wrong = float(np.hypot(state.q[0] - 1.0, state.v[0] / theta))
+    return float(steps * (wrong / part) ** (1.0 / integrator.order))
 
 
 def _lowest(K: sp.csr_matrix, M: sp.csr_matrix, count: int, zero: float) -> tuple[Array, Array]:

@@ -38,3 +38,5 @@ def show_advice(source: str, settings: Sequence[str], *, json: bool) -> None:
         out.print(advice.linear)
     for sentence in advice.suggestions:
         out.print("- " + sentence)
+    if advice.accuracy:
+        out.print("- " + advice.accuracy)

@@ -8,7 +8,7 @@ whatever the number of steps. [Hairer1993, II.4; Soderlind2003]
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil, inf, nan, nextafter
+from math import inf, nan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,15 @@ from pliant.abilities import able
 from pliant.arrays import IntArray
 from pliant.errors import ConvergenceError, NotPositiveDefinite, SceneError
 from pliant.integrators.base import Booking, Integrator, Recalling, Special
-from pliant.integrators.control import Yardstick, between, bodies_of_points, next_step, shorter_step
+from pliant.integrators.control import (
+    Yardstick,
+    between,
+    bodies_of_points,
+    divided,
+    just_before,
+    next_step,
+    shorter_step,
+)
 from pliant.integrators.estimate import LocalError, estimated
 from pliant.integrators.limited import Substepping, limited_step
 from pliant.integrators.trbdf2 import TRBDF2
@@ -52,6 +60,7 @@ class Pace:
     inner: Any = None
     report: SolveReport | None = None
     bodies: Transient | None = None  # see `bodies_of_points`
+    analysis: Transient = Transient(None)  # see `LocalError`
 
     @property
     def state(self) -> State:
@@ -67,12 +76,16 @@ class Pace:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A step of the integrator, its estimated ``error`` and the ``size`` [m] of that; None and NaN where it failed."""
+    """A step that was ``made``, its estimated ``error`` and the ``size`` [m] of that; None and NaN where it failed.
 
-    step: Step | None = None
+    ``reports`` are of all its solves, also of those that failed.
+    """
+
+    made: Step | None = None
     error: LocalError | None = None
     size: float = nan
     trouble: str = ""
+    reports: tuple[SolveReport, ...] = ()
 
 
 @dataclass(eq=False)
@@ -105,8 +118,8 @@ class Adaptive:
     h_max: float | str | None = None
     dense: bool = True
     stops: Sequence[float] = ()
-    order: int = field(init=False)
-    made_for: Any = field(init=False, repr=False)
+    order: ClassVar[int]
+    made_for: ClassVar[Any]
     units: ClassVar[dict[str, str]] = {"tolerance": "m", "speed": "m/s", "h_min": "s", "h_max": "s"}
 
     def __post_init__(self) -> None:
@@ -123,7 +136,7 @@ class Adaptive:
             what = f"h_min = {self.h_min:g} s is longer than h_max = {self.h_max:g} s"
             raise SceneError(what, where="Adaptive.h_min", remedy="exchange them")
         object.__setattr__(self, "stops", tuple(sorted(float(t) for t in self.stops)))
-        object.__setattr__(self, "order", inside.order)
+        object.__setattr__(self, "order", inside.order)  # each has its integrator's
         made_for = inside.made_for if isinstance(inside, Special) else (Elastodynamics, EigenFit)
         object.__setattr__(self, "made_for", made_for)
 
@@ -171,11 +184,11 @@ class Adaptive:
         rejected = False
         while True:
             span = just_before(state.t, stop) if landing and goal == stop else h
-            trial = self._tried(system, state, span, pace.inner, bodies.value)
+            trial = self._tried(system, state, span, pace, bodies.value)
             allowed = float(self.tolerance) * (max(span, KINK) if rejected else span)
-            if trial.size <= allowed or (trial.step is not None and h <= least):
+            if trial.size <= allowed or (trial.made is not None and h <= least):
                 break
-            progress.reports += [spent(report) for report in (trial.step.reports if trial.step else ())]
+            progress.reports += [spent(report) for report in trial.reports]
             if h <= least:
                 return f"{trial.trouble}, with the least step of {least:.3g} s"
             progress.rejected += 1
@@ -185,11 +198,12 @@ class Adaptive:
         pace = replace(pace, bodies=bodies, h=wanted)
         return self._gone(pace, state, trial, (goal, goal == stop) if landing else None, rejected, progress)
 
-    def _tried(self, system: Any, state: State, h: float, inner: Any, bodies: IntArray) -> Attempt:
+    def _tried(self, system: Any, state: State, h: float, pace: Pace, bodies: IntArray) -> Attempt:
         """One step of the integrator with its error; what went wrong if it failed."""
         try:
             with np.errstate(all="ignore"):
-                step, error = estimated(self.integrator, system, state, h, inner)
+                known = pace.analysis.value if pace.analysis else None  # checkpoints drop it
+                step, error = estimated(self.integrator, system, state, h, pace.inner, known)
         except (NotPositiveDefinite, ConvergenceError, ArithmeticError, np.linalg.LinAlgError) as wrong:
             return Attempt(trouble=str(wrong))
         if step.system is not None:
@@ -197,10 +211,12 @@ class Adaptive:
             raise SceneError("a step changed the mesh", where="Adaptive", remedy=remedy)
         for report in step.reports:
             if not report.converged:
-                return Attempt(trouble=f"not converged: {report.message}")
+                return Attempt(trouble=f"not converged: {report.message}", reports=step.reports)
         lead = LEAD if self.speed is None else float(self.tolerance) / float(self.speed)
         size = Yardstick(bodies, lead).size(system, step.state, error)
-        return Attempt(step, error, size) if np.isfinite(size) else Attempt(trouble="not finite")
+        if not np.isfinite(size):
+            return Attempt(trouble="not finite", reports=step.reports)
+        return Attempt(step, error, size, reports=step.reports)
 
     def _gone(
         self,
@@ -212,7 +228,7 @@ class Adaptive:
         progress: Progress,
     ) -> Pace:
         """The pace after an accepted step; ``landed`` on a time, which may be a stop."""
-        step, error = trial.step, trial.error
+        step, error = trial.made, trial.error
         assert step is not None and error is not None
         pieces = list(step.pieces or (step,))
         h = step.state.t - state.t
@@ -237,23 +253,8 @@ class Adaptive:
             rate=rate,
             inner=None if landed and landed[1] else step.memory,
             report=bare(reports[-1]) if reports else None,
+            analysis=Transient(error.analysis),
         )
-
-
-def divided(left: float, wanted: float) -> tuple[float, bool]:
-    """The next step on the way to a time that must be met, ``left`` [s] away, and whether it arrives: no crumbs."""
-    if not left < 2.0 * wanted:
-        return wanted, False
-    parts = ceil(left / wanted * (1.0 - 1e-9))
-    return left / parts, parts == 1
-
-
-def just_before(t: float, stop: float) -> float:
-    """The longest step from t that ends before ``stop``, so that what ends there still acts."""
-    h = stop - t
-    while t + h >= stop:
-        h = nextafter(h, 0.0) if t + nextafter(h, 0.0) < t + h else h - (stop - nextafter(stop, 0.0))
-    return h
 
 
 def ahead(pace: Pace, state: State) -> list[Step]:
@@ -274,7 +275,8 @@ def shown(system: Any, pace: Pace, end: float, progress: Progress) -> Step:
         frame = between(a, b, end)
         frame = replace(frame, q=system.prescribe(frame.q, end))
         pieces[-1] = replace(pieces[-1][0], state=frame), pieces[-1][1]
-        reports = [*reports[:-1], bare(reports[-1])] if reports else [pace.report] if pace.report else []
+        last = [replace(report, acted=None, reactions=None) for report in reports[-1:]]  # of another moment
+        reports = [*reports[:-1], *last] if reports else [pace.report] if pace.report else []
     estimate = sum(rate * (piece.state.t - piece.start.t) for piece, rate in pieces if piece.start is not None)
     control = Control(pace.state.t - pace.path[0].t, float(estimate), progress.accepted, progress.rejected)
     steps = tuple(piece for piece, _ in pieces)

@@ -63,15 +63,18 @@ class BDF2:
         return _remembered(first, state, h, None)
 
     @one_thread()
-    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+    def estimated(
+        self, system: System, state: State, h: float, memory: Any = None, analysis: Any = None
+    ) -> tuple[Step, LocalError]:
         """The step and its error -c h (h + h') q[t_{n+1}, t_n, t_{n-1}, t_{n-2}], by Milne's device: a divided
         difference in place of q'''/6. The first two steps are SDIRK2's."""
         if memory is None or not memory.continues(state, h):
             state = consistent(system, state)
-            first, error = estimated_stages(self.solver, system, state, h, None if memory is None else memory.solver)
+            solver = None if memory is None else memory.solver
+            first, error = estimated_stages(self.solver, system, state, h, solver, analysis)
             return _remembered(first, state, h, None), error
         if not memory.continues(state, h, KEPT):
-            second, error = estimated_stages(self.solver, system, state, h, memory.solver)
+            second, error = estimated_stages(self.solver, system, state, h, memory.solver, analysis)
             return _remembered(second, state, h, memory), error
         step = self._continued(system, state, h, memory)
         steps = (h, *memory.steps)
@@ -82,7 +85,7 @@ class BDF2:
         held = np.ones(len(q), dtype=bool)
         held[system.free] = False
         q[held] = v[held] = 0.0
-        return step, LocalError(q, v, 3, growth=RATIO)
+        return step, LocalError(q, v, 3, RATIO, analysis)
 
     def _continued(self, system: System, state: State, h: float, memory: History) -> Step:
         q, v, t = state.q, state.v, state.t + h

@@ -1,6 +1,7 @@
 """What a control of step sizes is made of: a norm in metres, a controller, and states between two steps."""
 
 from dataclasses import dataclass
+from math import ceil, nextafter
 
 import numpy as np
 
@@ -70,6 +71,22 @@ def shorter_step(h: float, ratio: float, order: int) -> float:
     if not np.isfinite(ratio):
         return FAILED * h
     return h * float(min(SAFETY, max(LEAST, SAFETY * ratio ** (-1.0 / order))))
+
+
+def divided(left: float, wanted: float) -> tuple[float, bool]:
+    """The next step on the way to a time that must be met, ``left`` [s] away, and whether it arrives: no crumbs."""
+    if not left < 2.0 * wanted:
+        return wanted, False
+    parts = ceil(left / wanted * (1.0 - 1e-9))
+    return left / parts, parts == 1
+
+
+def just_before(t: float, stop: float) -> float:
+    """The longest step from t that ends before ``stop``, so that what ends there still acts."""
+    h = stop - t
+    while t + h >= stop:
+        h = nextafter(h, 0.0) if t + nextafter(h, 0.0) < t + h else h - (stop - nextafter(stop, 0.0))
+    return h
 
 
 def between(a: State, b: State, t: float) -> State:

@@ -69,7 +69,9 @@ class ERE:
         return self._taken(system, state, h, memory)[0]
 
     @one_thread()
-    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+    def estimated(
+        self, system: System, state: State, h: float, memory: Any = None, analysis: Any = None
+    ) -> tuple[Step, LocalError]:
         """The step, and what its linearisation has left out."""
         step, linear, moved = self._taken(system, state, h, memory)
         mass = step.memory.mass.value

@@ -26,28 +26,33 @@ GROWTH = 5.0  # from one step to the next, at the most
 class LocalError:
     """The estimated error of a step, ``q (N,)`` and ``v (N,)``, which vanishes like h^``order``.
 
-    ``growth`` is how much longer the next step may be.
+    ``growth`` is how much longer the next step may be, ``analysis`` what its factorization knows of the pattern.
     """
 
     q: Array
     v: Array
     order: int
     growth: float = GROWTH
+    analysis: Any = None
 
 
 @runtime_checkable
 class Estimating(Protocol):
     """An integrator that knows how to estimate the error of its steps."""
 
-    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
-        """The same step as `step` takes, and its error."""
+    def estimated(
+        self, system: System, state: State, h: float, memory: Any = None, analysis: Any = None
+    ) -> tuple[Step, LocalError]:
+        """The same step as `step` takes, and its error; ``analysis`` is that of an earlier error."""
         ...
 
 
-def estimated(integrator: Any, system: System, state: State, h: float, memory: Any) -> tuple[Step, LocalError]:
+def estimated(
+    integrator: Any, system: System, state: State, h: float, memory: Any, analysis: Any = None
+) -> tuple[Step, LocalError]:
     """A step of any integrator, and its error."""
     if isinstance(integrator, Estimating):
-        return integrator.estimated(system, state, h, memory)
+        return integrator.estimated(system, state, h, memory, analysis)
     return doubled(integrator, system, state, h, memory)
 
 
@@ -75,15 +80,15 @@ class Slopes:
 
 
 def embedded(
-    system: System, after: State, slopes: Slopes, first: Array, second: Array | None = None
-) -> tuple[Array, Array]:
+    system: System, after: State, slopes: Slopes, analysis: Any, first: Array, second: Array | None = None
+) -> LocalError:
     """(I - c J)^-1 (sum_i w_i k_i + J sum_i y_i k_i) for the slopes k = (v, a) and weights ``first`` w, ``second`` y.
 
     With k = (v, a) and J = [[0, I], [M^-1 K, M^-1 D]] at the end of the step, this is one solve with the matrix of the
     last stage, A = M - c D - c^2 K: A z = M (r_v + r_q/c) - D r_q, then e_q = c z and e_v = z - r_q/c.
     """
     q, v, t, c = after.q, after.v, after.t, slopes.c
-    A, factor = _factored(system, after, c)
+    A, factor = _factored(system, after, c, analysis)
     r_q, r_v = _sum(first, slopes.v), _sum(first, slopes.a)
     D = system.damping(q, v, t)
     damped = (lambda x: D @ x) if D.nnz else np.zeros_like
@@ -97,7 +102,7 @@ def embedded(
     held[free] = False
     r_q[held] = 0.0
     z = factor.solve((push + system.inertia(q, r_q) / c - damped(r_q))[free])
-    return spread(q, free, c * z), spread(q, free, z - r_q[free] / c)
+    return LocalError(spread(q, free, c * z), spread(q, free, z - r_q[free] / c), 3, analysis=factor.memory)
 
 
 def spread(like: Array, free: IntArray, value: Array) -> Array:
@@ -107,17 +112,17 @@ def spread(like: Array, free: IntArray, value: Array) -> Array:
     return full
 
 
-def _factored(system: System, at: State, c: float) -> tuple[Any, Factor]:
+def _factored(system: System, at: State, c: float, analysis: Any) -> tuple[Any, Factor]:
     """The matrix of a stage, and its factor: exact where that is definite, and on joints."""
     weights = (1.0, c, c * c)
     A = system.tangent(at.q, at.v, at.t, weights, psd=False)
     if not system.symmetric:
         return A, LU().factor(system.restrict(A))
     try:
-        return A, Cholesky().factor(system.restrict(A))
+        return A, Cholesky().factor(system.restrict(A), analysis)
     except NotPositiveDefinite:
         A = system.tangent(at.q, at.v, at.t, weights, psd=True)
-        return A, Cholesky().factor(system.restrict(A))
+        return A, Cholesky().factor(system.restrict(A), analysis)
 
 
 def _sum(weights: Array, slopes: tuple[Array, ...]) -> Array:

@@ -47,7 +47,9 @@ class EXPRB32:
         return self._covered(system, state, h, memory, HALVINGS)
 
     @one_thread()
-    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+    def estimated(
+        self, system: System, state: State, h: float, memory: Any = None, analysis: Any = None
+    ) -> tuple[Step, LocalError]:
         """The whole step, and the error of the embedded one of order 2, which is larger than its own."""
         step, (eq, ev) = self._whole(system, state, h, memory)
         return step, LocalError(spread(state.q, system.free, eq), spread(state.q, system.free, ev), 3)

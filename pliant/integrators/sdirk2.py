@@ -36,9 +36,11 @@ class SDIRK2:
         return two_stages(self.solver, system, state, h, memory)
 
     @one_thread()
-    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+    def estimated(
+        self, system: System, state: State, h: float, memory: Any = None, analysis: Any = None
+    ) -> tuple[Step, LocalError]:
         require_flat(system, state, "SDIRK2")
-        return estimated_stages(self.solver, system, state, h, memory)
+        return estimated_stages(self.solver, system, state, h, memory, analysis)
 
 
 def two_stages(solver: NonlinearSolver, system: System, state: State, h: float, memory: Any = None) -> Step:
@@ -47,13 +49,13 @@ def two_stages(solver: NonlinearSolver, system: System, state: State, h: float, 
 
 
 def estimated_stages(
-    solver: NonlinearSolver, system: System, state: State, h: float, memory: Any = None
+    solver: NonlinearSolver, system: System, state: State, h: float, memory: Any, analysis: Any
 ) -> tuple[Step, LocalError]:
     """One step, and its error by a companion of order 3."""
     step, (va, aa), a1 = _taken(solver, system, state, h, memory)
     start = system.acceleration(state.q, state.v, state.t)
     slopes = Slopes((state.v, va, step.state.v), (start, aa, a1), ALPHA * h)
-    return step, LocalError(*embedded(system, step.state, slopes, h * COMPANION, h * h * MISSING), 3)
+    return step, embedded(system, step.state, slopes, analysis, h * COMPANION, h * h * MISSING)
 
 
 def _taken(solver: NonlinearSolver, system: System, state: State, h: float, memory: Any) -> tuple[Step, Any, Any]:

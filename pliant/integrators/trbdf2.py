@@ -34,9 +34,11 @@ class TRBDF2:
         return self._taken(system, state, h, memory)[0]
 
     @one_thread()
-    def estimated(self, system: System, state: State, h: float, memory: Any = None) -> tuple[Step, LocalError]:
+    def estimated(
+        self, system: System, state: State, h: float, memory: Any = None, analysis: Any = None
+    ) -> tuple[Step, LocalError]:
         step, slopes = self._taken(system, state, h, memory)
-        return step, LocalError(*embedded(system, step.state, slopes, h * COMPANION), 3)
+        return step, embedded(system, step.state, slopes, analysis, h * COMPANION)
 
     def _taken(self, system: System, state: State, h: float, memory: Any) -> tuple[Step, Slopes]:
         q, v, t = state.q, state.v, state.t

@@ -41,10 +41,26 @@ def iterations(axes: Any, ledgers: dict[str, Ledger], unit: str = "J") -> None:
     iterations_per_step(axes, {name: (ledger["t"][1:], ledger["iterations"][1:]) for name, ledger in ledgers.items()})
 
 
+def steps(axes: Any, ledgers: dict[str, Ledger], unit: str = "J") -> None:
+    """The steps that were chosen, and on the right the errors that they have added, where step sizes are controlled."""
+    right = axes.twinx()
+    for name, ledger in ledgers.items():
+        label = "step" if len(ledgers) == 1 else name
+        if not len(controlled(ledger)):
+            continue
+        (line,) = axes.step(ledger["t"], ledger["inner_h"], where="pre", lw=1.5, label=label)
+        right.plot(ledger["t"], np.nancumsum(ledger["estimate"]), lw=1, ls="--", color=line.get_color())
+    axes.plot([], [], lw=1, ls="--", color="grey", label="estimated error (right)")
+    axes.set_yscale("log")
+    axes.set_ylabel("step [s]")
+    right.set_ylabel("error [m]")
+
+
 PANELS: dict[str, Callable[[Any, dict[str, Ledger], str], None]] = {
     "energy": energies,
     "dissipation": dissipation,
     "iterations": iterations,
+    "steps": steps,
 }
 
 
@@ -63,12 +79,20 @@ def _between(ledger: Ledger, first: str, last: str) -> list[str]:
     return columns[columns.index(first) + 1 : columns.index(last)]
 
 
-def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tuple(PANELS)) -> Path:
-    """Draw the panels one above the other, every run a curve, into a picture file (.png, .svg, .pdf)."""
+def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = ()) -> Path:
+    """Draw the panels one above the other, every run a curve, into a picture file (.png, .svg, .pdf).
+
+    Without a choice all of them are drawn, the "steps" only where a run has chosen them itself.
+    """
     for panel in panels:
         if panel not in PANELS:
             raise RunError(f"unknown plot {panel!r}", where="plot", remedy=f"use {', '.join(PANELS)}")
     ledgers = dict(zip(names(runs), map(complete, runs)))
+    chosen = any(np.isfinite(controlled(ledger)).any() for ledger in ledgers.values())
+    panels = panels or tuple(name for name in PANELS if name != "steps" or chosen)
+    if "steps" in panels and not chosen:
+        remedy = "run with integrator=adaptive"
+        raise RunError("no run has chosen its steps itself", where="plot", remedy=remedy)
     figure, grid = sheet(len(panels), 1, (8.0, 2.4 * len(panels) + 0.6), sharex=True)
     for axes, panel in zip(grid[:, 0], panels):
         PANELS[panel](axes, ledgers, " or ".join(dict.fromkeys(run.energy_unit for run in runs)))
@@ -77,6 +101,11 @@ def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = tup
         axes.set_xlabel("")
     grid[-1, 0].set_xlabel("time [s]")
     return save(figure, path)
+
+
+def controlled(ledger: Ledger) -> Array:
+    """The steps inside the steps of a scene; NaN where they were fixed, none in ledgers of old versions."""
+    return ledger.get("inner_h", np.zeros(0))
 
 
 def names(runs: Sequence[Run]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg
 from typer.testing import CliRunner
 
-from pliant.advise import advise, amplification, stability_limit, wave_time
+from pliant.advise import advise, amplification, stability_limit, steps_for, wave_time
 from pliant.bodies import Membrane, Solid, SpringNet
 from pliant.cli.app import app
 from pliant.errors import SceneError
@@ -18,7 +18,7 @@ from pliant.materials import StableNeoHookean, StVK
 from pliant.mesh import bar, chain, sheet
 from pliant.scene import Scene
 from pliant.scenes import find
-from pliant.scenes.basic import cantilever, falling_ball, net
+from pliant.scenes.basic import cantilever, falling_ball, net, swinging_bar
 
 THETAS = (0.1, 0.5, 1.0, 2.0, 10.0)
 
@@ -123,6 +123,14 @@ def test_slack_motions_do_not_hide_the_elastic_ones():
     advice = advise(scene)
     assert advice.rigid == len(lam) - len(elastic) > 12
     assert [mode.frequency for mode in advice.modes] == pytest.approx(np.sqrt(elastic[: len(advice.modes)]) / (2 * pi))
+
+
+def test_the_step_named_for_an_accuracy_has_it():
+    """An oscillator after one period with as many steps as advised is off by one part in a hundred."""
+    steps = round(steps_for(TRBDF2(), 0.01))
+    assert steps_for(TRBDF2(), 0.01, steps) == pytest.approx(steps, rel=0.05)
+    told = advise(swinging_bar(cells=1)).accuracy
+    assert "TRBDF2 with h = " in told and "Adaptive(TRBDF2(), tolerance=" in told
 
 
 def test_it_says_which_linear_solver_is_used_and_why():

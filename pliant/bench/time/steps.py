@@ -1,22 +1,28 @@
-"""time/steps: BDF2 on steps of random length is of order 2; its error estimates, and those of the others, are errors.
+"""time/steps: BDF2 on random steps is of order 2, estimates are errors, and resumed runs have the same bytes.
 
 BAR swings for 0.05 s in n steps whose lengths are drawn at random, each up to twice as long or half as short as the one
 before; the order is the slope of a line through the errors of 40 to 320 of them. Below it, for each method with an
 estimate of its own, the estimated error of one step over the true one (against DOP853 from the same state), at two
-lengths: 1 where the estimate is right.
+lengths: 1 where the estimate is right. At last a bouncing ball is saved at every frame, and resumed before, after and
+between frames in which steps were rejected.
 """
 
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Table
-from pliant.bench.time.cases import error, exact_step, reference, swinging_bar
-from pliant.integrators import BDF2, ERE, SDIRK2, TRBDF2
+from pliant.bench.time.cases import ball, error, exact_step, reference, swinging_bar
+from pliant.checkpoint import load, save
+from pliant.integrators import BDF2, ERE, SDIRK2, TRBDF2, Adaptive
 from pliant.integrators.bdf2 import RATIO, History
 from pliant.integrators.estimate import estimated
 from pliant.scene import Scene
+from pliant.simulate import TimeStep, simulate
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State
 
@@ -86,7 +92,33 @@ def started(scene: Scene, system: Any, method: Any, h: float) -> tuple[State, An
     return states[0], History(tuple(states[:3]), (h, h), None) if isinstance(method, BDF2) else None
 
 
+def resumed(quick: bool) -> list[Claim]:
+    """Whether runs that go on from saved frames have the bytes of the run that was never interrupted."""
+    scene = replace(ball(), integrator=Adaptive(tolerance=1e-2), h=0.006, duration=0.09)
+    steps = list(simulate(scene))
+    rejected = [s.index for s in steps if s.report.rejected]
+    within = [s.index for s in steps if not s.report.accepted]
+    saved = sorted({k + d for k in rejected for d in (-1, 0) if k + d > 0} | set(within))[-4 if quick else 0 :]
+    same = 0
+    with TemporaryDirectory() as folder:
+        for k in saved:
+            save(Path(folder) / "c.h5", steps[k - 1].checkpoint())
+            after = simulate(scene, start=load(Path(folder) / "c.h5"))
+            same += all(printed(a) == printed(b) for a, b in zip(steps[k:], after, strict=True))
+    name = f"resumed with the same bytes: around {len(rejected)} frames with rejected steps, {len(within)} within steps"
+    return [
+        Claim(name, f"{len(saved)} of {len(saved)}", f"{same} of {len(saved)}", bool(rejected) and same == len(saved))
+    ]
+
+
+def printed(step: TimeStep) -> tuple[Any, ...]:
+    """What must be the same to the bit."""
+    return step.state.q.tobytes(), step.state.v.tobytes(), repr(step.ledger), step.report.estimate, step.report.inner_h
+
+
 def run(*, quick: bool = False) -> Table:
     (rows, claims), (more, further) = orders(quick), estimates()
     notes = [f"Where a step is more than {RATIO:g} times as long as the one before, BDF2 starts anew with SDIRK2."]
-    return Table("time/steps", "Steps of any length, and their errors", rows + more, claims + further, notes)
+    return Table(
+        "time/steps", "Steps of any length, and their errors", rows + more, claims + further + resumed(quick), notes
+    )
