@@ -1,7 +1,8 @@
 """contact/speed: cloth of many triangles on a sphere that moves, with self contact and friction: CPU time of a step.
 
-The time is split into finding candidates and distances, ways that are safe, matrices, factorizations and the rest. The
-same scene with 1,152 triangles took 499 s for 100 steps before stages kept their contact terms and their analyses.
+Of the solver's time it says what filling matrices, factoring, solving and forces (with all contact queries) take. An
+earlier report had 499 s for 100 steps of 1,152 triangles on a moving sphere; its scene is not kept, so that the ratio
+to it compares similar scenes, not the same one.
 """
 
 from time import process_time
@@ -24,8 +25,8 @@ BEFORE = 4.99  # s a step, 1,152 triangles
 SIDE, RADIUS = 0.5, 0.1  # m
 NOTES = [
     "CPU: of a step, the mean over all steps but the first two; fill, factor, solve, force: the parts of the solver in "
-    "wall time, as parts of their sum. analyses: symbolic ones in the whole run. before: CPU time of a step of 1,152 "
-    "triangles over a moving sphere as it once was, on another day of the same kind of machine.",
+    "wall time, as parts of their sum. analyses: symbolic ones in the whole run. reported: 4.99 s a step for 1,152 "
+    "triangles on a moving sphere, in a scene that is not kept: similar, but not this one.",
 ]
 
 
@@ -37,7 +38,12 @@ def run(*, quick: bool = False) -> Table:
     small = next(r for r in rows if r["triangles"] > 1000)
     gain = BEFORE / small["CPU [s]"]
     claims = [
-        Claim(f"{small['triangles']:,} triangles: times faster than before", ">= 10", f"{gain:.1f}", gain >= 10.0),
+        Claim(
+            f"{small['triangles']:,} triangles: times faster than reported for a similar scene",
+            ">= 10",
+            f"{gain:.1f}",
+            gain >= 10.0,
+        ),
         Claim("slope of the time of a step over triangles", "<= 1.2", f"{slope:.2f}", slope <= 1.2),
         Claim("analyses in a run", "1", f"{max(r['analyses'] for r in rows)}", max(r["analyses"] for r in rows) == 1),
     ]
