@@ -22,7 +22,7 @@ from pliant.forces.base import Force
 from pliant.forces.friction import Friction, SmoothStick
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
-from pliant.systems.lagged import Lagged, Loads, read_solves, rounds_of
+from pliant.systems.lagged import LaggedTerms, Loads, read_solves, rounds_of
 from pliant.units import read_fields
 
 
@@ -131,7 +131,7 @@ class BarrierModel:
         def friction(loads: Loads, x: Array) -> Force:
             return Friction(lambda _: loads, self._mu, law, n, lagged=x, c=c)
 
-        lagged = Lagged(energies, friction, (), n, rounds_of(self.choice.friction_solves))
+        lagged = LaggedTerms(energies, friction, (), n, rounds_of(self.choice.friction_solves))
         return lagged.starting(start, t, self._energies(before, kappa))
 
     def _stiffness(self, q: Array, passages: list[Passage]) -> float:

@@ -1,4 +1,4 @@
-"""Lagged friction: its normal forces come from where a stage starts, and from its own root where that is asked for.
+"""LaggedTerms friction: its normal forces come from where a stage starts, and from its own root where that is asked for.
 
 With the forces of the start a stage has a potential to descend on, and over many steps friction gets all it should: the
 root of one step is the start of the next. Only where a scene starts was there no step before; the first stage is solved
@@ -24,7 +24,7 @@ Loads = tuple[Contacts, Array]  # contacts and their normal forces (c,) [N]
 
 
 @dataclass(frozen=True, eq=False)
-class Lagged:
+class LaggedTerms:
     """The terms of a stage whose ``friction(loads, x)`` has the normal forces that energies have at some x.
 
     ``energies`` are those of the stage, ``others`` forces besides friction. The stage is solved again ``rounds`` times

@@ -21,7 +21,7 @@ from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction, StickSlip
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
-from pliant.systems.lagged import Lagged, Loads, read_solves, rounds_of
+from pliant.systems.lagged import LaggedTerms, Loads, read_solves, rounds_of
 from pliant.units import read_fields
 
 
@@ -178,7 +178,7 @@ class PenaltyModel:
             return Friction(lambda _: loads, self._mu, self._law, n, lagged=x, c=c)
 
         rounds = rounds_of(self.choice.friction_solves)
-        return Lagged(energies, friction, tuple(damping), n, rounds).starting(start, t, energies)
+        return LaggedTerms(energies, friction, tuple(damping), n, rounds).starting(start, t, energies)
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         parts = []
