@@ -1,4 +1,4 @@
-"""LaggedTerms friction: its normal forces come from where a stage starts, and from its own root where that is asked for.
+"""Lagged friction: its normal forces come from where a stage starts, and from its own root where that is asked for.
 
 With the forces of the start a stage has a potential to descend on, and over many steps friction gets all it should: the
 root of one step is the start of the next. Only where a scene starts was there no step before; the first stage is solved
