@@ -88,7 +88,17 @@ class DeviceSystem:
         """The system of a stage, its contacts found on the host."""
         if self.host.contact is None:
             return self
-        host = self.host.at(self.fetched(start), t, c)
+        return self._of(self.host.at(self.fetched(start), t, c))
+
+    def relagged(self, q: Any) -> "tuple[float | None, DeviceSystem | None] | None":
+        """How far lagged friction is from the root q of a stage, and the system with that of q."""
+        found = self.host.relagged(to_host(q))
+        if found is None:
+            return None
+        return found[0], None if found[1] is None else self._of(found[1])
+
+    def _of(self, host: Elastodynamics) -> "DeviceSystem":
+        """The system of a stage of the host; what it has in common with this one stays where it is."""
         fixed = copy(self)
         fixed.host = host
         known = {id(e): d for e, d in zip(self.host.energy_terms, self.energy_terms, strict=True)}
