@@ -240,7 +240,7 @@ def test_no_thin_face_touches_a_feature_after_preprocessing(build) -> None:
         if i % 4 == 0:
             scenery = cloth.around.at(state.t)
             held = hold(cloth, cloth.unpack(state.q, state.v), scenery, scene.h)
-            edited = remeshed(cloth, held, detect(cloth, held, scenery)).sheet
+            edited = remeshed(cloth, held, scenery, detect(cloth, held, scenery)).sheet
             seen += int((edited.feature >= 0).any())
             assert least_altitude(edited) >= 0.5 * cloth.method.conformer.tau * cloth.scale
         step = method.step(cloth, state, scene.h, memory)

@@ -146,8 +146,8 @@ def test_bodies_at_rest_are_looked_for_as_far_as_gravity_takes_them(g, met):
     bodies = [Solid(cube.transformed(translate=(0, 0, 0.103 * k)), MATERIAL) for k in range(2)]
     system = Scene(bodies, contact=PenaltyContact(), gravity=(0, 0, -g), integrator=BDF1()).system()
     q = system.X.ravel()
-    (energy,) = system.contact.at(State(q, np.zeros_like(q), 0.0), 0.01).energies
-    assert (len(energy.contacts(q)) > 0) == met  # 3 mm apart; in 10 ms they fall 0, 1 and 10 mm
+    energies = system.contact.at(State(q, np.zeros_like(q), 0.0), 0.01).energies
+    assert any(len(energy.contacts(q)) for energy in energies) == met  # 3 mm apart; in 10 ms they fall 0, 1 and 10 mm
 
 
 def test_detection_does_not_depend_on_where_the_scene_is():

@@ -27,9 +27,9 @@ def test_a_block_sticks_below_the_friction_angle(h):
 
 
 def test_a_block_slides_above_it():
-    *_, last = pl.simulate(block(0.6, 0.001))
+    *_, last = pl.simulate(block(0.6, 5e-4))  # 2.1 % off at 1 ms, 0.6 % here
     angle = np.arctan(0.6)
-    assert last.ledger.linear[0] / 0.5 == pytest.approx(0.2 * G * (np.sin(angle) - MU * np.cos(angle)), rel=0.02)
+    assert last.ledger.linear[0] / 0.5 == pytest.approx(0.2 * G * (np.sin(angle) - MU * np.cos(angle)), rel=0.01)
 
 
 @pytest.mark.parametrize("damping", [pl.Green(0.05), pl.Green(0.5), pl.Rayleigh(beta=0.05)])

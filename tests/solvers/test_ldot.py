@@ -88,7 +88,7 @@ def test_a_factor_of_the_whole_step_sees_contacts_that_close_within_it():
 
     def off(solver):
         """How far the early matrix is from the one where the contacts have closed."""
-        factor, _ = solver._early(stage, None, Clock())
+        factor, _ = solver._early(stage, target[stage.system.free], None, Clock())
         x = np.ones(len(stage.weights))
         return float(np.linalg.norm(factor.solve(near @ x) - x) / np.linalg.norm(x))
 
