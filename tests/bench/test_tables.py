@@ -26,7 +26,6 @@ OTHER = {  # why a table is not on the page
     **dict.fromkeys(
         ("eol/strain", "trust/barrier", "trust/crash", "trust/fuzz", "trust/mutation", "trust/soak"), LATER
     ),
-    **dict.fromkeys(("contact/newcomer", "contact/cards", "contact/speed"), LATER),
     **dict.fromkeys(("world/arm", "world/classics", "world/gripper", "world/pile"), LATER),
 }
 
