@@ -5,7 +5,7 @@ import pytest
 
 from pliant.articulated.joints import JOINTS
 from pliant.articulated.joints.stacking import batches
-from pliant.articulated.se3 import reparameterise
+from pliant.articulated.se3 import exp6, log6, reparameterise
 
 name = lambda joint: type(joint).__name__
 
@@ -73,3 +73,11 @@ def test_reparameterisation_keeps_frame_and_velocity(joint):
     assert np.linalg.norm(q1[i : i + 3]) < np.pi
     assert np.allclose(joint.transform(q), joint.transform(q1), atol=1e-12)
     assert np.allclose(joint.subspace(q) @ v, joint.subspace(q1) @ v1, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", [1e-7, 0.3, 2.0, 3.1])
+def test_the_logarithm_of_a_frame_is_its_twist(angle):
+    rng = np.random.default_rng(5)
+    axis = rng.normal(size=3)
+    twist = np.array([*(angle * axis / np.linalg.norm(axis)), *rng.normal(size=3)])
+    assert np.allclose(log6(exp6(twist)), twist, rtol=0.0, atol=1e-7)

@@ -13,6 +13,7 @@ from pliant.cloth.remesh import NO_SOLIDS, FeatureTable, Remesher, Solids, close
 from pliant.cloth.sheet import Sheet, border_edges, rectangle, sheet, signed_areas
 from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
+from pliant.cloth.transfer import sliding
 from pliant.contact.obstacles import Box
 from pliant.contact.sharp import Hull
 from pliant.errors import MeshError, SceneError
@@ -137,3 +138,15 @@ def test_what_a_crease_stores_does_not_depend_on_the_faces_beside() -> None:
         start = system.initial()
         stored.append(system.energies(start.q, start.v, 0.0)["bending"])
     assert stored[0] > 0 and np.isclose(*stored, rtol=1e-9)
+
+
+def test_material_slides_as_far_as_it_takes_the_velocity_away():
+    """Of all Xdot with a . Xdot = 0 none leaves a smaller Lagrangian velocity w + F Xdot."""
+    rng = np.random.default_rng(2)
+    F, w, a = rng.normal(size=(3, 2)), rng.normal(size=3), rng.normal(size=2)
+    along = np.array([-a[1], a[0]])
+    for constraint, ways in ((a, [along]), (np.zeros(2), np.eye(2))):
+        found = sliding(F, w, constraint)
+        assert abs(constraint @ found) < 1e-12
+        for way in ways:
+            assert abs((F @ way) @ (w + F @ found)) < 1e-12

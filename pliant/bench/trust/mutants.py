@@ -25,7 +25,7 @@ EOL = "cloth/test_eol_inertia.py"
 FIT = "coarsen/test_eigenfit.py"
 BENDING = "energies/test_cloth_energies.py"
 JOINTS = "articulated/test_joints.py"
-TREES = "articulated/test_articulated_steps.py"
+COMPILED = "articulated/test_compiled.py"
 REMESH = "cloth/test_eol_remesh.py"
 LAWS = "conformance/test_materials.py"
 MUTANTS = (
@@ -75,7 +75,7 @@ MUTANTS = (
            "forces/test_rayleigh.py"),
     Mutant("energies", "forces/green.py", "K = -(self._mu", "K = (self._mu", "forces/test_green_damping.py"),
     Mutant("contact", "forces/friction.py", "y = np.minimum(s / reach, 1.0)", "y = np.minimum(0.5 * s / reach, 1.0)",
-           TERMS),
+           "forces/test_friction_law.py"),
     Mutant("contact", "forces/friction.py", "y**3 / 3.0", "y**3 / 2.0", "forces/test_friction_law.py"),
     Mutant("contact", "forces/friction.py", "np.eye(2) + (rate - slope)", "np.eye(2) - (rate - slope)", TERMS),
     Mutant("contact", "forces/contact_damping.py", "f = -k * (u", "f = k * (u", TERMS),
@@ -101,16 +101,18 @@ MUTANTS = (
            JOINTS),
     Mutant("articulated", "articulated/bodies.py", "I = m / 12.0 * (np.sum(s * s) - s * s)",
            "I = m / 12.0 * (np.sum(s * s) + s * s)", "articulated/test_tree.py"),
-    Mutant("articulated", "articulated/dynamics.py", "+ h * at.f_r", "- h * at.f_r", TREES),
+    Mutant("articulated", "articulated/dynamics.py", "+ h * at.f_r", "- h * at.f_r", COMPILED),
     Mutant("articulated", "articulated/dynamics.py", "self.q + h * u", "self.q + 0.9 * h * u",
-           TREES),
+           COMPILED),
     Mutant("articulated", "articulated/se3.py", "axis = 0.5 * np.array", "axis = 0.25 * np.array", JOINTS),
     Mutant("cloth", "cloth/kinematics.py", "np.eye(3)) / 12", "np.eye(3)) / 13", EOL),
     Mutant("cloth", "cloth/kinematics.py", 'energy = 0.5 * np.einsum("eij', 'energy = 1.0 * np.einsum("eij', EOL),
     Mutant("cloth", "cloth/transfer.py", "return -(image @ w)", "return (image @ w)", REMESH),
-    Mutant("cloth", "cloth/transfer.py", "u = old.v[corners] - np", "u = old.v[corners] + np", REMESH),
+    Mutant("cloth", "cloth/transfer.py", "u = old.v[corners] - np", "u = old.v[corners] + np",
+           "cloth/test_eol_books.py"),
     Mutant("coarsening", "systems/eigenfit_terms.py", "W @ ((self.ratios - 1.0)", "W @ ((self.ratios + 1.0)", FIT),
-    Mutant("coarsening", "systems/eigenfit_terms.py", "0.5 * float(((self.ratios", "1.0 * float(((self.ratios", FIT),
+    Mutant("coarsening", "systems/eigenfit_terms.py", "0.5 * float(((self.ratios", "1.0 * float(((self.ratios",
+           "coarsen/test_eigenfit_mixing.py"),
     Mutant("coarsening", "coarsen/ratios.py", "lam_f[partner] / np.where", "lam_f[partner] * np.where", FIT),
     Mutant("coarsening", "coarsen/dac.py", "first[1] / first[0]", "first[0] / first[1]", FIT),
 )  # fmt: skip
