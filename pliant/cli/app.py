@@ -217,7 +217,7 @@ def export(
 @app.command()
 def plot(
     folders: Annotated[list[Path], typer.Argument(help="folders of runs; several are compared")],
-    show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations; default all")] = None,
+    show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations, steps; default all")] = None,
     out: Annotated[Path | None, typer.Option(help="picture file; default plot.png in the first folder")] = None,
 ) -> None:
     """Draw energies, what the integrator took, and iterations per step."""
