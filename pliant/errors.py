@@ -5,6 +5,9 @@ Numerical failure is a result (``converged=False``) that the run policy turns in
 """
 
 from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 
 class PliantError(Exception):
@@ -59,6 +62,14 @@ def require_name(name: object, where: str) -> None:
     """Refuse what cannot be written into a file as a name: no text, zero bytes, halves of characters."""
     if not isinstance(name, str) or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
         raise SceneError(f"the name is {name!a}", where=where, remedy="give a text of printable characters")
+
+
+def require_numbers(value: object, where: str, remedy: str) -> Any:
+    """``value`` as an array of numbers."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SceneError(f"{value!r} is no array of numbers", where=where, remedy=remedy) from None
 
 
 def require_count(value: object, least: int, where: str) -> None:

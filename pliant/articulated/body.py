@@ -22,7 +22,7 @@ from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
-from pliant.errors import MeshError, SceneError
+from pliant.errors import MeshError, SceneError, require_numbers
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
 from pliant.mesh.topology import boundary_facets
@@ -66,7 +66,7 @@ class Articulated:
             contacts=self.contacts,
             dry_friction=self.dry_friction,
             baumgarte=self.baumgarte,
-            q=None if self.q is None else np.asarray(self.q, dtype=np.float64),
+            q=None if self.q is None else require_numbers(self.q, f"{self.name}.q", "give joint coordinates"),
             quirks=self.quirks,
         )
 
@@ -80,9 +80,10 @@ class Articulated:
         if not isinstance(scene.integrator, RubbingJoints):
             where = f"{type(scene.integrator).__name__} with {self.name!r}"
             refuse_friction(part, where, floors=not isinstance(scene.integrator, LinearlyImplicit))
-        v = np.zeros(part.tree.dof) if self.v is None else np.array(self.v, dtype=np.float64)
+        remedy = f"give {part.tree.dof} rates"
+        v = np.zeros(part.tree.dof) if self.v is None else require_numbers(self.v, f"{self.name}.v", remedy)
         if v.shape != part.rest.shape:
-            raise SceneError(f"v has {v.size} entries", where=f"{self.name}.v", remedy=f"give {part.tree.dof} rates")
+            raise SceneError(f"v has {v.size} entries", where=f"{self.name}.v", remedy=remedy)
         shapes = self._shapes(part)
         place = Place(self.name, 0, part.positions(part.rest), part.surface, ranges(part))
         solids = [(k, replace(hull, name=f"{self.name}/{hull.name}")) for k, hull in solids_of(part)]
@@ -134,7 +135,8 @@ class Rigid:
         if not isinstance(self.mesh, Mesh) or self.mesh.kind == "springs" or self.mesh.dim != 3:
             remedy = "give tetrahedra, or triangles that enclose a volume"
             raise SceneError(f"mesh is {self.mesh!r}", where=f"{self.name}.mesh", remedy=remedy)
-        if np.ndim(self.density) or not float(self.density) > 0.0:
+        density = require_numbers(self.density, f"{self.name}.density", "it must be positive [kg/m^3]")
+        if density.ndim or not density > 0.0:
             what = f"density is {self.density}"
             raise SceneError(what, where=f"{self.name}.density", remedy="it must be positive [kg/m^3]")
         for name, unit in (("velocity", "m/s"), ("spin", "rad/s")):

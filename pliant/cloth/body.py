@@ -61,6 +61,9 @@ class Cloth:
             self._read_lagrangian()
         else:
             self._read_eulerian()
+        if np.ndim(self.thickness):
+            what = f"thickness is {self.thickness!r}"
+            raise SceneError(what, where=f"{self.name}.thickness", remedy="give one number [m]")
 
     def _read_lagrangian(self) -> None:
         if isinstance(self.mesh, Sheet):

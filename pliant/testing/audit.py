@@ -69,7 +69,9 @@ class Audit:
             if isinstance(body, pl.Solid):
                 D = np.moveaxis(X[T[:, 1:]] - X[T[:, :1]], 1, 2)
                 volume = np.abs(np.linalg.det(D)) / 6.0
-                masses.append(np.bincount(T.ravel(), np.repeat(float(body.density) * volume / 4.0, 4), n))
+                masses.append(
+                    np.bincount(T.ravel(), np.repeat(np.asarray(body.density, dtype=float) * volume / 4.0, 4), n)
+                )
                 self.terms.append(AuditedElements(T + first, np.linalg.inv(D), volume, body.material))
             else:
                 rest = np.linalg.norm(X[T[:, 0]] - X[T[:, 1]], axis=1)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from pliant.articulated.joints import JOINTS
+from pliant.articulated.joints import JOINTS, Revolute
 from pliant.articulated.joints.stacking import batches
 from pliant.articulated.se3 import exp6, log6, reparameterise
+from pliant.errors import SceneError
 
 name = lambda joint: type(joint).__name__
 
@@ -81,3 +82,9 @@ def test_the_logarithm_of_a_frame_is_its_twist(angle):
     axis = rng.normal(size=3)
     twist = np.array([*(angle * axis / np.linalg.norm(axis)), *rng.normal(size=3)])
     assert np.allclose(log6(exp6(twist)), twist, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("axis", ["1 kg", {}, None, [1.0, [2.0, 3.0]], 1j])
+def test_an_axis_that_is_no_array_of_numbers_is_refused_in_one_line(axis):
+    with pytest.raises(SceneError, match="three numbers"):
+        Revolute(axis)
