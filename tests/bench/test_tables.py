@@ -22,9 +22,8 @@ OTHER = {  # why a table is not on the page
     **dict.fromkeys(("ledwon/speed", "ledwon/xpbd_vs_pd"), LATER),
     **dict.fromkeys(("gpu/agreement", "gpu/speedup"), LATER),
     **dict.fromkeys(("ldot/folded",), LATER),
-    **dict.fromkeys(("eol/strain", "trust/barrier"), LATER),
     **dict.fromkeys(("eol/strain", "trust/crash", "trust/soak"), LATER),
-    **dict.fromkeys(("world/arm", "world/classics", "world/gripper", "world/pile"), LATER),
+    **dict.fromkeys(("world/pile",), LATER),
 }
 
 
