@@ -2,7 +2,7 @@
 
 from numba import cuda, float64
 
-from pliant.cuda._matrix_kernels import BLOCK, SLICE
+from pliant.cuda._matrix_kernels import SLICE, row_times
 from pliant.cuda.device import THREADS
 
 RZ, RR, BB, ALPHA, BETA, MARK, COUNT = range(7)  # places of the scalars
@@ -57,16 +57,7 @@ def product_and_curvature(start, columns, values, mask, scalars, p, Ap, partial)
     i = cuda.grid(1)
     total = 0.0
     if i < mask.shape[0] // 3 and scalars[MARK] == 0.0:
-        s, l = i // SLICE, i % SLICE
-        a = b = c = 0.0
-        for k in range(start[s], start[s + 1]):
-            j = 3 * columns[k * SLICE + l]
-            o = k * BLOCK + l
-            x0, x1, x2 = p[j], p[j + 1], p[j + 2]
-            a += values[o] * x0 + values[o + SLICE] * x1 + values[o + 2 * SLICE] * x2
-            b += values[o + 3 * SLICE] * x0 + values[o + 4 * SLICE] * x1 + values[o + 5 * SLICE] * x2
-            c += values[o + 6 * SLICE] * x0 + values[o + 7 * SLICE] * x1 + values[o + 8 * SLICE] * x2
-        a, b, c = mask[3 * i] * a, mask[3 * i + 1] * b, mask[3 * i + 2] * c
+        a, b, c = row_times(i, start, columns, values, mask, p)
         Ap[3 * i], Ap[3 * i + 1], Ap[3 * i + 2] = a, b, c
         total = a * p[3 * i] + b * p[3 * i + 1] + c * p[3 * i + 2]
     total = block_sum(total, shared)
