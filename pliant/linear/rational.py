@@ -28,7 +28,7 @@ SYMMETRIC = 1e-10  # |K - K^T| / |K| of round-off
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class LinearMotion:
     """q(h) and q'(h) - v, how many systems were solved, and the ``error``: how much the last vectors changed."""
 
     dq: Array
@@ -48,7 +48,7 @@ def motion(
     *,
     m: int,
     tolerance: float,
-) -> Moved:
+) -> LinearMotion:
     """The motion above, ``solve(b)`` = A^-1 b, with at most ``m`` vectors or until ``tolerance`` is met.
 
     Errors are of (q / h, q') in the norm of M, as a part of the motion.
@@ -71,7 +71,7 @@ def motion(
             small = reduced(V @ KV.T, None if D is None else V @ DV.T, MV @ v, [V @ f for f in loads], h)
             error = change(before, small, h)
         if done or error <= tolerance:
-            return Moved(small[0] @ V, small[1] @ V, solves, error if len(fresh) else 0.0)
+            return LinearMotion(small[0] @ V, small[1] @ V, solves, error if len(fresh) else 0.0)
         load = Mf.T if D is None else Mf.T - h * (K @ mates.T)
         fresh = np.ascontiguousarray(solve(np.ascontiguousarray(load)).T)
         mates = mates if D is None else mates + h * fresh
