@@ -15,14 +15,15 @@ from pliant.adjoint.refusals import require_chart, require_closed, require_each_
 from pliant.adjoint.tape import Tape
 from pliant.arrays import Array
 from pliant.checkpoint import Checkpoint
+from pliant.closed_stage import ClosedStage
 from pliant.errors import SceneError
 from pliant.integrators.base import Staged
 from pliant.scene import Scene
 from pliant.simulate import simulate
 from pliant.solvers.base import NonlinearSolver
-from pliant.stage import ClosedStage, Stage
+from pliant.stage import Stage
 from pliant.state import State
-from pliant.systems.base import Constrained
+from pliant.systems.closures import Constrained
 
 Keep = Literal["all", "few"]
 

@@ -15,7 +15,8 @@ from pliant.integrators.quasistatic import Quasistatic
 from pliant.scene import Scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
-from pliant.systems.base import Charted, Reshaping
+from pliant.systems.observed import Reshaping
+from pliant.systems.stepped import Charted
 
 
 def require_smooth(scene: Scene) -> None:
