@@ -35,6 +35,11 @@ def written(thing: Any, path: str, value: Any, whole: str | None = None) -> Any:
     return replace(thing, **{key: member})
 
 
+def replaced(scene: Any, path: str, value: Array) -> Any:
+    """The same scene with these numbers at ``path``; one alone is a plain number there."""
+    return written(scene, path, value if value.ndim else float(value))
+
+
 def _members(thing: Any, path: str) -> Any:
     """What can be named in a thing: fields of a dataclass, entries of a sequence."""
     if is_dataclass(thing) and not isinstance(thing, type):
