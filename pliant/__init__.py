@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from pliant.advise import advise
     from pliant.articulated.body import Articulated, Rigid, from_urdf
     from pliant.attachments import Attachment
+    from pliant.attempt import StepFailed
     from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
     from pliant.bundle import replay
     from pliant.certificate import Certificate
@@ -86,7 +87,7 @@ if TYPE_CHECKING:
     from pliant.record import Interrupted, Output, Run, load, record, resume
     from pliant.scene import Scene
     from pliant.scene_file import load_scene, register
-    from pliant.simulate import StepFailed, TimeStep, simulate
+    from pliant.simulate import TimeStep, simulate
     from pliant.solvers import *
     from pliant.state import State
     from pliant.systems.barrier_contact import BarrierContact

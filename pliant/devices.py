@@ -14,7 +14,7 @@ from pliant.integrators import ExplicitEuler, SymplecticEuler, Verlet
 from pliant.integrators.base import Staged
 from pliant.solvers.newton import Newton
 from pliant.state import State
-from pliant.systems.base import Remote
+from pliant.systems.stepped import Remote
 
 EXPLICIT = (ExplicitEuler, SymplecticEuler, Verlet)
 

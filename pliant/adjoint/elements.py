@@ -9,11 +9,12 @@ import numpy as np
 from pliant.adjoint.moment import Moment, Still
 from pliant.adjoint.path import read, written
 from pliant.arrays import Array
+from pliant.assembly import elastodynamics
 from pliant.bodies import Membrane, Solid
 from pliant.errors import SceneError
 from pliant.loads import Tug
 from pliant.mesh import Mesh
-from pliant.scene import Scene, elastodynamics
+from pliant.scene import Scene
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
 

@@ -14,6 +14,7 @@ from pliant.adjoint.linear_step import SteppedLinearly
 from pliant.adjoint.operations import Accelerated, Algebra, Put, SolvedStage, Sped
 from pliant.adjoint.tape import Tape, Vector
 from pliant.arrays import Array
+from pliant.closed_stage import ClosedStage
 from pliant.errors import SceneError
 from pliant.integrators.bdf1 import BDF1
 from pliant.integrators.bdf2 import BDF2
@@ -23,7 +24,7 @@ from pliant.integrators.midpoint import ImplicitMidpoint
 from pliant.integrators.quasistatic import Quasistatic
 from pliant.integrators.sdirk2 import ALPHA, SDIRK2
 from pliant.integrators.trbdf2 import GAMMA, TRBDF2
-from pliant.stage import ClosedStage, Stage
+from pliant.stage import Stage
 from pliant.state import State
 
 Pair = tuple[Vector, Vector]

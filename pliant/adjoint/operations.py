@@ -20,11 +20,12 @@ from pliant.adjoint.moment import Moment
 from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array, IntArray
+from pliant.closed_stage import ClosedStage
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
-from pliant.stage import ClosedStage, Stage
+from pliant.stage import Stage
 from pliant.state import State
 
 

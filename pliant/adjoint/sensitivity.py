@@ -20,6 +20,7 @@ from pliant.adjoint.parameters import Parameters, parameter, with_values
 from pliant.adjoint.tape import Tape
 from pliant.arrays import Array
 from pliant.checkpoint import Checkpoint
+from pliant.closed_stage import ClosedStage
 from pliant.errors import SceneError
 from pliant.integrators.base import Staged
 from pliant.integrators.bdf1 import BDF1
@@ -28,10 +29,12 @@ from pliant.integrators.quasistatic import Quasistatic
 from pliant.scene import Scene
 from pliant.simulate import simulate
 from pliant.solvers.base import NonlinearSolver
-from pliant.stage import ClosedStage, Stage
+from pliant.stage import Stage
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
-from pliant.systems.base import Charted, Constrained, Reshaping
+from pliant.systems.closures import Constrained
+from pliant.systems.observed import Reshaping
+from pliant.systems.stepped import Charted
 
 Keep = Literal["all", "few"]
 

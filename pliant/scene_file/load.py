@@ -20,7 +20,7 @@ from pliant.scene_file.keep import kept_beside
 from pliant.scene_file.read import located
 from pliant.scene_file.settings import apply, run_level
 from pliant.scene_file.write import Writer
-from pliant.simulate import require_scene
+from pliant.scene_like import require_scene
 
 
 @dataclass(frozen=True)

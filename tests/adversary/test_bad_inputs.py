@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.attempt import StepFailed
 from pliant.bundle import replay
 from pliant.errors import PliantError
 from pliant.mesh import bar
 from pliant.record import Output, record
 from pliant.scene_file import load_scene
-from pliant.simulate import StepFailed, simulate
+from pliant.simulate import simulate
 
 MESH = bar(size=(0.3, 0.1, 0.1), cells=(2, 1, 1))
 SOFT = pl.StableNeoHookean(E=1e5, nu=0.4)
