@@ -5,6 +5,7 @@ one launch, a block of threads each; where every patch is a single constraint, a
 the same time touch the same vertex: the results are those of the sequential sweep.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -16,22 +17,29 @@ WIDTH = 4 if SIMULATED else 32  # threads per patch: a round has about ten const
 
 
 class Constraints(Protocol):
-    """A `Batch` of constraints of one kind."""
+    """Constraints of one kind, a `Batch` of XPBD."""
 
-    projection: Any
-    plan: Any
-    nodes: Any
-    table: Any
-    multipliers: tuple[int, int]
+    @property
+    def projection(self) -> Any: ...
+
+    @property
+    def plan(self) -> Any: ...
+
+    @property
+    def nodes(self) -> Any: ...
+
+    @property
+    def table(self) -> Any: ...
+
+    @property
+    def multipliers(self) -> tuple[int, int]: ...
 
 
 @cache
 def _kernels(projection: Any) -> tuple[Any, Any]:
     """The two kernels of a kind of constraint; each compiles on its first launch in a process."""
-    return tuple(
-        kernel(template, project=projection)
-        for template in (kernels.patches_of_a_colour, kernels.constraints_of_a_colour)
-    )
+    by_patch, by_constraint = kernels.patches_of_a_colour, kernels.constraints_of_a_colour
+    return kernel(by_patch, project=projection), kernel(by_constraint, project=projection)
 
 
 class Sweep:
@@ -59,7 +67,7 @@ class Sweep:
 class Sweeps:
     """Constraints of all kinds, swept one kind after the other; ``W (n, 3)`` are inverse masses."""
 
-    def __init__(self, constraints: tuple[Constraints, ...], W: Any) -> None:
+    def __init__(self, constraints: Sequence[Constraints], W: Any) -> None:
         self._sweeps, self._W = [Sweep(c) for c in constraints if len(c.nodes)], W
         self._x, self._x0 = arrays().zeros_like(W), arrays().zeros_like(W)
         self._recorded: dict[tuple[float, float, int], Recorded] = {}

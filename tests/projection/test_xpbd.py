@@ -310,6 +310,18 @@ def test_patches_of_one_colour_share_no_vertex():
         assert len(np.unique(together)) == len(together)
 
 
+def test_rounds_of_a_patch_share_no_vertex():
+    """What a GPU projects at once is independent, and in the order of the sweep."""
+    mesh = bar(size=(1.0, 1.0, 1.0), cells=(7, 7, 7))
+    made = plan(mesh.T, mesh.X, size=32)
+    T = mesh.T[made.order]
+    assert np.array_equal(made.rounds[made.first], made.patches)
+    assert made.rounds[-1] == len(T) and (np.diff(made.rounds) > 0).all()
+    assert np.diff(made.rounds).max() > 1
+    for begin, end in zip(made.rounds[:-1], made.rounds[1:], strict=True):
+        assert len(np.unique(T[begin:end])) == T[begin:end].size
+
+
 def test_no_constraints_are_a_plan_too():
     made = plan(np.zeros((0, 2), dtype=np.int64), np.zeros((3, 3)))
     assert len(made.order) == 0 and made.patches.tolist() == [0] and made.colours.tolist() == [0]

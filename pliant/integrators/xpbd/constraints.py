@@ -51,8 +51,7 @@ class Batch:
     def replanned(self, X: Array, patch: int) -> "Batch":
         """The same constraints in the order of patches of ``patch``."""
         made = plan(self.nodes, X, patch)
-        nodes, table = (np.ascontiguousarray(a[made.order]) for a in (self.nodes, self.table))
-        return replace(self, plan=made, nodes=nodes, table=table)
+        return replace(self, plan=made, nodes=self.nodes[made.order], table=self.table[made.order])
 
     def __len__(self) -> int:
         return len(self.plan.order)
@@ -63,9 +62,8 @@ def batch(
 ) -> Batch:
     """Plan the sweep and bring everything into its order; columns are (m, ...) arrays, ``width`` multipliers each."""
     made = plan(nodes, X)
-    table = np.column_stack(columns)[made.order]
-    nodes = np.ascontiguousarray(nodes[made.order].astype(np.int32))
-    return Batch(projection, made, nodes, np.ascontiguousarray(table), (len(nodes), width))
+    numbers: Any = nodes.astype(np.int32)[made.order]
+    return Batch(projection, made, numbers, np.column_stack(columns)[made.order], (len(nodes), width))
 
 
 @singledispatch

@@ -11,13 +11,13 @@ from pliant.budget import check_budget
 from pliant.errors import SceneError
 from pliant.integrators.xpbd.constraints import Batch, constraints, in_space
 from pliant.integrators.xpbd.patches import PATCH
-from pliant.systems.base import Remote
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.projected_contact import Projecting
+from pliant.systems.stepped import Remote
 
 
 class Model(Protocol):
-    """A system for XPBD: ``inverse_mass (N,)`` [1/kg], 0 where a coordinate is prescribed, constant ``load (N,)`` [N]."""
+    """A system for XPBD: ``inverse_mass (N,)`` [1/kg], 0 where prescribed, and constant ``load (N,)`` [N]."""
 
     system: Any
     inverse_mass: Any
@@ -71,8 +71,9 @@ class DeviceModel:
 def compile_model(system: Any, patch: int = PATCH) -> Any:
     """Constraints, inverse masses and loads of a system; refuses by name what has no constraint form."""
     if able(system, Remote):
-        if system.force_terms:
-            what = f"{system.force_terms[0].name!r} acts on the velocities, which XPBD does on the CPU only"
+        forces = system.host.force_terms
+        if forces:
+            what = f"{forces[0].name!r} acts on the velocities, which XPBD does on the CPU only"
             raise SceneError(what, where='device="cuda"', remedy='use XPBD.damping, or device="cpu"')
         return DeviceModel(system, compile_model(system.host, patch))
     if not isinstance(system, Elastodynamics):

@@ -3,7 +3,7 @@
 Constraints lie along a space-filling curve and are cut into patches; patches that share a vertex get different colours.
 Within a colour patches run in parallel, within a patch constraints run one after the other: few parallel regions, good
 locality, and the same sums in the same order on any machine. Inside a patch, constraints are sorted by colours of their
-own: neighbours in the loop do not wait for each other, and on a GPU those of one colour run at once, to the same result.
+own: neighbours in the loop do not wait for each other, and a GPU runs those of one colour at once, to the same result.
 """
 
 from dataclasses import dataclass
