@@ -3,7 +3,8 @@
 from pliant.adjoint.fit import FitRun, Fitted, fit
 from pliant.adjoint.losses import CustomLoss, EndEnergy, EndShape, Loss, PointTrajectory
 from pliant.adjoint.observations import Observations
-from pliant.adjoint.path import read, written
+from pliant.adjoint.path import completed, read, written
+from pliant.adjoint.recording import read_recording
 from pliant.adjoint.regions import Regions
 from pliant.adjoint.sensitivity import Check, Gradient, gradient, objective, tangent
 
@@ -19,10 +20,12 @@ __all__ = [
     "Observations",
     "PointTrajectory",
     "Regions",
+    "completed",
     "fit",
     "gradient",
     "objective",
     "read",
+    "read_recording",
     "tangent",
     "written",
 ]

@@ -54,13 +54,13 @@ class Fitted:
     interval: Array | None
     noise: float | None
     converged: bool
-    trials: tuple[FitRun, ...]
+    history: tuple[FitRun, ...]
     before: Array
     after: Array
 
     @property
     def runs(self) -> int:
-        return len(self.trials)
+        return len(self.history)
 
 
 def fit(

@@ -16,12 +16,13 @@ from pliant.scene import Scene
 class Observations:
     """Where markers were seen: ``places (n, k, 3)`` [m] at ``times (n,)`` [s]; what is not finite was not seen.
 
-    ``markers`` are k groups of points of the scene; a marker is at the mean of its points.
+    ``markers`` are k groups of points of the scene; a marker is at the mean of its points. ``names`` are for plots.
     """
 
     markers: Sequence[IntArray]
     times: Array
     places: Array
+    names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         markers = tuple(np.atleast_1d(np.asarray(m)) for m in self.markers)
@@ -36,7 +37,8 @@ class Observations:
             raise SceneError(what, where="Observations.places", remedy="give (times, markers, 3)")
         if not np.isfinite(places).any():
             raise SceneError("nothing was seen", where="Observations.places", remedy="give some finite numbers")
-        for name, value in (("markers", markers), ("times", times), ("places", places)):
+        names = tuple(self.names) or tuple(f"point {m[0]}" for m in markers)
+        for name, value in (("markers", markers), ("times", times), ("places", places), ("names", names)):
             object.__setattr__(self, name, value)
 
     def require_within(self, scene: Scene, points: int) -> None:

@@ -270,6 +270,31 @@ def sweep(
 
 
 @app.command()
+def fit(
+    scene: SceneArgument,
+    to: Annotated[Path, typer.Option(help="CSV file with columns t, tip.x, tip.y [mm], bar.57.z, ...")],
+    vary: Annotated[str, typer.Option(help="what to find, e.g. material.E,material.nu", metavar="PATH,...")],
+    marker: Annotated[
+        list[str] | None,
+        typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=SENTENCE"),
+    ] = None,
+    set_: SetOption = None,
+    runs: Annotated[int, typer.Option(help="the most runs to make")] = 15,
+    out: Annotated[Path | None, typer.Option(help="folder of fit.png and fit.json; default runs/SCENE-fit")] = None,
+    headless: HeadlessOption = False,
+    json: JsonOption = False,
+    trust: TrustOption = False,
+) -> None:
+    """Find materials and other numbers of a scene from a measured motion, with 95 % confidence intervals."""
+    from pliant.cli.fit import fit_scene
+    from pliant.cli.run import trust_source
+
+    trust_source(scene, trust)
+    quiet = headless or json
+    fit_scene(scene, to, vary, marker or [], list(set_ or []), out, runs=runs, quiet=quiet, json=json)
+
+
+@app.command()
 def view(
     folder: Annotated[Path, typer.Argument(help="the folder of a run")],
     compare: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,

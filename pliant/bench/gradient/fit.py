@@ -28,7 +28,7 @@ NOISE = 3e-4  # m, of a bar of 0.3 m
 FAINT = 2e-5  # m, of a block of 0.2 m
 
 
-def shaken(mesh: Mesh, E: Any, nu: float, beta: float, h: float = H, duration: float = 0.8) -> Scene:
+def shaken(mesh: Mesh, E: Any, nu: float, beta: float, *, h: float = H, duration: float = 0.8) -> Scene:
     """A body whose left end is moved to and fro along two axes while it hangs under its weight."""
     path = Keyframes((0.0, 0.1, 0.2, 0.4), ((0.0, 0.0, 0.0), (0.03, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.0)))
     held = Pin(np.flatnonzero(mesh.X[:, 0] < 1e-9), path)
@@ -38,9 +38,12 @@ def shaken(mesh: Mesh, E: Any, nu: float, beta: float, h: float = H, duration: f
 
 def recorded(scene: Scene, points: IntArray, noise: float, seed: int, every: int = 1) -> Observations:
     """The motion of some points, with noise, at every so many steps."""
-    clean = np.array([step.system.positions(step.state.q)[points] for step in simulate(scene)][every - 1 :: every])
+    clean: Array = np.array(
+        [step.system.positions(step.state.q)[points] for step in simulate(scene)][every - 1 :: every]
+    )
     seen = clean + noise * np.random.default_rng(seed).normal(size=clean.shape)
-    return Observations(points[:, None], every * float(scene.h) * np.arange(1, len(clean) + 1), seen)
+    times = every * float(scene.h) * np.arange(1.0, len(clean) + 1.0)
+    return Observations([np.array([p]) for p in points], times, seen)
 
 
 def row(case: str, found: Fitted, true: Array) -> dict[str, Any]:
