@@ -133,9 +133,9 @@ def _as_prescribed(cells: int, h: float, bound: float) -> list[Claim]:
     """A hand on rails takes the block: its fingers as obstacles that feel nothing, and as links that motors drive.
 
     Springs and friction are the same in both: one stiffness, and normal forces of friction that are found until they
-    agree with the step (found once, they are an obstacle's at the end and a link's at the start of the step, and forces
-    differ by 1 %). The fingers are wider than the block, so that it is the block's vertices that touch in both. On finer meshes more of
-    them stick and slip, and where one does so in one run only, the two part a little: hence the ``bound``.
+    agree with the step; found once per step, forces differ by 1 %. The fingers are wider than the block, so that it is
+    the block's vertices that touch in both. On finer meshes more of them stick and slip, and where one does so in one
+    run only, the two part a little: hence the ``bound``.
     """
     scenes, block = _on_rails(cells, h)
     heights, pushed, driven = [], [], 0.0
