@@ -45,6 +45,7 @@ _HOMES = {
     "pliant.scene_file": ("load_scene", "register"),
     "pliant.state": ("State",),
     "pliant.units": ("quantity",),
+    "pliant.materials.base": ("Parameter",),
     "pliant.linear.cholesky": ("Cholesky",),
     "pliant.linear.pcg": ("PCG",),
 }
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from pliant.advise import advise
     from pliant.articulated.body import Articulated, Rigid, from_urdf
     from pliant.attachments import Attachment
+    from pliant.attempt import StepFailed
     from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
     from pliant.bundle import replay
     from pliant.certificate import Certificate
@@ -82,11 +84,12 @@ if TYPE_CHECKING:
     from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
     from pliant.maps.pins import Pin
     from pliant.materials import *
+    from pliant.materials.base import Parameter
     from pliant.mesh import Mesh
     from pliant.record import Interrupted, Output, Run, load, record, resume
     from pliant.scene import Scene
     from pliant.scene_file import load_scene, register
-    from pliant.simulate import StepFailed, TimeStep, simulate
+    from pliant.simulate import TimeStep, simulate
     from pliant.solvers import *
     from pliant.state import State
     from pliant.systems.barrier_contact import BarrierContact

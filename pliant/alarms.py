@@ -9,7 +9,7 @@ from typing import Any
 
 from pliant.certificate import Certificate
 from pliant.ledger import Row
-from pliant.systems.base import Grained
+from pliant.systems.observed import Grained
 
 GAINED = 0.05  # part of the largest scale of the books so far that a step creates
 NOTHING = 1e-15  # J

@@ -28,17 +28,9 @@ from pliant.arrays import Array, IntArray
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
 from pliant.state import State
-from pliant.systems.base import (
-    Composed,
-    Constrained,
-    Exchanging,
-    Parted,
-    Pushing,
-    Quadrature,
-    Working,
-    distinct,
-    parts_of,
-)
+from pliant.systems.base import Composed, Parted, Quadrature, distinct, parts_of
+from pliant.systems.closures import Constrained
+from pliant.systems.observed import Exchanging, Pushing, Working
 
 Pair = tuple[str, str]
 Vector = tuple[float, float, float]

@@ -42,7 +42,8 @@ from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
 from pliant.maps.motions import Placement, Pose, Twist
 from pliant.state import State
-from pliant.systems.base import Closures, Weights
+from pliant.systems.base import Weights
+from pliant.systems.closures import Closures
 from pliant.velocity_step import Linearisation, Prepared
 
 DENSE = 128  # coordinates up to which the compiled pass fills a dense matrix

@@ -8,9 +8,9 @@ import traceback
 
 def main() -> None:
     """Run the command; errors made on purpose are one line and exit code 2 (1 for numerical failure)."""
+    from pliant.attempt import StepFailed
     from pliant.cli.app import app
     from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError
-    from pliant.simulate import StepFailed
 
     try:
         app()

@@ -4,7 +4,8 @@ A pass writes what every element contributes, component by component (neighbouri
 second one adds up, for every node or 3x3 block, its contributions in the order of the elements.
 """
 
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,29 +22,33 @@ from pliant.kernels.elements import Element
 from pliant.kernels.specialise import Density, force_lanes
 
 
-class Passes:
-    """The kernels of one density on one element, translated from the CPU's functions."""
+class Passes(NamedTuple):
+    """The kernels of one density on one element."""
 
-    def __init__(self, density: Density, element: Element) -> None:
-        tag = f"{density.name}-{element.name}-one"
-        psi, piola, blocks = density.functions(element, tag)
-        counts = {"NODES": element.nodes, "DIM": element.dim}
-        self.energy = kernel(
-            kernels.energy_pass, gather=element.gather, energies=lanes(bind(passes.lane_energy, tag, psi=psi))
-        )
-        self.force = kernel(
-            kernels.force_pass,
-            gather=element.gather,
-            forces=force_lanes(element, piola, tag)["forces"],
-            NODES=element.nodes,
-        )
-        self.block = kernel(
-            kernels.block_pass,
-            gather=element.gather,
-            blocks=blocks,
-            first_rows=lanes(bind(passes.node_zero, tag, **counts)),
-            NODES=element.nodes,
-        )
+    energy: Any
+    force: Any
+    block: Any
+
+
+@cache
+def passes_of(density: Density, element: Element) -> Passes:
+    """The passes translated from the CPU's functions; each compiles on its first launch in a process."""
+    tag, gather, counts = f"{density.name}-{element.name}-one", element.gather, {"NODES": element.nodes}
+    psi, piola, blocks = density.functions(element, tag)
+    energies = lanes(bind(passes.lane_energy, tag, psi=psi))
+    forces = force_lanes(element, piola, tag)["forces"]
+    first_rows = lanes(bind(passes.node_zero, tag, DIM=element.dim, **counts))
+    return Passes(
+        energy=kernel(kernels.energy_pass, gather=gather, energies=energies),
+        force=kernel(kernels.force_pass, gather=gather, forces=forces, **counts),
+        block=kernel(kernels.block_pass, gather=gather, blocks=blocks, first_rows=first_rows, **counts),
+    )
+
+
+@cache
+def det_of(element: Element) -> Any:
+    """The pass over the volume ratios of an element."""
+    return kernel(kernels.det_pass, gather=element.gather, volume_ratio=det)
 
 
 class DeviceElastic:
@@ -63,8 +68,8 @@ class DeviceElastic:
         for density, values in energy.seen.terms():
             table = np.zeros((PARAMETERS, len(values)))
             table[: values.shape[1]] = (values if len(values) == 1 else values[place.order]).T
-            self._terms.append((Passes(density, kind), to_device(table), int(len(values) > 1)))
-        self._det = kernel(kernels.det_pass, gather=kind.gather, volume_ratio=det)
+            self._terms.append((passes_of(density, kind), to_device(table), int(len(values) > 1)))
+        self._det = det_of(kind)
         contributions = 3 * np.arange(kind.nodes)[:, None] * m + np.arange(m)
         self._nodes, _ = _ordered(nodes.T, contributions, np.arange(place.n))
         a, b = np.triu_indices(kind.nodes)

@@ -24,8 +24,9 @@ from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
 from pliant.forces.base import Lagged, Rubbing
 from pliant.state import State
-from pliant.systems.base import Barring, Quadrature, Weights
+from pliant.systems.base import Quadrature, Weights
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.observed import Barring
 from pliant.systems.projected_contact import Projecting
 
 

@@ -8,10 +8,12 @@ from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
-from pliant.systems.base import Correcting, Reshaping, Stepping, System
+from pliant.systems.base import System
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.isolated import with_momenta
+from pliant.systems.observed import Reshaping
+from pliant.systems.stepped import Correcting, Stepping
 
 default_solver: NonlinearSolver = Newton()
 

@@ -173,6 +173,7 @@ class Phase:
     stop: float
     velocity: Vector = (0.0, 0.0, 0.0)
     spin: Vector = (0.0, 0.0, 0.0)
+    units: ClassVar[dict[str, str]] = {"start": "s", "stop": "s", "velocity": "m/s", "spin": "rad/s"}
 
 
 @dataclass(frozen=True)

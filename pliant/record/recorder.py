@@ -21,6 +21,7 @@ from time import monotonic, time
 from typing import Any
 
 from pliant import checkpoint, ledger
+from pliant.attempt import StepFailed
 from pliant.bundle import BUNDLE, write_bundle
 from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
@@ -34,7 +35,8 @@ from pliant.record.guard import file_sums, frame_sum, locked, physics, release, 
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
 from pliant.record.summary import Summary, versions
-from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
+from pliant.scene_like import SceneLike
+from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import Step
 from pliant.units import InUnits
 

@@ -75,11 +75,31 @@ class LineSearch:
                 if guide is not None:
                     trial = replace(trial, escaped=trial.norm > current.norm, cut=t == limit < 1.0)
                     if self._guided(current, trial, slope, guide):
-                        return trial
+                        return self._extended(stage, current, trial, dz, guide) if trial.escaped else trial
                 elif self._acceptable(current, trial, slope, dz) and not (limit < 1.0 and self._rammed(r, slope, dz)):
                     return trial
             t *= 0.5
         return None
+
+    def _extended(
+        self, stage: StageLike, current: Trial, trial: Trial, dz: Array, guide: Callable[[Array], float]
+    ) -> Trial:
+        """A step that raised the residual, made twice as long while at its end forces pull along dz as at its start.
+
+        What stands on a point falls off it by negative curvature, of which a projected matrix knows nothing: whole
+        steps are then a few per cent of the way, and so are the next.
+        """
+        slope = float(current.r @ dz)
+        while trial.t >= 1.0 and float(dz @ trial.r) < self.projected * slope:
+            t, way = 2.0 * trial.t, 2.0 * trial.t * dz
+            if stage.limit(current.z, way) < 1.0:
+                break
+            r = stage.residual(current.z + way)
+            longer = Trial(t, current.z + way, r, stage.norm(r), None, trial.evaluations + 1, True)
+            if not (np.isfinite(longer.norm) and guide(longer.z) < guide(trial.z)):
+                break
+            trial = longer
+        return trial
 
     def _guided(self, current: Trial, trial: Trial, slope: float, guide: Callable[[Array], float]) -> bool:
         """Test (c)."""

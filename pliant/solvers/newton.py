@@ -40,7 +40,7 @@ from pliant.solvers.base import (
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
 from pliant.state import Counts, SolveReport
-from pliant.systems.base import Solving
+from pliant.systems.stepped import Solving
 
 STRICT = 0.5  # of the projected residual
 ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"

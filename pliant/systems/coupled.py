@@ -23,29 +23,16 @@ from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
 from pliant.systems.acted import Acted, of_terms, placed
-from pliant.systems.base import (
-    Barring,
-    Charted,
-    Closures,
-    Contacting,
-    Dissipating,
-    Jointed,
-    Part,
-    Persistent,
-    Pointwise,
-    Pullable,
-    Quadrature,
-    Restorable,
-    Summing,
-    Weights,
-    Working,
-)
+from pliant.systems.base import Part, Quadrature, Weights
+from pliant.systems.closures import Closures
 from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
 from pliant.systems.coupled_step import NOBODY
 from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
+from pliant.systems.observed import Barring, Jointed, Pullable, Restorable, Working
 from pliant.systems.points import Points
 from pliant.systems.shown import Shown
+from pliant.systems.stepped import Charted, Contacting, Dissipating, Persistent, Pointwise, Summing
 from pliant.velocity_step import Linearisation, Prepared
 
 

@@ -28,9 +28,9 @@ from pliant.pattern import side_by_side as diagonal
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, Pairs, of_contacts
-from pliant.systems.base import Stepping
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
 from pliant.systems.shown import Shown, Watching
+from pliant.systems.stepped import Stepping
 from pliant.velocity_step import (
     Block,
     Carrying,

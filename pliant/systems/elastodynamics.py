@@ -26,10 +26,12 @@ from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
-from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
+from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch, block_diagonal
+from pliant.systems.observed import Barring
 from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
+from pliant.systems.stepped import Reduction
 from pliant.velocity_step import Linearisation, Prepared
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.export.obstacles import Shape, shapes_of
-from pliant.systems.base import Composed, Eulerian, Jointed, Touching
+from pliant.systems.base import Composed
 from pliant.systems.contact import Touch
+from pliant.systems.observed import Eulerian, Jointed, Touching
 
 STONE, JOINT, EULERIAN, CONTACT = (201, 196, 184), (214, 90, 40), (20, 150, 60), (210, 30, 60)
 NOWHERE = np.zeros((0, 3))

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.attempt import StepFailed
 from pliant.checkpoint import Checkpoint
 from pliant.integrators import ExplicitEuler, LinearlyImplicit
 from pliant.mesh import bar
-from pliant.simulate import StepFailed, simulate
+from pliant.simulate import simulate
 from pliant.state import Counts, SolveReport, State, Step
 
 

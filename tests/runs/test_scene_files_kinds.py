@@ -423,7 +423,7 @@ def test_what_is_wrong_is_refused_in_one_line_with_its_place(folder, case):
     assert text != TIED
     with pytest.raises(PliantError) as error:
         scene = loaded(folder, text)
-        scene.forces_on(scene.deformables())
+        scene.system()
     message = str(error.value)
     assert "\n" not in message and re.search(said, message), message
 
