@@ -1,4 +1,4 @@
-"""Parts of a user's own by name: in scene files, on the command line, after a restart, in processes that know nothing."""
+"""Parts of one's own by name: in scene files, on the command line, after a restart, in processes that know nothing."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ mesh = { generator = "bar", size = [0.2, 0.1, 0.1], cells = [2, 1, 1] }
 material = { kind = "gent", mu = "20 kPa" }
 pins = [{ where = "x == min" }]
 """
-BY_HAND = '''
+BY_HAND = """
 import sys
 from dataclasses import dataclass
 from typing import ClassVar
@@ -79,7 +79,7 @@ def scene():
     mesh = pl.mesh.bar(size=(0.2, 0.1, 0.1), cells=(2, 1, 1))
     held = pl.Pin(mesh.where(lambda X: X[:, 0] < 1e-9))
     return pl.Scene([pl.Solid(mesh, Mine(), pins=held)], pl.LinearlyImplicit(), h=0.01, duration=0.02)
-'''
+"""
 HOWEVER = {  # ways in which a file becomes functions; the second leaves nothing in sys.modules
     "script": "scene()",
     "loose module": """
@@ -146,8 +146,10 @@ def test_on_the_command_line():
 def test_kernels_of_ones_own_survive_the_second_run(way, tmp_path):
     """Machine code that is cached in one process is loaded in another, however the file was loaded."""
     body = HOWEVER[way].replace("scene()", "made = scene()") if way == "script" else HOWEVER[way]
-    ran = BY_HAND + body if way == "script" else "import sys\nimport pliant as pl\n" + body.replace(
-        "module.scene()", "made = module.scene()"
+    ran = (
+        BY_HAND + body
+        if way == "script"
+        else "import sys\nimport pliant as pl\n" + body.replace("module.scene()", "made = module.scene()")
     )
     (tmp_path / "mine.py").write_text(BY_HAND)
     (tmp_path / "ran.py").write_text(ran + "\nprint(list(pl.simulate(made))[-1].ledger.total)\n")
