@@ -1,6 +1,6 @@
 """A run with its parameters: what its steps did, its tape backwards for adjoints, and step by step for tangents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, sqrt
 from typing import Any, Literal
@@ -94,10 +94,18 @@ class Problem:
 
     def adjoint(self, loss: Loss, keep: Keep) -> tuple[float, Array, Algebra]:
         """The loss, its derivatives (size,), and how well they were solved for."""
-        algebra, into, zero = Algebra(), np.zeros(self.parameters.size), np.zeros_like(self.begin.q)
+        algebra = Algebra()
+        parts = reversed(self.segments(keep))
+        return *self.swept(loss, (list(self.tapes(*part, algebra)) for part in parts)), algebra
+
+    def swept(self, loss: Loss, parts: Iterable[list[tuple[Tape, int, State]]]) -> tuple[float, Array]:
+        """The loss and its derivatives (size,), from the steps of all parts of the run, the last part first.
+
+        Lists are emptied on the way, so that memory is free as soon as it can be.
+        """
+        into, zero = np.zeros(self.parameters.size), np.zeros_like(self.begin.q)
         value, after = 0.0, [zero, zero, zero, zero]  # adjoints of q and v where a step ends, and where it begins
-        for start, before, stop in reversed(self.segments(keep)):
-            steps = list(self.tapes(start, before, stop, algebra))
+        for steps in parts:
             while steps:
                 tape, k, state = steps.pop()
                 value += self._seed(loss, k, state, after, into)
@@ -105,7 +113,7 @@ class Problem:
         after = [after[0] + after[2], after[1] + after[3]]  # before the first step there was the same state
         value += self._seed(loss, 0, self.begin, after, into)
         into += self.parameters.gather_start(*after)
-        return value, into, algebra
+        return value, into
 
     def segments(self, keep: Keep) -> list[tuple[Checkpoint, State, int]]:
         """Where the parts of the run begin that are kept as a whole, one step earlier, and the steps they end at."""
