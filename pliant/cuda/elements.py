@@ -1,18 +1,14 @@
-"""Elastic energies on the device: one thread per element, then sums over elements in a fixed order.
-
-A pass writes what every element contributes, component by component (neighbouring threads, neighbouring numbers); a
-second one adds up, for every node or 3x3 block, its contributions in the order of the elements.
-"""
+"""Elastic energies on the device: one thread per element, then sums over elements in a fixed order (`sums`)."""
 
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pliant.arrays import IntArray
 from pliant.cuda import _element_kernels as kernels
 from pliant.cuda.device import arrays, launch, to_device, to_host
 from pliant.cuda.matrix import BlockRows
+from pliant.cuda.sums import Sums
 from pliant.cuda.translate import kernel
 from pliant.energies.elastic import Elastic
 from pliant.kernels import passes
@@ -70,14 +66,7 @@ class DeviceElastic:
             table[: values.shape[1]] = (values if len(values) == 1 else values[place.order]).T
             self._terms.append((passes_of(density, kind), to_device(table), int(len(values) > 1)))
         self._det = det_of(kind)
-        contributions = 3 * np.arange(kind.nodes)[:, None] * m + np.arange(m)
-        self._nodes, _ = _ordered(nodes.T, contributions, np.arange(place.n))
-        a, b = np.triu_indices(kind.nodes)
-        keys = nodes[:, a].T * place.n + nodes[:, b].T
-        self._blocks, found = _ordered(keys, 9 * np.arange(len(a))[:, None] * m + np.arange(m), None)
-        i, j = found // place.n, found % place.n
-        self._places = to_device(rows.place(i, j)), to_device(rows.place(j, i))
-        self._pairs = len(a)
+        self._sums = Sums(nodes, place.n, rows)
 
     def value(self, x: Any) -> float:
         """Total energy [J]."""
@@ -88,11 +77,10 @@ class DeviceElastic:
 
     def gradient(self, x: Any) -> Any:
         """dW/dx (3n,) [N]."""
-        out, parts = arrays().empty_like(x), arrays().empty((3 * len(self._tables[0]), self.m))
+        parts = arrays().empty((3 * len(self._tables[0]), self.m))
         for k, (pass_, table, stride) in enumerate(self._terms):
             launch(pass_.force, self.m, (x, *self._tables, table, stride, k == 0, parts))
-        launch(kernels.sum_nodes, self.n, (parts, *self._nodes, out))
-        return out
+        return self._sums.at_nodes(parts)
 
     def march(self, q: Any, v: Any, inverse_mass: Any, load: Any, dt: float, steps: int) -> None:
         """``steps`` steps of symplectic Euler in place, with this energy and a constant load."""
@@ -100,14 +88,14 @@ class DeviceElastic:
         for _ in range(steps):
             for k, (pass_, table, stride) in enumerate(self._terms):
                 launch(pass_.force, self.m, (q, *self._tables, table, stride, k == 0, parts))
-            launch(kernels.kick_and_drift, self.n, (parts, *self._nodes, load, inverse_mass, dt, q, v))
+            launch(kernels.kick_and_drift, self.n, (parts, *self._sums.nodes, load, inverse_mass, dt, q, v))
 
     def add_hessian(self, x: Any, weight: float, psd: bool, values: Any) -> None:
         """values += weight d2W/dx2, in the places of the `BlockRows`."""
-        parts = arrays().empty((9 * self._pairs, self.m))
+        parts = arrays().empty((9 * self._sums.pairs, self.m))
         for k, (pass_, table, stride) in enumerate(self._terms):
             launch(pass_.block, self.m, (x, *self._tables, table, stride, k == 0, psd, parts))
-        launch(kernels.sum_blocks, len(self._blocks[0]) - 1, (parts, *self._blocks, *self._places, weight, values))
+        self._sums.at_blocks(parts, weight, values)
 
     def det(self, x: Any) -> Any:
         """det F (m,) of every element, along the device's order."""
@@ -118,15 +106,3 @@ class DeviceElastic:
     def deformation(self, x: Any) -> Any:
         """F of every element, on the host."""
         return self.host.deformation(to_host(x))
-
-
-def _ordered(keys: IntArray, places: IntArray, known: IntArray | None) -> tuple[tuple[Any, Any], IntArray]:
-    """(ptr, off) on the device: off[ptr[k]:ptr[k + 1]] are the places of the k-th key, in ascending order of elements.
-
-    ``keys`` and ``places`` are tables (r, m), ``known`` all keys, those that occur by default; they are returned, too.
-    """
-    order = np.argsort(keys.T.ravel(), kind="stable")
-    ordered = keys.T.ravel()[order]
-    found = np.unique(ordered) if known is None else known
-    ptr = np.searchsorted(ordered, np.append(found, found[-1] + 1))
-    return (to_device(ptr.astype(np.int64)), to_device(places.T.ravel()[order].astype(np.uint32))), found

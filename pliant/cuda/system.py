@@ -1,12 +1,14 @@
 """Elastodynamics on the device: the same equations, with coordinates that are device arrays.
 
-Elastic energies and constant loads have kernels. What has none (springs, attachments, contact with obstacles, friction)
-is evaluated by its own code on the host, with coordinates copied there and forces copied back. Its matrix must lie
-within the pattern of the meshes: of contact between bodies the blocks that couple its two sides are left out, as in
+Elastic energies, springs and constant loads have kernels. What has none (attachments, contact, friction) is evaluated
+by its own code on the host, with coordinates copied there and forces copied back. Its matrix must lie within the
+pattern of the meshes: of contact between bodies the blocks that couple its two sides are left out, as in
 [QLB2021, sec. 3.3], so that Newton's method takes more iterations to the same root.
 """
 
+from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +20,11 @@ from pliant.cuda.device import arrays, to_device, to_host
 from pliant.cuda.elements import DeviceElastic
 from pliant.cuda.matrix import BlockRows, Matrix, add_diagonal
 from pliant.cuda.pcg import DevicePCG
+from pliant.cuda.springs import DeviceSprings
 from pliant.energies.base import ConstantLoad, Pairing
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import DeadLoad
+from pliant.energies.springs import Springs
 from pliant.errors import SceneError
 from pliant.forces.base import Lagged, Rubbing
 from pliant.state import State
@@ -28,6 +32,8 @@ from pliant.systems.base import Quadrature, Weights
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.observed import Barring
 from pliant.systems.projected_contact import Projecting
+
+PRECISE = 1e-6  # relative residual where a matrix takes the place of a factor that is exact on the CPU
 
 
 class OnHost:
@@ -74,11 +80,14 @@ class DeviceSystem:
         self.energy_terms = tuple(self._energy(e) for e in host.energy_terms)
         self.force_terms = tuple(ForceOnHost(f) for f in host.force_terms)
         self.linear = DevicePCG(coarse=coarse_space(host.X))
+        self.early = replace(self.linear, early=True)
         self._still = None if host.pins.moving else self._prescribed(0.0)
 
     def _energy(self, energy: Any) -> Any:
         if isinstance(energy, Elastic):
             return DeviceElastic(energy, self._rows)
+        if isinstance(energy, Springs):
+            return DeviceSprings(energy, self._rows)
         if isinstance(energy, ConstantLoad):
             return DeadLoad(to_device(energy.load), name=energy.name)  # type: ignore[attr-defined]
         return OnHost(energy)
@@ -171,7 +180,7 @@ class DeviceSystem:
         w_mass, w_damping, w_stiffness = weights
         values = arrays().zeros(self._rows.size)
         for energy in self.energy_terms:
-            if isinstance(energy, DeviceElastic):
+            if isinstance(energy, DeviceElastic | DeviceSprings):
                 energy.add_hessian(q, w_stiffness, psd, values)
         for weight, A in self._on_host(q, v, t, weights, psd):
             self._add(weight, A, values)
@@ -207,6 +216,13 @@ class DeviceSystem:
 
     def restrict(self, A: Matrix) -> Matrix:
         return A
+
+    def vertexwise(self, S: sp.csr_matrix) -> Callable[[Any], Any]:
+        """r -> S^-1 r of the free coordinates, for a matrix S (n, n) over vertices that acts on every axis alike."""
+        values = arrays().zeros(self._rows.size)
+        self._add(1.0, sp.kron(S, sp.eye(3), format="coo"), values)
+        constant = replace(self.linear, tolerance=PRECISE, patience=0)
+        return constant.factor(Matrix(self._rows, values, self._mask, self.free)).solve
 
     def prescribe(self, q: Any, t: float) -> Any:
         if len(self._held) == 0:

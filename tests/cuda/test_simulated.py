@@ -37,7 +37,9 @@ def test_runs_agree_with_the_cpu():
             assert found["contacts"][0] > 0
 
 
-@pytest.mark.parametrize(("case", "said"), [("RK4", "Verlet"), ("barrier", "PenaltyContact"), ("consistent", "lumped")])
+@pytest.mark.parametrize(
+    ("case", "said"), [("RK4", "Verlet"), ("L1", "HybridLP"), ("barrier", "PenaltyContact"), ("consistent", "lumped")]
+)
 def test_refusals_name_what_would_do(case, said):
     assert said in simulated("refusals")[case]
 

@@ -17,8 +17,8 @@ from pliant.errors import SceneError
 from pliant.integrators import BDF1, BDF2
 from pliant.integrators.xpbd import XPBD, element_kernels
 from pliant.integrators.xpbd.constraints import constraints
-from pliant.integrators.xpbd.patches import plan
 from pliant.integrators.xpbd.model import compile_model
+from pliant.integrators.xpbd.patches import plan
 from pliant.maps.motions import Shake
 from pliant.maps.pins import Pin
 from pliant.materials import ARAP, Corotational, NeoHookean, StableNeoHookean, StVK
