@@ -74,6 +74,7 @@ def runs():
     body = Solid(BAR, StableNeoHookean(1e5, 0.4), pins=HELD)
     cube = bar(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
     cell = Solid(cube, StableNeoHookean(1e5, 0.4), pins=Pin(cube.where(lambda X: X[:, 0] < 1e-9)))
+    softer = replace(cell, material=StableNeoHookean(np.linspace(4e4, 8e4, len(cube.T)), 0.3), name="softer")
     falling = replace(body, pins=(), velocity=(0.0, 0.0, -1.0))
     floor = {"contact": PenaltyContact(mu=0.3), "obstacles": [Plane((0.0, 0.0, LOW - 1e-4))]}
     scenes = {
@@ -83,6 +84,7 @@ def runs():
         "XPBD by colours": Scene([cell], h=2e-3, duration=4e-3, integrator=XPBD(1, patch=1)),
         "PD": Scene([replace(cell, material=ARAP(1e5))], h=2e-3, duration=4e-3, integrator=BDF1(PD(m=1, fixed=2))),
         "HYBRID-L0": Scene([cell], h=2e-3, duration=4e-3, integrator=BDF1(HybridL0(quasi=1))),
+        "two bodies": Scene([cell, softer], h=2e-3, duration=4e-3, integrator=BDF1()),
         "contact": Scene([falling], h=1e-3, duration=2e-3, integrator=BDF1(), **floor),
     }
     found = {}
@@ -93,6 +95,8 @@ def runs():
         last, other = ours[-1], theirs[-1]
         found[name] = {
             "positions": float(np.abs(last.state.q - other.state.q).max()),
+            "energies": max(abs(last.ledger.energies[k] - other.ledger.energies[k]) for k in last.ledger.energies)
+            / last.ledger.scale,
             "total": abs(last.ledger.total - other.ledger.total) / last.ledger.scale,
             "work": abs(sum(last.ledger.work.values()) - sum(other.ledger.work.values())) / last.ledger.scale,
             "verdicts": [last.report.verdict, other.report.verdict],
