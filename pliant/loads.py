@@ -96,7 +96,8 @@ class Push:
         return np.array([np.interp(t, self.times, column) for column in np.asarray(self.values).T])
 
     def force(self, placed: Placed) -> "TimedForce":
-        return TimedForce("pushes", _shares(self.vertices, self.mask, placed, "Push.vertices"), self.at, placed.X.shape[1])
+        share = _shares(self.vertices, self.mask, placed, "Push.vertices")
+        return TimedForce("pushes", share, self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True)

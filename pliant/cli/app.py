@@ -270,6 +270,8 @@ def sweep(
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
+    batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
@@ -278,7 +280,8 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     trust_source(scene, trust)
-    sweep_scene(scene, over, _settings(set_, use), out, workers=workers, cluster=cluster, json=json)
+    settings = _settings(set_, use) + ([] if device is None else [f"device={device}"])
+    sweep_scene(scene, over, settings, out, workers=workers, cluster=cluster, batch=batch, json=json)
 
 
 @app.command()
