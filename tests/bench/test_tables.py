@@ -31,7 +31,6 @@ OTHER = {  # why a table is not on the page
     "trust/crash": LATER,
     "trust/matrix": LATER,
     "trust/soak": LATER,
-    "world/pile": LATER,
 }
 
 
