@@ -22,6 +22,7 @@ from pliant.units import read_fields
 if TYPE_CHECKING:
     from pliant.scene import Scene
 
+NO_PIN = Pin(np.zeros(0, dtype=np.int64))  # in the place of one that has let go: numbers of pins never change
 Carry = Callable[[State], State]  # a state of the scene before an event in the coordinates of the scene after it
 
 
@@ -98,7 +99,7 @@ class ElementCut:
 
 @dataclass(frozen=True)
 class Release:
-    """The pins of a body let go: all of them, or those numbered ``pins``."""
+    """The pins of a body let go: all of them, or those numbered ``pins``, as the body was given."""
 
     time: float
     body: int | str = 0
@@ -117,7 +118,7 @@ class Release:
     def apply(self, scene: "Scene") -> tuple["Scene", Carry]:
         body: Any = scene.deformable(self.body, "Release.body")
         gone = range(len(body.pins)) if self.pins is None else indices(self.pins, "Release.pins")[0].tolist()
-        kept = tuple(pin for k, pin in enumerate(body.pins) if k not in gone)
+        kept = tuple(NO_PIN if k in gone else pin for k, pin in enumerate(body.pins))
         return scene.with_body(self.body, replace(body, pins=kept)), lambda state: state
 
 

@@ -23,7 +23,8 @@ from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.pattern import added
 from pliant.state import State
-from pliant.systems.base import Closures, Weights
+from pliant.systems.base import Weights
+from pliant.systems.closures import Closures
 
 
 class PointwiseLinks:

@@ -29,7 +29,7 @@ CONTACTS: dict[str, Any] = {
 
 NOTES = [
     "sum apart: |W_ab + W_ba - f . dx| of all pairs, largest of all steps, part of the work |f||dx| of the step. Both "
-    "use the contacts at the ends of steps, as the books do; a stage keeps those it found where it set out from. Rows: "
+    "use the contacts and the friction of the stage, as the books do; those of the ends of steps for BDF2. Rows: "
     "against the impulses times the rates of the rows over the velocities of joints.",
     "Orders 1 and 2 were expected and are not what these h show. An ideal impact is a jump of velocities: its modes "
     "have energies in proportion to 1/w^2 (assumed, not measured here). In a time T, BDF1 takes "
@@ -91,10 +91,10 @@ def _row(mixture: str, contact: str, integrator: Any, h: float, duration: float)
         for s, weight in ((after, weights), (before, 1.0 - weights)):
             if weight == 0.0 or isinstance(scene.contact, RowContact):
                 continue
-            placed = system.at(s, s.t)
-            p, u = system.touchable.lift(s.q), system.touchable.jacobian(s.q) @ s.v
-            pushes = [-e.energy.gradient(p) for e in placed.energy_terms]
-            f = sum(pushes) + sum(t.inner.force(p, u, s.t) for t in placed.force_terms)
+            placed = step.acted.during if integrator.order == 1 else system.at(s, s.t)
+            at = placed.touched(s)
+            pushes = [-e.energy.gradient(at.q) for e in placed.energy_terms]
+            f = sum(pushes, np.zeros_like(x)) + sum(t.inner.force(at.q, at.v, s.t) for t in placed.force_terms)
             done, size = done + weight * float(f @ (y - x)), size + weight * float(np.abs(f * (y - x)).sum())
         if isinstance(scene.contact, RowContact):
             done, size = _by_rows(system, before, h, memory)

@@ -75,7 +75,8 @@ def run(*, quick: bool = False) -> Table:
         rows += more
         line = [r for r in rows if (r["method"], r["mixture"], r["mu"]) == (name, "chain", 0.3)]
         line.sort(key=lambda r: -r["h [ms]"])
-        orders.append((name, *(-np.diff(np.log2([r[key] for r in line])) for key in ("drift p", "drift L", "apart"))))
+        p, L, apart = (-np.diff(np.log2([r[key] for r in line])) for key in ("drift p", "drift L", "apart"))
+        orders.append((name, p, L, apart))
     title = "Isolated mixtures: what becomes of their momentum"
     return Table("world/momentum", title, rows, _claims(rows, orders), NOTES)
 
