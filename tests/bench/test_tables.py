@@ -23,7 +23,7 @@ OTHER = {  # why a table is not on the page
     **dict.fromkeys(("gpu/agreement", "gpu/speedup"), LATER),
     **dict.fromkeys(("ldot/folded",), LATER),
     **dict.fromkeys(("eol/strain", "trust/crash", "trust/soak"), LATER),
-    **dict.fromkeys(("world/pile", "contact/arch", "contact/pile"), LATER),
+    **dict.fromkeys(("world/pile", "contact/arch", "contact/pile", "contact/peers"), LATER),
 }
 
 
