@@ -45,6 +45,7 @@ _HOMES = {
     "pliant.scene_file": ("load_scene", "register"),
     "pliant.state": ("State",),
     "pliant.units": ("quantity",),
+    "pliant.materials.base": ("Parameter",),
     "pliant.linear.cholesky": ("Cholesky",),
     "pliant.linear.pcg": ("PCG",),
 }
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
     from pliant.maps.pins import Pin
     from pliant.materials import *
+    from pliant.materials.base import Parameter
     from pliant.mesh import Mesh
     from pliant.record import Interrupted, Output, Run, load, record, resume
     from pliant.scene import Scene

@@ -10,13 +10,13 @@ import numpy as np
 from pliant.abilities import able
 from pliant.checkpoint import Checkpoint, Passing
 from pliant.errors import SceneError
-from pliant.integrators import ExplicitEuler, SymplecticEuler, Verlet
+from pliant.integrators import XPBD, ExplicitEuler, SymplecticEuler, Verlet
 from pliant.integrators.base import Staged
 from pliant.solvers.newton import Newton
 from pliant.state import State
 from pliant.systems.stepped import Remote
 
-EXPLICIT = (ExplicitEuler, SymplecticEuler, Verlet)
+WITHOUT_SOLVER = (ExplicitEuler, SymplecticEuler, Verlet, XPBD)
 
 
 def placed(device: str, integrator: Any, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
@@ -27,9 +27,9 @@ def placed(device: str, integrator: Any, system: Any, point: Checkpoint) -> tupl
     from pliant.cuda.system import on_device
 
     newton = isinstance(integrator, Staged) and isinstance(integrator.solver, Newton)
-    if not newton and not isinstance(integrator, EXPLICIT):
+    if not newton and not isinstance(integrator, WITHOUT_SOLVER):
         what = f"{type(integrator).__name__} does not step on the device"
-        remedy = "use BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint or Quasistatic with Newton, or Verlet"
+        remedy = "use BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint or Quasistatic with Newton, or Verlet or XPBD"
         raise SceneError(what, where='device="cuda"', remedy=remedy)
     state = State(to_device(point.state.q), to_device(point.state.v), point.state.t)
     return on_device(system), replace(point, state=state, memory=moved(point.memory, to_device))

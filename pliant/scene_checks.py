@@ -51,6 +51,10 @@ def check_scene(scene: Any) -> None:
     if scene.obstacles and scene.contact is None:
         remedy = "give contact=PenaltyContact() or BarrierContact()"
         raise SceneError("obstacles need a contact model", where="scene.obstacles", remedy=remedy)
+    for k, obstacle in enumerate(scene.obstacles):
+        if obstacle.motion is not None:
+            where, remedy = f"scene.obstacles[{k}].motion", "give Shake(...), or one like it"
+            require_part(obstacle.motion, "positions", where, remedy)
     _require_method(scene)
     if scene.contact is not None and 2 in dims:
         raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")

@@ -1,7 +1,11 @@
 """Gradients through time: `gradient`, `tangent`, `objective`, and losses."""
 
+from pliant.adjoint.fit import FitRun, Fitted, fit
 from pliant.adjoint.losses import CustomLoss, EndEnergy, EndShape, Loss, PointTrajectory
-from pliant.adjoint.path import read, written
+from pliant.adjoint.observations import Observations
+from pliant.adjoint.path import completed, read, written
+from pliant.adjoint.recording import read_recording
+from pliant.adjoint.regions import Regions
 from pliant.adjoint.sensitivity import Check, Gradient, gradient, objective, tangent
 
 __all__ = [
@@ -9,12 +13,19 @@ __all__ = [
     "CustomLoss",
     "EndEnergy",
     "EndShape",
+    "FitRun",
+    "Fitted",
     "Gradient",
     "Loss",
+    "Observations",
     "PointTrajectory",
+    "Regions",
+    "completed",
+    "fit",
     "gradient",
     "objective",
     "read",
+    "read_recording",
     "tangent",
     "written",
 ]

@@ -5,9 +5,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.adjoint.moment import Moment, Still
-from pliant.adjoint.path import read, written
+from pliant.adjoint.path import read, replaced, written
 from pliant.arrays import Array
 from pliant.assembly import elastodynamics
 from pliant.bodies import Membrane, Solid
@@ -62,7 +63,7 @@ class Apart:
 class PerElement(Still):
     """One number per element at ``bodies.NAME.material.FIELD`` or ``bodies.NAME.density``."""
 
-    def __init__(self, scene: Scene, path: str, system: Any) -> None:
+    def __init__(self, scene: Scene, path: str) -> None:
         self.name, self.value = path, read(scene, path)
         _, name, rest = path.split(".", 2)
         k = scene.number(int(name) if name.isdigit() else name, "wrt")
@@ -83,7 +84,13 @@ class PerElement(Still):
         return np.asarray((y[self._apart.dofs] * self._rate(moment)).sum(axis=1))
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        return self._apart.summed(rates[:, None] * self._rate(moment), moment.size)
+        rate, dofs = self._rate(moment), self._apart.dofs
+        element = np.repeat(np.arange(len(dofs)), dofs.shape[1])
+        shape = moment.size, len(dofs)
+        return np.asarray(sp.csr_matrix((rate.ravel(), (dofs.ravel(), element)), shape=shape) @ rates)
+
+    def applied(self, scene: Scene, value: Array) -> Scene:
+        return replaced(scene, self.name, value)
 
 
 class RestShape:
@@ -135,11 +142,14 @@ class RestShape:
         return self._apart.summed(local, self._N)[self._own]
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        whole = np.zeros(self._N)
+        whole = np.zeros((self._N, rates.shape[1]))
         whole[self._own] = rates
-        mine = whole[self._apart.dofs]
-        local = sum(mine[:, k, None] * rate for k, rate in enumerate(self._rates(moment)))
-        return self._apart.summed(np.asarray(local), moment.size)
+        mine, found = whole[self._apart.dofs], self._rates(moment)
+        columns = [
+            self._apart.summed(sum(mine[:, k, c, None] * rate for k, rate in enumerate(found)), moment.size)
+            for c in range(rates.shape[1])
+        ]
+        return np.stack(columns, axis=1)
 
     @cached_property
     def _shifted(self) -> list[Any]:
@@ -150,8 +160,7 @@ class RestShape:
             for sign in (1.0, -1.0):
                 X = self.value.copy()
                 X[:, j] += sign * self._step
-                body = self._scene.bodies[self._k]
-                sides.append(self._scene.with_body(self._k, replace(body, mesh=Mesh(X, body.mesh.T))).system())
+                sides.append(self.applied(self._scene, X).system())
             out.append(sides)
         return out
 
@@ -169,12 +178,13 @@ class RestShape:
         return spread.reshape(-1, self._d, self._d).sum(axis=1).ravel()
 
     def placed(self, t: float, rates: Array) -> Array:
-        whole = np.zeros((self._N, self._d))
-        whole[self._own] = np.repeat(rates.reshape(-1, self._d), self._d, axis=0)
-        return np.asarray((whole * self._places(t)).sum(axis=1))
+        columns = rates.shape[1]
+        whole = np.zeros((self._N, self._d, columns))
+        whole[self._own] = np.repeat(rates.reshape(-1, self._d, columns), self._d, axis=0)
+        return np.asarray((whole * self._places(t)[:, :, None]).sum(axis=1))
 
     def start(self, rates: Array) -> tuple[Any, Any]:
-        q = self.placed(0.0, rates) if self.moves else np.zeros(self._N)
+        q = self.placed(0.0, rates) if self.moves else np.zeros((self._N, rates.shape[1]))
         if self._starts:
             free = np.setdiff1d(np.arange(self._own.start, self._own.stop), self._held)
             q[free] = rates[free - self._own.start]
@@ -186,6 +196,10 @@ class RestShape:
             free = np.setdiff1d(np.arange(self._own.start, self._own.stop), self._held)
             out[free - self._own.start] += q[free]
         return out
+
+    def applied(self, scene: Scene, value: Array) -> Scene:
+        body = scene.bodies[self._k]
+        return scene.with_body(self._k, replace(body, mesh=Mesh(value, body.mesh.T)))
 
 
 def _require_own_stiffness(scene: Scene, path: str) -> None:

@@ -23,6 +23,10 @@ SetOption = Annotated[
         "--set", help='change the scene, e.g. --set integrator=bdf1 --set material.E="1 MPa"', metavar="PATH=VALUE"
     ),
 ]
+UseOption = Annotated[
+    list[str] | None,
+    typer.Option("--use", help="a Python file in which parts of your own are registered", metavar="FILE.py"),
+]
 StepOption = Annotated[str | None, typer.Option("--h", help='time step, e.g. 0.01 or "5 ms"')]
 DurationOption = Annotated[str | None, typer.Option(help="simulated time")]
 JsonOption = Annotated[bool, typer.Option("--json", help="print the result as JSON, nothing else")]
@@ -37,6 +41,11 @@ def _show_version(wanted: bool) -> None:
 
         typer.echo(__version__)
         raise typer.Exit
+
+
+def _settings(given: list[str] | None, files: list[str] | None) -> list[str]:
+    """All settings; files with parts of the user's own are one of them."""
+    return [*(f'extensions=["{file}"]' for file in files or []), *(given or [])]
 
 
 @app.callback()
@@ -54,6 +63,7 @@ def _common(
 def run(
     scene: SceneArgument,
     set_: SetOption = None,
+    use: UseOption = None,
     h: StepOption = None,
     duration: DurationOption = None,
     out: Annotated[Path | None, typer.Option(help="folder to record into; default runs/SCENE")] = None,
@@ -70,7 +80,7 @@ def run(
     use_threads(threads)
     trust_source(scene, trust)
     given = {"h": h, "duration": duration, "device": device}
-    settings = list(set_ or []) + [f"{name}={value}" for name, value in given.items() if value is not None]
+    settings = _settings(set_, use) + [f"{name}={value}" for name, value in given.items() if value is not None]
     run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
 
 
@@ -129,6 +139,18 @@ def list_(
 
 
 @app.command()
+def new(
+    what: Annotated[str, typer.Argument(help="material, integrator, force or scene")],
+    name: Annotated[str, typer.Argument(help="what it is to be called, e.g. my-rubber")],
+    out: Annotated[Path | None, typer.Option(help="file to write; default NAME.py")] = None,
+) -> None:
+    """Write a file to start from: a part of your own that works, passes its checks, and is known by its name."""
+    from pliant.cli.new import write_start
+
+    write_start(what, name, out)
+
+
+@app.command()
 def doctor(
     mesh: Annotated[Path | None, typer.Argument(help="a mesh file to examine; without it, the machine")] = None,
     picture: Annotated[Path | None, typer.Option(help="where to draw the bad spots; default MESH-doctor.png")] = None,
@@ -160,6 +182,7 @@ def coarsen(
 def advise(
     scene: SceneArgument,
     set_: SetOption = None,
+    use: UseOption = None,
     h: StepOption = None,
     json: JsonOption = False,
     trust: TrustOption = False,
@@ -169,7 +192,7 @@ def advise(
     from pliant.cli.run import trust_source
 
     trust_source(scene, trust)
-    show_advice(scene, list(set_ or []) + ([f"h={h}"] if h is not None else []), json=json)
+    show_advice(scene, _settings(set_, use) + ([f"h={h}"] if h is not None else []), json=json)
 
 
 @app.command()
@@ -231,6 +254,7 @@ def sweep(
     scene: SceneArgument,
     over: Annotated[list[str], typer.Option(help="an axis, e.g. --over material.E=1e4,1e5", metavar="PATH=A,B,...")],
     set_: SetOption = None,
+    use: UseOption = None,
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
@@ -242,7 +266,32 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     trust_source(scene, trust)
-    sweep_scene(scene, over, list(set_ or []), out, workers=workers, cluster=cluster, json=json)
+    sweep_scene(scene, over, _settings(set_, use), out, workers=workers, cluster=cluster, json=json)
+
+
+@app.command()
+def fit(
+    scene: SceneArgument,
+    to: Annotated[Path, typer.Option(help="CSV file with columns t, tip.x, tip.y [mm], bar.57.z, ...")],
+    vary: Annotated[str, typer.Option(help="what to find, e.g. material.E,material.nu", metavar="PATH,...")],
+    marker: Annotated[
+        list[str] | None,
+        typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=SENTENCE"),
+    ] = None,
+    set_: SetOption = None,
+    runs: Annotated[int, typer.Option(help="the most runs to make")] = 15,
+    out: Annotated[Path | None, typer.Option(help="folder of fit.png and fit.json; default runs/SCENE-fit")] = None,
+    headless: HeadlessOption = False,
+    json: JsonOption = False,
+    trust: TrustOption = False,
+) -> None:
+    """Find materials and other numbers of a scene from a measured motion, with 95 % confidence intervals."""
+    from pliant.cli.fit import fit_scene
+    from pliant.cli.run import trust_source
+
+    trust_source(scene, trust)
+    quiet = headless or json
+    fit_scene(scene, to, vary, marker or [], list(set_ or []), out, runs=runs, quiet=quiet, json=json)
 
 
 @app.command()
@@ -267,6 +316,7 @@ def view(
 def play(
     scene: SceneArgument,
     set_: SetOption = None,
+    use: UseOption = None,
     compare: Annotated[
         list[str] | None,
         typer.Option(help="another run beside it with one clock, e.g. integrator=siere", metavar="PATH=VALUE"),
@@ -280,4 +330,4 @@ def play(
     from pliant.cli.view import play_scene
 
     trust_source(scene, trust)
-    play_scene(scene, list(set_ or []), compare or [], host, port)
+    play_scene(scene, _settings(set_, use), compare or [], host, port)

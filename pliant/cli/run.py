@@ -78,15 +78,16 @@ def fork_run(folder: Path, settings: Sequence[str], out: Path | None, *, quiet: 
 
 
 def trust_folder(folder: Path, trusted: bool) -> None:
-    """Refuse a folder whose scene is a Python file unless its code may run: a folder may come from somebody else."""
+    """Refuse a folder whose scene names Python files unless their code may run: it may come from somebody else."""
     from pliant.errors import RunError
     from pliant.scene_file.load import read_toml
 
     for scene in (folder / "scene.toml", folder / "failure" / "scene.toml"):
-        named = read_toml(scene).get("python") if scene.is_file() and not trusted else None
-        if named is not None:
+        document = read_toml(scene) if scene.is_file() and not trusted else {}
+        named = document.get("python") or document.get("extensions")
+        if named:
             remedy = "look into it, then add --trust"
-            raise RunError(f"{scene} runs the Python file {named!r}", where="trust", remedy=remedy)
+            raise RunError(f"{scene} runs the Python code of {named!r}", where="trust", remedy=remedy)
 
 
 def trust_source(source: str, trusted: bool) -> None:

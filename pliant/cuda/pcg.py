@@ -12,12 +12,10 @@ iterations to build. Sums are taken block by block and then in order.
 from dataclasses import dataclass
 from typing import Any
 
-from numba import cuda
-
 from pliant.cuda import _pcg_kernels as kernels
 from pliant.cuda._pcg_kernels import ALPHA, BB, COUNT, CURVED, MARK, RR, RZ
 from pliant.cuda.coarse import Coarse, CoarseSpace
-from pliant.cuda.device import SIMULATED, THREADS, arrays, launch
+from pliant.cuda.device import SIMULATED, THREADS, Recorded, arrays, launch
 from pliant.cuda.matrix import Matrix
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.state import Transient
@@ -39,7 +37,7 @@ class Workspace:
         self.coarse = None if space is None else Coarse(space, self.A)
         self.tolerance = tolerance
         self._corrects = False  # whether the coarse space of this matrix is in use
-        self._graphs: dict[bool, Any] = {}
+        self._run = {corrects: Recorded(self._iterations) for corrects in (False, True)}
 
     def load(self, A: Matrix) -> None:
         """Take a new matrix; raises `NotPositiveDefinite` where a diagonal block is not."""
@@ -63,7 +61,7 @@ class Workspace:
         while done < most and not float(self.scalars[MARK]):
             if done >= PATIENCE and self.coarse is not None and not self._corrects:
                 self._correct(self.coarse)
-            self._run()
+            self._run[self._corrects]()
             done += CHECK
         mark, count = (float(self.scalars[k]) for k in (MARK, COUNT))
         if mark == CURVED and count == 0.0:
@@ -88,31 +86,13 @@ class Workspace:
         launch(kernels.turn, N, (self.scalars, self.z, self.p), stream)
 
     def _iterations(self, stream: Any) -> None:
+        """CHECK iterations with the preconditioner in use."""
         A = self.A
         for _ in range(CHECK):
             arguments = (A.rows.start, A.rows.columns, A.values, A.mask, self.scalars, self.p, self.Ap, self.partial)
             launch(kernels.product_and_curvature, A.rows.n, arguments, stream)
             kernels.set_alpha[1, THREADS, stream](self.partial, self.scalars)
             self._precondition(stream)
-
-    def _run(self) -> None:
-        """CHECK iterations: launched one by one the first time, which compiles, then recorded as a graph."""
-        graph = self._graphs.get(self._corrects)
-        if graph is not None:
-            graph.launch()
-            return
-        self._iterations(0)
-        if not SIMULATED:
-            self._graphs[self._corrects] = self._recorded()
-
-    def _recorded(self) -> Any:
-        cupy = arrays()
-        stream = cupy.cuda.Stream(non_blocking=True)
-        cupy.cuda.Device().synchronize()
-        with stream:
-            stream.begin_capture()
-            self._iterations(cuda.external_stream(stream.ptr))
-            return stream.end_capture()
 
 
 class DeviceFactor:

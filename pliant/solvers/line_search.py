@@ -9,7 +9,8 @@ first test of (b) then applies to it.
     tenths of a gap each soon end so deep in a barrier that only short ones lead out of it again.
 (c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth while
     the guide hardly rises: a residual that must fall steadily gets stuck between barriers, near the root the guide is
-    not exact enough, and steps that let it rise at will undo what the others gained, for ever.
+    not exact enough, and steps that let it rise at will undo what the others gained, for ever. A whole step with
+    nothing in its way that leaves a tenth of |r| is near the root and is not asked for it.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.solvers.base import Guided, StageLike
 
+NEAR = 0.1  # part of the residual that a whole step leaves near the root, where it needs no guide
 STRAY = 1e-2  # part of a step's slope by which the guide may rise where the residual falls
 
 
@@ -55,18 +57,21 @@ class LineSearch:
         slope = float(current.r @ dz)
         if not slope < 0.0 and stage.symmetric:
             return None
-        guide = stage.guide(current.z, current.r) if current.merit is None and able(stage, Guided) else None
-        if guide is not None and not slope < 0.0:
-            return None
         limit = stage.limit(current.z, dz)
-        t, evaluations = min(1.0, limit), 0
-        for _ in range(self.halvings + 1):
+        t, evaluations, guide = min(1.0, limit), 0, None
+        for k in range(self.halvings + 1):
             z = current.z + t * dz
             phi = stage.merit(z) if current.merit is not None else None
             if not self._hopeless(current, phi, t, slope):
                 r = stage.residual(z)
                 evaluations += 1
                 trial = Trial(t, z, r, stage.norm(r), phi, evaluations)
+                if k == 0 and current.merit is None:
+                    if limit == np.inf and trial.norm <= NEAR * current.norm:
+                        return trial
+                    guide = stage.guide(current.z, current.r) if able(stage, Guided) else None
+                    if guide is not None and not slope < 0.0:
+                        return None
                 if guide is not None:
                     trial = replace(trial, escaped=trial.norm > current.norm, cut=t == limit < 1.0)
                     if self._guided(current, trial, slope, guide):

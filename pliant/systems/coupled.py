@@ -18,7 +18,7 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
-from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, tangent_of, tangents_of
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, limit_of, tangent_of, tangents_of
 from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
@@ -274,7 +274,7 @@ class Coupled:
 
     def limit(self, q: Array, dq: Array) -> float:
         own = self.each(lambda p, x, dx: p.limit(x, dx), q, dq)
-        return min([*own, *(e.limit(q, dq) for e in self.energy_terms)])
+        return min([*own, limit_of(self.energy_terms, q, dq)])
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None:
         """Those of the parts, and the points that are tied together."""

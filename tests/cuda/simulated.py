@@ -15,7 +15,7 @@ from pliant.cuda.device import SIMULATED
 from pliant.cuda.pcg import DevicePCG
 from pliant.cuda.system import on_device
 from pliant.errors import PliantError
-from pliant.integrators import BDF1, BDF2, RK4, Verlet
+from pliant.integrators import BDF1, BDF2, RK4, XPBD, Verlet
 from pliant.maps.pins import Pin
 from pliant.materials import ARAP, AnisotropicStVK, StableNeoHookean
 from pliant.mesh import bar, sheet
@@ -73,6 +73,8 @@ def runs():
     scenes = {
         "BDF2": Scene([body], h=2e-3, duration=4e-3, integrator=BDF2()),
         "Verlet": Scene([body], h=1e-3, duration=2e-3, integrator=Verlet(substeps=2)),
+        "XPBD": Scene([body], h=2e-3, duration=4e-3, integrator=XPBD(2, 2, damping=1e-3)),
+        "XPBD by colours": Scene([body], h=2e-3, duration=4e-3, integrator=XPBD(2, patch=1)),
         "contact": Scene([falling], h=1e-3, duration=2e-3, integrator=BDF1(), **floor),
     }
     found = {}
