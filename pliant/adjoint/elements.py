@@ -13,7 +13,7 @@ from pliant.arrays import Array
 from pliant.assembly import elastodynamics
 from pliant.bodies import Membrane, Solid
 from pliant.errors import SceneError
-from pliant.loads import Tug
+from pliant.loads import Push, Tug
 from pliant.mesh import Mesh
 from pliant.scene import Scene
 from pliant.systems.barrier_contact import BarrierContact
@@ -25,17 +25,20 @@ STEP = 1e-5  # of a parameter, for central differences: 1e-10 is lost to curvatu
 class Apart:
     """A solid or a membrane taken apart into its elements: g over loose elements, which sum to that of the body."""
 
-    def __init__(self, scene: Scene, k: int, where: str) -> None:
+    def __init__(self, scene: Scene, k: int, where: str, *, weighs: bool) -> None:
+        """``weighs`` says that masses are to change: then loads that are shared by mass do, too, and all at once."""
         body = scene.bodies[k]
         if not isinstance(body, Solid | Membrane) or (isinstance(body, Solid) and (body.fit or body.reduction)):
             remedy = "name a Solid or a Membrane without fit and reduction"
             raise SceneError(f"{body.name!r} cannot be taken apart into elements", where=where, remedy=remedy)
         mine = [f for f in scene.forces if scene.number(f.body, "scene.forces") == k]
-        if any(isinstance(f, Tug) for f in mine):
-            raise SceneError("a Tug is shared by mass", where=where, remedy="use Wind, or a number for the whole body")
+        shared = [f for f in mine if isinstance(f, Tug | Push)]
+        if weighs and shared:
+            what = f"a {type(shared[0]).__name__} is shared by mass"
+            raise SceneError(what, where=where, remedy="use Wind, or a number for the whole body")
         soft = scene.deformables()
         first, d = int(scene.offsets()[soft.index(body)]), body.mesh.dim
-        moved: Any = [replace(f, body=0) for f in mine]  # type: ignore[type-var]
+        moved: Any = [replace(f, body=0) for f in mine if f not in shared]  # type: ignore[type-var]
         self.body, self._gravity, self._loads = body, scene.gravity, [(0, f) for f in moved]
         T = body.mesh.T
         self.dofs = (d * (T + first)[:, :, None] + np.arange(d)).reshape(len(T), -1)  # (m, (d + 1) d) of the scene
@@ -67,7 +70,7 @@ class PerElement(Still):
         self.name, self.value = path, read(scene, path)
         _, name, rest = path.split(".", 2)
         k = scene.number(int(name) if name.isdigit() else name, "wrt")
-        self._apart = Apart(scene, k, path)
+        self._apart = Apart(scene, k, path, weighs=rest == "density")
         _require_own_stiffness(scene, path)
         body = scene.bodies[k]
         self._step = STEP * np.abs(self.value)
@@ -100,7 +103,7 @@ class RestShape:
         self.name, self._scene = path, scene
         name = path.split(".")[1]
         k = scene.number(int(name) if name.isdigit() else name, "wrt")
-        self._apart = Apart(scene, k, path)
+        self._apart = Apart(scene, k, path, weighs=True)
         _require_own_stiffness(scene, path)
         if scene.attachments:
             raise SceneError("attachments move with a rest shape", where=path, remedy="leave attachments out")

@@ -24,7 +24,7 @@ from pliant.adjoint.path import read, replaced
 from pliant.adjoint.regions import PerRegion, Regions
 from pliant.arrays import Array
 from pliant.bodies import Membrane, Solid
-from pliant.errors import SceneError
+from pliant.errors import PliantError, SceneError
 from pliant.scene import Scene
 from pliant.state import State
 
@@ -153,10 +153,18 @@ class Few:
             for sign in (1.0, -1.0):
                 moved = flat.copy()
                 moved[k] += sign * STEP * size
-                sides.append((moved[k], replaced(self._scene, self.name, moved.reshape(self.value.shape))))
+                sides.append((moved[k], self._moved(moved.reshape(self.value.shape))))
             (up, high), (down, low) = sides
             out.append((high.system(), low.system(), float(up - down), high, low))
         return out
+
+    def _moved(self, value: Array) -> Scene:
+        """The scene with a value next to its own."""
+        try:
+            return replaced(self._scene, self.name, value)
+        except PliantError as refused:
+            what = f"{self.name} is at a limit, where it has no derivative to both sides ({refused.what})"
+            raise SceneError(what, where="wrt", remedy="give it a value a little inside") from refused
 
     def _displaced(self) -> bool:
         """Whether prescribed coordinates feel the numbers, at any of a few times."""

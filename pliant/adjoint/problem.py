@@ -1,6 +1,6 @@
 """A run with its parameters: what its steps did, its tape backwards for adjoints, and step by step for tangents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, sqrt
 from typing import Any, Literal
@@ -73,41 +73,49 @@ class Problem:
             if step.index == stop:
                 return
 
-    def tapes(self, start: Checkpoint, before: State, stop: int, algebra: Algebra) -> Iterator[tuple[Tape, Checkpoint]]:
-        """The tapes of the steps after ``start``, and the points they reached; ``before`` is one step earlier."""
+    def tapes(self, start: Checkpoint, before: State, stop: int, algebra: Algebra) -> Iterator[tuple[Tape, int, State]]:
+        """The tapes of the steps after ``start``, their numbers and where they led; ``before`` is one step earlier."""
         for taken, point in self.steps(start, stop):
             tape = Tape([taken.start.q, taken.start.v, before.q, before.v])
             tape.end = write_step(self.scene.integrator, TapeWriter(tape, algebra), taken)
             if not same(tape.end[0].of(tape.values), point.state.q):
                 what = f"step {point.step} was not taken as {type(self.scene.integrator).__name__} takes it"
                 raise SceneError(what, where="gradient", remedy="leave gaps at the start and friction_solves = 1")
-            yield tape, point
+            yield tape, point.step, point.state
             before = taken.start
 
     def tangents(self, directions: Array) -> Iterator[tuple[State, Array, Array]]:
         """The states of the run, with the changes (N, k) of q and v along k directions (size, k), as it goes on."""
         now = earlier = self.parameters.start(directions)
         yield self.begin, *now
-        for tape, point in self.tapes(Checkpoint(0, self.begin), self.begin, self.scene.steps, Algebra()):
+        for tape, _, state in self.tapes(Checkpoint(0, self.begin), self.begin, self.scene.steps, Algebra()):
             now, earlier = tape.forwards([*now, *earlier], self.parameters, directions), now
-            yield point.state, *now
+            yield state, *now
 
     def adjoint(self, loss: Loss, keep: Keep) -> tuple[float, Array, Algebra]:
         """The loss, its derivatives (size,), and how well they were solved for."""
-        algebra, into, zero = Algebra(), np.zeros(self.parameters.size), np.zeros_like(self.begin.q)
+        algebra = Algebra()
+        parts = reversed(self.segments(keep))
+        return *self.swept(loss, (list(self.tapes(*part, algebra)) for part in parts)), algebra
+
+    def swept(self, loss: Loss, parts: Iterable[list[tuple[Tape, int, State]]]) -> tuple[float, Array]:
+        """The loss and its derivatives (size,), from the steps of all parts of the run, the last part first.
+
+        Lists are emptied on the way, so that memory is free as soon as it can be.
+        """
+        into, zero = np.zeros(self.parameters.size), np.zeros_like(self.begin.q)
         value, after = 0.0, [zero, zero, zero, zero]  # adjoints of q and v where a step ends, and where it begins
-        for start, before, stop in reversed(self._segments(keep)):
-            steps = list(self.tapes(start, before, stop, algebra))
+        for steps in parts:
             while steps:
-                tape, point = steps.pop()
-                value += self._seed(loss, point.step, point.state, after, into)
+                tape, k, state = steps.pop()
+                value += self._seed(loss, k, state, after, into)
                 after = tape.backwards(after, self.parameters, into)
         after = [after[0] + after[2], after[1] + after[3]]  # before the first step there was the same state
         value += self._seed(loss, 0, self.begin, after, into)
         into += self.parameters.gather_start(*after)
-        return value, into, algebra
+        return value, into
 
-    def _segments(self, keep: Keep) -> list[tuple[Checkpoint, State, int]]:
+    def segments(self, keep: Keep) -> list[tuple[Checkpoint, State, int]]:
         """Where the parts of the run begin that are kept as a whole, one step earlier, and the steps they end at."""
         n = self.scene.steps
         length = n if keep == "all" else max(1, ceil(sqrt(n)))

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from pliant.cli.complete import formats, runs, scenes, settings
+
 app = typer.Typer(
     name="pliant",
     help="Simulate soft bodies, cloth and articulated bodies, with a certificate for every step.\n\n"
@@ -16,11 +18,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-SceneArgument = Annotated[str, typer.Argument(help="a built-in scene (see `pliant list`), a .toml or a .py file")]
+SceneArgument = Annotated[
+    str, typer.Argument(help="a built-in scene (see `pliant list`), a .toml or a .py file", autocompletion=scenes)
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help='change the scene, e.g. --set integrator=bdf1 --set material.E="1 MPa"', metavar="PATH=VALUE"
+        "--set",
+        help='change the scene, e.g. --set integrator=bdf1 --set material.E="1 MPa"',
+        metavar="PATH=VALUE",
+        autocompletion=settings,
     ),
 ]
 UseOption = Annotated[
@@ -86,7 +93,7 @@ def run(
 
 @app.command()
 def resume(
-    folder: Annotated[Path, typer.Argument(help="the folder of an interrupted run")],
+    folder: Annotated[Path, typer.Argument(help="the folder of an interrupted run", autocompletion=runs)],
     set_: SetOption = None,
     out: Annotated[Path | None, typer.Option(help="folder of the changed run; default FOLDER-fork")] = None,
     headless: HeadlessOption = False,
@@ -125,17 +132,22 @@ def replay(
 
 @app.command("list")
 def list_(
-    scene: Annotated[str | None, typer.Argument(help="show one scene in full, as a scene file")] = None,
+    word: Annotated[
+        str | None, typer.Argument(help="a word to look for, or a scene to show in full", autocompletion=scenes)
+    ] = None,
     to: Annotated[Path | None, typer.Option(help="write the scene file and its meshes into this folder")] = None,
     json: JsonOption = False,
 ) -> None:
-    """What there is to choose from: scenes, integrators, solvers, materials, channels."""
-    from pliant.cli.catalogue import show_catalogue, show_scene
+    """What there is to choose from: scenes, integrators, solvers, materials, channels.
 
-    if scene is None:
-        show_catalogue(json=json)
+    With a word only what has it in its name or description; with the name of a scene, that scene as a scene file.
+    """
+    from pliant.cli.catalogue import is_scene, show_catalogue, show_scene
+
+    if word is not None and (to is not None or is_scene(word)):
+        show_scene(word, to, json=json)
     else:
-        show_scene(scene, to, json=json)
+        show_catalogue(word or "", json=json)
 
 
 @app.command()
@@ -215,8 +227,8 @@ def bench(
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="the folder of a run")],
-    to: Annotated[str, typer.Option(help="png, mp4, gif, usd, vtk, obj, ply, gltf or npz")],
+    folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
+    to: Annotated[str, typer.Option(help="png, mp4, gif, usd, vtk, obj, ply, gltf or npz", autocompletion=formats)],
     out: Annotated[Path | None, typer.Option(help="file (or folder of a series); default inside the run")] = None,
     channel: Annotated[str | None, typer.Option(help="colours or values: a recorded channel, or displacement")] = None,
     embed: Annotated[Path | None, typer.Option(help="a fine surface (file) that follows the body")] = None,
@@ -239,7 +251,7 @@ def export(
 
 @app.command()
 def plot(
-    folders: Annotated[list[Path], typer.Argument(help="folders of runs; several are compared")],
+    folders: Annotated[list[Path], typer.Argument(help="folders of runs; several are compared", autocompletion=runs)],
     show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations, steps; default all")] = None,
     out: Annotated[Path | None, typer.Option(help="picture file; default plot.png in the first folder")] = None,
 ) -> None:
@@ -258,6 +270,8 @@ def sweep(
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
+    batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
@@ -266,7 +280,8 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     trust_source(scene, trust)
-    sweep_scene(scene, over, _settings(set_, use), out, workers=workers, cluster=cluster, json=json)
+    settings = _settings(set_, use) + ([] if device is None else [f"device={device}"])
+    sweep_scene(scene, over, settings, out, workers=workers, cluster=cluster, batch=batch, json=json)
 
 
 @app.command()
@@ -296,8 +311,10 @@ def fit(
 
 @app.command()
 def view(
-    folder: Annotated[Path, typer.Argument(help="the folder of a run")],
-    compare: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,
+    folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
+    compare: Annotated[
+        list[Path] | None, typer.Option(help="another run, side by side with one clock", autocompletion=runs)
+    ] = None,
     port: Annotated[int, typer.Option(help="port of the page")] = 8080,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
     play: Annotated[bool, typer.Option(help="start playing at once")] = True,

@@ -93,7 +93,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "load": LOADS,
         "event": EVENTS,
         "edge rule": typing.get_args(EdgeRule),
-        "joint": _types(JOINTS),
+        "joint": JOINTS,
         "shape": SHAPES,
         "link force": ARTICULATED_FORCES,
         "link constraint": CONSTRAINTS,

@@ -1,6 +1,7 @@
 """Back-tracking along a descent direction, with two ways to judge a step.
 
-(a) when the stage has a merit Phi: Armijo, Phi(t) <= Phi + 1e-4 t g.dz, as long as Phi can still resolve the change;
+(a) when the stage has a merit Phi: Armijo, Phi(t) <= Phi + 1e-4 t g.dz, as long as Phi can still resolve the change:
+    of stiff bodies in short steps it cannot, what it adds up is too large;
 (b) otherwise (friction, damping): |r(t)|^2 <= (1 - 2e-4 t) |r|^2, or |dz.r(t)| <= 0.9 |dz.r|, the projected residual
     test of Matthies and Strang, needed because with a projected Hessian |r| need not fall along dz.
 Where the matrix is not symmetric (joints, multipliers), a Newton step need not descend along r, but |r| falls: only the
@@ -21,7 +22,10 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.solvers.base import Guided, StageLike
+from pliant.solvers.rounding import blur_of
 
+RESOLVED = 1e-12  # of the merit: changes below are rounding
+SMALL = 1e-3  # of the size: residuals below bound an error so small
 NEAR = 0.1  # part of the residual that a whole step leaves near the root, where it needs no guide
 STRAY = 1e-2  # part of a step's slope by which the guide may rise where the residual falls
 
@@ -59,10 +63,14 @@ class LineSearch:
             return None
         limit = stage.limit(current.z, dz)
         t, evaluations, guide = min(1.0, limit), 0, None
+        exact = np.inf if current.merit is None else RESOLVED * abs(current.merit)
+        trusted = current.norm > SMALL * stage.scale  # far from the root a merit tells; finding out costs a matrix
         for k in range(self.halvings + 1):
             z = current.z + t * dz
             phi = stage.merit(z) if current.merit is not None else None
-            if not self._hopeless(current, phi, t, slope):
+            if not trusted and self._hopeless(current, phi, t, slope, exact):
+                exact, trusted = max(exact, blur_of(stage, current.z)), True
+            if not self._hopeless(current, phi, t, slope, exact):
                 r = stage.residual(z)
                 evaluations += 1
                 trial = Trial(t, z, r, stage.norm(r), phi, evaluations)
@@ -76,7 +84,9 @@ class LineSearch:
                     trial = replace(trial, escaped=trial.norm > current.norm, cut=t == limit < 1.0)
                     if self._guided(current, trial, slope, guide):
                         return self._extended(stage, current, trial, dz, guide) if trial.escaped else trial
-                elif self._acceptable(current, trial, slope, dz) and not (limit < 1.0 and self._rammed(r, slope, dz)):
+                elif self._acceptable(current, trial, slope, dz, exact) and not (
+                    limit < 1.0 and self._rammed(r, slope, dz)
+                ):
                     return trial
             t *= 0.5
         return None
@@ -127,25 +137,21 @@ class LineSearch:
         norm = stage.norm(r)
         return Trial(1.0, z, r, norm, None, 1, True) if np.isfinite(norm) and float(dz @ r) < 0.0 else None
 
-    def _resolves(self, current: Trial, phi: float | None, t: float, slope: float) -> bool:
-        """Whether differences of the merit are above round-off; near convergence they are not."""
-        return phi is not None and current.merit is not None and abs(t * slope) > 1e-12 * abs(current.merit)
-
-    def _hopeless(self, current: Trial, phi: float | None, t: float, slope: float) -> bool:
-        """Rejected by the merit alone, before a residual is spent."""
+    def _hopeless(self, current: Trial, phi: float | None, t: float, slope: float, exact: float) -> bool:
+        """Rejected by the merit alone, before a residual is spent; near convergence it cannot tell."""
         if phi is None or current.merit is None:
             return False
         if not np.isfinite(phi):
             return True
-        return self._resolves(current, phi, t, slope) and phi > self._bound(current.merit, t, slope)
+        return abs(t * slope) > exact and phi > self._bound(current.merit, t, slope)
 
     def _bound(self, merit: float, t: float, slope: float) -> float:
         return merit + self.armijo * t * slope + 1e-14 * abs(merit)
 
-    def _acceptable(self, current: Trial, trial: Trial, slope: float, dz: Array) -> bool:
+    def _acceptable(self, current: Trial, trial: Trial, slope: float, dz: Array, exact: float) -> bool:
         if not np.isfinite(trial.norm):
             return False
-        if self._resolves(current, trial.merit, trial.t, slope):
+        if trial.merit is not None and abs(trial.t * slope) > exact:
             return True  # the merit has already agreed
         decreased = trial.norm**2 <= (1.0 - 2e-4 * trial.t) * current.norm**2
         return decreased or (slope < 0.0 and abs(float(dz @ trial.r)) <= -self.projected * slope)

@@ -174,9 +174,11 @@ def damped(shift: float, now: Trial) -> float:
     return (0.1 * shift if shift > 1.0 else 0.0) if now.t >= 1.0 else shift
 
 
-def own_linear(stage: StageLike) -> LinearSolver | None:
-    """The linear solver of a system with matrices of its own; None for all others."""
-    return stage.system.linear if isinstance(stage, OfSystem) and able(stage.system, Solving) else None
+def own_linear(stage: StageLike, *, early: bool = False) -> LinearSolver | None:
+    """The linear solver of a system with matrices of its own (``early``: on what it has made before); else None."""
+    if not (isinstance(stage, OfSystem) and able(stage.system, Solving)):
+        return None
+    return stage.system.early if early else stage.system.linear
 
 
 def _general(stage: StageLike) -> LinearSolver:

@@ -1,5 +1,6 @@
 """world/pile: seeded piles of mixed bodies under barriers; nothing may intersect in any step, every step converges."""
 
+import os
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
@@ -12,7 +13,7 @@ from pliant.bench.table import Table
 from pliant.scenes.world_pile import mixed_pile
 from pliant.systems.coupled import Coupled
 
-PROCESSES = 2
+PROCESSES = os.cpu_count() or 1  # at a time; each seed is a run of its own
 
 
 def run(*, quick: bool = False) -> Table:
