@@ -21,7 +21,7 @@ OTHER = {  # why a table is not on the page
     **dict.fromkeys(("chen/fig4_13", "chen/fig6_9", "chen/rational"), LATER),
     **dict.fromkeys(("ledwon/speed", "ledwon/xpbd_vs_pd"), LATER),
     **dict.fromkeys(("gpu/agreement", "gpu/speedup"), LATER),
-    **dict.fromkeys(("ldot/causes", "ldot/folded"), LATER),
+    **dict.fromkeys(("ldot/fig5_2", "ldot/fig5_3", "ldot/folded"), LATER),
     **dict.fromkeys(("eol/strain", "trust/crash", "trust/soak"), LATER),
     **dict.fromkeys(("world/pile",), LATER),
 }
