@@ -18,7 +18,7 @@ OTHER = {  # why a table is not on the page
     "studio/export": MACHINE,
     "studio/view": MACHINE,
     **dict.fromkeys(("core/cantilever", "core/orders", "runs/ledger", "redmax/bisp_scale"), LATER),
-    **dict.fromkeys(("chen/fig4_13", "chen/fig6_9", "chen/rational"), LATER),
+    **dict.fromkeys(("chen/fig4_13", "chen/rational"), LATER),
     **dict.fromkeys(("ledwon/speed", "ledwon/xpbd_vs_pd"), LATER),
     **dict.fromkeys(("gpu/agreement", "gpu/speedup"), LATER),
     **dict.fromkeys(("ldot/fig5_2", "ldot/fig5_3", "ldot/folded"), LATER),
