@@ -24,7 +24,7 @@ KNOWN = (*POINT_CHANNELS, *CELL_CHANNELS)
 class Picture:
     """One frame as a surface: time [s], ``points (n, 3)`` [m], ``triangles (k, 3)``, ``lines (l, 2)`` of springs,
     and ``values`` per vertex, (n,) or (n, d). ``uv (n, 2)`` [m] says where vertices are in the material, for textures;
-    None where the channel ``material`` was not recorded."""
+    None where the channel ``material`` was not recorded. ``bodies (n,)`` has the number of every vertex's body."""
 
     t: float
     points: Array
@@ -32,6 +32,7 @@ class Picture:
     lines: IntArray
     values: dict[str, Array]
     uv: Array | None = None
+    bodies: IntArray | None = None
 
 
 @dataclass(frozen=True)
@@ -149,10 +150,12 @@ class Skin:
     vertices: IntArray  # (p, k)
     weights: Array  # (p, k)
     cells: "_CellMean"
+    bodies: IntArray  # (p,)
 
     def picture(self, frame: Frame, first: Array, channels: tuple[str, ...]) -> Picture:
         values = {name: self._on_surface(self._channel(frame, first, name)) for name in channels}
-        return Picture(frame.t, self._on_surface(frame.points), self.triangles, self.lines, values, self._uv(frame))
+        x, uv = self._on_surface(frame.points), self._uv(frame)
+        return Picture(frame.t, x, self.triangles, self.lines, values, uv, self.bodies)
 
     def _uv(self, frame: Frame) -> Array | None:
         material = frame.point_values.get("material")
@@ -197,7 +200,16 @@ def own_skin(topology: Topology, n: int) -> Skin:
     loose = _cells(topology, 1).ravel()
     used, numbers = np.unique(np.concatenate([F.ravel(), lines.ravel(), loose]), return_inverse=True)
     F, lines = numbers[: F.size].reshape(-1, 3), numbers[F.size : F.size + lines.size].reshape(-1, 2)
-    return Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n))
+    bodies = _body_of_vertices(topology, n)[used]
+    return Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n), bodies)
+
+
+def _body_of_vertices(topology: Topology, n: int) -> IntArray:
+    """The number of the body of each of n vertices; 0 where a file does not say."""
+    found = np.zeros(n, dtype=np.int64)
+    if topology.bodies is not None:
+        found[topology.connectivity] = np.repeat(topology.bodies, np.diff(topology.offsets))
+    return found
 
 
 def _following_skin(topology: Topology, x: Array, path: Path) -> Skin:
@@ -210,7 +222,9 @@ def _following_skin(topology: Topology, x: Array, path: Path) -> Skin:
         raise MeshError("no triangles", where=str(path), remedy="give a triangle surface (.obj, .ply, .stl)")
     used, numbers = np.unique(tets, return_inverse=True)
     held = embed(Mesh(X=x[used], T=numbers.reshape(tets.shape)), raw.X)
-    return Skin(T, np.zeros((0, 2), np.int64), used[held.vertices], held.weights, _CellMean(topology, len(x)))
+    vertices, means = used[held.vertices], _CellMean(topology, len(x))
+    bodies = _body_of_vertices(topology, len(x))[vertices[:, 0]]
+    return Skin(T, np.zeros((0, 2), np.int64), vertices, held.weights, means, bodies)
 
 
 def _cells(topology: Topology, size: int) -> IntArray:

@@ -15,16 +15,9 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
-from pliant.export.film import AWAY
+from pliant.export.look import CAMERAS
 
 LOCAL = "127.0.0.1"
-CAMERAS = {  # from the middle of what is shown towards the camera; z is up
-    "fit": AWAY,
-    "front": np.array([0.0, -1.0, 0.0]),
-    "side": np.array([1.0, 0.0, 0.0]),
-    "top": np.array([0.0, -1e-3, 1.0]),
-    "iso": np.array([1.0, -1.0, 1.0]),
-}
 
 
 def open_server(host: str, port: int) -> Any:
