@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -222,7 +222,14 @@ def export(
 
     for one in (folder, *(beside or [])):
         trust_folder(one, trust)
-    seen = {"size": size, "camera": camera, "zoom": zoom, "moving": moving, "colours": colours, "limits": limits}
+    seen: dict[str, Any] = {
+        "size": size,
+        "camera": camera,
+        "zoom": zoom,
+        "moving": moving,
+        "colours": colours,
+        "limits": limits,
+    }
     seen |= {"unit": unit, "background": background, "stamp": stamp, "wireframe": wireframe, "beside": beside or None}
     seen |= {"fps": fps, "speed": speed, "orbit": orbit, "follow": follow}
     if check_format(to, every=every, **seen):
@@ -237,7 +244,7 @@ def plot(
     show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations, steps; default all")] = None,
     out: Annotated[Path | None, typer.Option(help="picture file; default plot.png in the first folder")] = None,
 ) -> None:
-    """Draw energies, what the integrator took, and iterations per step."""
+    """Draw energies, numerical dissipation and iterations per step."""
     from pliant.cli.plot import plot_folders
 
     plot_folders(folders, show or [], out)

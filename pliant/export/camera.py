@@ -72,8 +72,9 @@ def moving_box(clip: Clip, everything: Box) -> Box:
     """The box of the vertices that move in the course of a clip; everything where the mesh changes or nothing moves."""
     if not clip.fixed:
         return everything
-    low, high = np.inf, -np.inf
-    for picture in clip:
+    pictures = iter(clip)
+    low = high = next(pictures).points
+    for picture in pictures:
         low, high = np.minimum(low, picture.points), np.maximum(high, picture.points)
     moves = np.linalg.norm(high - low, axis=1) > STILL * everything.size
     return Box(low[moves].min(axis=0), high[moves].max(axis=0)) if moves.any() else everything

@@ -156,7 +156,7 @@ class Studio:
         return self._plotter.add_mesh(disc, ambient=AMBIENT, diffuse=DIFFUSE, specular=0.0, reset_camera=False)
 
     def _aim(self, shot: Shot) -> None:
-        """Set the camera, and the floor's colour so that in full light it is that of the background: it has no end."""
+        """Set the camera, and the floor's light so that it has the colour of the background: it has no end."""
         camera, distance = self._plotter.camera, float(np.linalg.norm(shot.position - shot.focus))
         camera.position, camera.focal_point, camera.up = tuple(shot.position), tuple(shot.focus), tuple(shot.up)
         wide = np.tan(np.radians(ANGLE / 2)) * self._side / self._size[1]
@@ -164,12 +164,10 @@ class Studio:
         camera.clipping_range = (0.05 * distance, distance + 4.0 * REACH * self._box.size)
         up = np.array([0.0, 0.0, 1.0])
         seen = float((shot.position - shot.focus) @ up) / distance
-        light = AMBIENT + DIFFUSE * (KEY * float(np.mean([d @ up for d in self._key])) + HEAD * max(seen, 0.0))
-        paper = np.array(self._pv.Color(self._look.background).float_rgb)
-        own = np.minimum(paper / light, 1.0)
-        self._floor.prop.color = tuple(own)
-        paper = np.minimum(own * light, 1.0)
-        self._rim.prop.color = self._plotter.background_color = tuple(paper)
+        lit = DIFFUSE * (KEY * float(np.mean([d @ up for d in self._key])) + HEAD * max(seen, 0.0))
+        self._floor.prop.ambient = max(1.0 - lit, 0.0)
+        paper = self._pv.Color(self._look.background)
+        self._floor.prop.color = self._rim.prop.color = self._plotter.background_color = paper
         for actor in (self._floor, self._rim):
             actor.SetVisibility(bool(seen > 0.0))
 
@@ -199,7 +197,7 @@ def _passes(radius: float) -> Any:
     sequence.SetPasses(steps)
     camera.SetDelegatePass(sequence)
     occlusion.SetRadius(radius)
-    occlusion.SetBias(0.06 * radius)
+    occlusion.SetBias(0.1 * radius)
     occlusion.SetKernelSize(24)
     occlusion.BlurOn()
     occlusion.SetDelegatePass(camera)

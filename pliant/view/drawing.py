@@ -12,12 +12,13 @@ from pliant.export.clip import Picture
 from pliant.export.colours import linear, magnitude, of_bodies, palette
 from pliant.mesh.topology import edges
 
+
 @dataclass(frozen=True)
 class Style:
     """``channel`` with its ``limits`` for colours (None: one colour for each body), edges instead of faces.
 
-    ``hidden`` are the numbers of bodies that are not drawn; ``clip`` (axis, share) leaves out what lies beyond that share
-    of the way through the picture along an axis.
+    ``hidden`` are the numbers of bodies that are not drawn; ``clip`` (axis, share) leaves out what lies beyond that
+    share of the way through the picture along an axis.
     """
 
     channel: str | None = None
@@ -116,7 +117,7 @@ def legend(style: Style) -> str:
 
 
 def _coloured(x: Any, triangles: Any, colours: Any) -> bytes:
-    """A GLB of a surface with a colour (n, 3) of 8 bits at every vertex; GLB wants amounts of light, so does the browser."""
+    """A GLB of a surface with sRGB colours (n, 3) at its vertices, which the format wants as amounts of light."""
     import trimesh
 
     light = np.round(255.0 * linear(colours)).astype(np.uint8)
