@@ -54,13 +54,17 @@ class Film:
 FILMS = {
     "One world": (
         Film("world/marionette", export="--speed 0.4", text="A puppet on strings draws a cloth over a table's edge."),
-        Film("world/walker", export="--speed 0.5", text="Four turning legs on soft ground, which gives way below them."),
+        Film(
+            "world/walker", export="--speed 0.5", text="Four turning legs on soft ground that gives way below them."
+        ),
         Film("world/die", export="--speed 0.4 --zoom 1.1", text="A die rolls to rest in the dent that it makes."),
         Film("world/gripper", export="--speed 0.5", text="Motors of limited torque lift a soft block by friction."),
         Film("world/muscle", export="--speed 0.5", text="A muscle, condensed onto one node, lifts a forearm."),
         Film("world/bead-chain", export="--speed 0.5", text="A string of beads drags a soft cube along the floor."),
         Film("world/arm-and-cloth", export="--speed 0.4", text="A box on an arm swings into a cloth, which slows it."),
-        Film("world/mixed-pile", run="--duration 0.8", export="--speed 0.3", text="Soft, rigid and jointed, in a bowl."),
+        Film(
+            "world/mixed-pile", run="--duration 0.8", export="--speed 0.3", text="Soft, rigid, jointed bodies."
+        ),
     ),
     "Cloth": (
         Film(
@@ -84,7 +88,6 @@ FILMS = {
         Film("eol/jaws", run=f"--duration 0.3 --set '{CLOTH}'", export="--channel material --speed 0.12"),
         Film("eol/push", run=f"--set '{CLOTH}' --duration 0.5", export="--channel material --speed 0.2"),
         Film("eol/drape", run=f"--set '{CLOTH}'", export="--channel material --speed 0.3"),
-        Film("contact/cloth-on-sphere", export="--speed 0.35", text="Rubber cloth on a ball."),
         Film("chen/cape", run="--duration 2", export="--speed 0.8"),
         Film("chen/falling-cloth", run="--duration 1", export="--speed 0.4"),
     ),
@@ -92,7 +95,7 @@ FILMS = {
         Film(
             "bar-twist",
             run=f"--set parameters.cells=7 --set parameters.turns=1.5 --set '{STRESS}'",
-            export="--channel von_mises --unit Pa --colours magma --speed 0.75",
+            export="--channel von_mises --unit Pa --colours plasma --limits 0,1.2e5 --speed 0.75",
             text="Twisted by one and a half turns, coloured by the von Mises stress.",
         ),
         Film("chen/bouncing-bunny", export="--speed 0.3", text="Dropped on a floor of penalty springs."),
@@ -108,7 +111,9 @@ FILMS = {
         Film("chen/bridge", export="--speed 7"),
     ),
     "Articulated bodies": (
-        Film("redmax/klann-walker", run="--duration 2.5", export="--follow", text="Six linkage legs on two driven axles."),
+        Film(
+            "redmax/klann-walker", run="--duration 2.5", export="--follow", text="Six legs on two driven axles."
+        ),
         Film("redmax/umbrella", export="--speed 0.03"),
         Film("redmax/tree", export="--speed 0.2", text="A binary tree of bars with springs between its branches."),
     ),
