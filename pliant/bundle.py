@@ -13,11 +13,12 @@ import numpy as np
 
 from pliant import checkpoint, ledger
 from pliant.arrays import Array, IntArray
+from pliant.attempt import Failure, StepFailed, attempt, take
 from pliant.certificate import deforming, plain
 from pliant.errors import PliantError, RunError
 from pliant.ledger import prescribed
 from pliant.origin import Origin
-from pliant.simulate import Failure, StepFailed, attempt, beginning, booked, gain_of, take
+from pliant.simulate import beginning, booked, gain_of
 from pliant.state import SolveReport, State, Step
 
 BUNDLE = "failure"  # its folder within a run

@@ -11,7 +11,8 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Deforming
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Composed, Measuring, Stretching, Touching, parts_of
+from pliant.systems.base import Composed, parts_of
+from pliant.systems.observed import Measuring, Stretching, Touching
 
 
 @dataclass(frozen=True)

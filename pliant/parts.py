@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,37 @@ class Made:
     shapes: list[Shape]
     places: list[tuple[Any, "Place"]]
     solids: Sequence[tuple[int, Sharp]] = ()
+
+
+@runtime_checkable
+class Separate(Protocol):
+    """A body that may move in coordinates of its own, on joints or through its mesh, if ``separate`` says so."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def separate(self) -> bool: ...
+
+    @property
+    def kind(self) -> type:
+        """The class of the part."""
+        ...
+
+    @property
+    def together(self) -> bool:
+        """Whether all bodies of this class make one part."""
+        ...
+
+    @classmethod
+    def gathered(cls, bodies: Sequence[Any], scene: Any) -> list[Made]:
+        """The parts that all bodies of this class make."""
+        ...
+
+
+def apart(body: Any) -> bool:
+    """Whether a body has coordinates of its own, not the positions of vertices among those of soft bodies."""
+    return isinstance(body, Separate) and body.separate
 
 
 @dataclass(frozen=True, eq=False)

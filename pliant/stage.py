@@ -5,15 +5,13 @@
 With a = (q - target)/c^2, K is d(f - M(q) a)/dq where the inertia depends on q, as on joints: then f contains the
 quadratic velocity terms. With inertia = 0 it is quasistatics: r = -f, A = -K. [Weidner2022, App. C; DESIGN section 2]
 
-Where the system has closures (loops, motors, ties) their rows are met exactly at the new positions, by multipliers:
-
-    r(q) - G^T Lambda = 0,      gap(q, t) = 0   or, where only a rate is prescribed,   c (G v - rate) = 0
+Where the system has closures (loops, motors, ties), `pliant.closed_stage` adds their rows.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,25 +19,18 @@ import scipy.sparse as sp
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.budget import check_budget
-from pliant.errors import SceneError
 from pliant.linear.base import Places
-from pliant.linear.lu import LU
-from pliant.solvers.base import NonlinearSolver
-from pliant.state import Reactions, SolveReport, State
-from pliant.systems.base import (
-    Acting,
-    Closures,
-    Composed,
-    Constrained,
+from pliant.state import State
+from pliant.systems.base import Composed, System
+from pliant.systems.closures import Closures, Constrained
+from pliant.systems.stepped import (
     Contacting,
     Dissipating,
-    Lagging,
     PartlySymmetric,
     Persistent,
     Rooting,
     Steep,
     Summing,
-    System,
 )
 
 G_EARTH = 9.81  # m/s^2: tolerances of quasistatics are parts of the weight
@@ -223,201 +214,3 @@ class Stage:
         dq = np.zeros_like(self.frame)
         dq[self.system.free] = dz
         return self.system.limit(self.embed(z), dq)
-
-
-@dataclass(frozen=True, eq=False)
-class ClosedStage:
-    """A stage with closures: z = (free coordinates, Lambda), Lambda = c^2 times the constraint forces."""
-
-    free: Stage
-    closures: Closures  # where the stage sets out from: how many rows there are, and what they weigh
-    weights: Array = field(init=False, repr=False)
-    symmetric: ClassVar[bool] = False
-    definite: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        free, rows = self.free, self.closures
-        if not free.inertia and not rows.positional.all():
-            remedy = "prescribe its position too, or use BDF1"
-            raise SceneError("a constraint prescribes a rate only", where="Quasistatic", remedy=remedy)
-        G = rows.G[:, free.system.free]
-        seen = np.asarray(G.multiply(G) @ (1.0 / free.weights)).ravel()  # inverse masses
-        seen[seen == 0.0] = 1.0 / free.system.free_mass  # rows that nothing can change
-        if not free.inertia:  # lengths as parts of the size, like forces as parts of the weight
-            seen *= (free.system.scale / G_EARTH) ** 2
-        object.__setattr__(self, "weights", np.concatenate([free.weights, seen]))
-
-    @property
-    def scale(self) -> float:
-        return self.free.scale
-
-    @property
-    def c(self) -> float:
-        return self.free.c
-
-    @property
-    def inertial(self) -> bool:
-        return self.free.inertial
-
-    @property
-    def mass(self) -> float:
-        return self.free.mass
-
-    @property
-    def pull(self) -> float:
-        return self.free.pull
-
-    @property
-    def dt(self) -> float:
-        return self.free.dt
-
-    @property
-    def border(self) -> IntArray:
-        """Joints, and the multipliers behind all coordinates."""
-        n = len(self.free.system.free)
-        return np.concatenate([self.free.border, n + np.arange(len(self.closures.gap))])
-
-    def joined(self, z: Array) -> Array:
-        """z of this stage with no constraint forces."""
-        return np.concatenate([z, np.zeros(len(self.closures.gap))])
-
-    def split(self, z: Array) -> tuple[Array, Array]:
-        """(free coordinates, Lambda)."""
-        n = len(z) - len(self.closures.gap)
-        return z[:n], z[n:]
-
-    def at(self, q: Array) -> Closures:
-        found = self.free.closures(q)
-        assert found is not None
-        return found
-
-    def residual(self, z: Array) -> Array:
-        free, multipliers = self.split(z)
-        rows = self.at(self.free.embed(free))
-        pull = (rows.G.T @ multipliers)[self.free.system.free]
-        return np.concatenate([self.free.residual(free) - pull, self._scaled(rows) * rows.gap])
-
-    def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
-        """dr/dz; with ``psd`` the system's own part is projected. Its diagonal is stored, zeros included."""
-        free, multipliers = self.split(z)
-        q, where = self.free.embed(free), self.free.system.free
-        assert able(self.free.system, Constrained)
-        rate = 1.0 / self.c if self.free.inertia else 0.0
-        curved, gaps = self.free.system.closure_tangent(q, self.free.velocity(q), self.free.t, multipliers, rate)
-        rows = self.at(q)
-        A = self.free.jacobian(free, psd=psd, coupled=coupled) - curved[where][:, where]
-        B = sp.diags(self._scaled(rows)) @ gaps[:, where]
-        k = np.arange(len(rows.gap))
-        empty = sp.csr_matrix((np.zeros(len(k)), (k, k)), shape=(len(k), len(k)))
-        return sp.csr_matrix(sp.bmat([[A, -rows.G[:, where].T], [B, empty]]))
-
-    def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
-        q = (self.free.start.q + ahead * self.free.start.v)[self.free.system.free]
-        return self.jacobian(self.joined(q), psd=psd, coupled=coupled)
-
-    def merit(self, z: Array) -> float | None:
-        return None
-
-    def norm(self, r: Array) -> float:
-        """sqrt(r^T M^-1 r) over the motion and sqrt(g^T (G M^-1 G^T)^-1 g) over the closures, both row by row."""
-        n = len(r) - len(self.closures.gap)
-        free, gap = r[:n], r[n:]
-        return float(np.sqrt(free @ (free / self.weights[:n]) + gap @ (gap / self.weights[n:])))
-
-    def limit(self, z: Array, dz: Array) -> float:
-        return self.free.limit(self.split(z)[0], self.split(dz)[0])
-
-    def reactions(self, q: Array, multipliers: Array) -> Reactions:
-        """The constraint forces at the root."""
-        rows, forces = self.at(q), multipliers / self.c**2
-        return Reactions(rows.owners, forces, float(rows.rate @ forces))
-
-    def _scaled(self, rows: Closures) -> Array:
-        """Rates times c are lengths like the gaps."""
-        return np.where(rows.positional, 1.0, self.c)
-
-
-def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
-    """All coordinates at the root of the stage, from the predictor in its frame; the report; the solver's memory.
-
-    Where its friction lags behind, the stage may be solved several times (`Lagging`).
-    """
-    q, report, memory = _solved(stage, solver, memory)
-    while report.converged and able(stage.system, Lagging):
-        found = stage.system.relagged(q)
-        if found is None or found[1] is None:
-            return q, report if found is None else replace(report, lag=found[0]), memory
-        stage = replace(stage, system=found[1], frame=q)
-        root, again, memory = _solved(stage, solver, memory)
-        if not again.converged:
-            return q, replace(report, lag=found[0]), memory
-        q, report = root, _after(report, again)
-    return q, report, memory
-
-
-def _solved(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
-    """One solve of the stage."""
-    guess = stage.frame[stage.system.free]
-    closures = stage.closures(stage.start.q)
-    if closures is None:
-        solution = solver.solve(stage, guess, memory)
-        q = stage.embed(solution.z)
-        return q, _acted(stage, q, solution.report), solution.memory
-    closed = ClosedStage(stage, closures)
-    solution = solver.solve(closed, closed.joined(guess), memory)
-    free, multipliers = closed.split(solution.z)
-    q = stage.embed(free)
-    report = replace(solution.report, reactions=closed.reactions(q, multipliers))
-    return q, _acted(stage, q, report), solution.memory
-
-
-def _after(first: SolveReport, last: SolveReport) -> SolveReport:
-    """The report of the last of several solves, with the work of all."""
-    seconds = {k: first.seconds.get(k, 0.0) + last.seconds.get(k, 0.0) for k in {**first.seconds, **last.seconds}}
-    iterations, counts = first.iterations + last.iterations, first.counts + last.counts
-    return replace(last, iterations=iterations, counts=counts, seconds=seconds, history=first.history + last.history)
-
-
-def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:
-    """The report with the contact forces at the root."""
-    system = stage.system
-    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if able(system, Acting) else report
-
-
-def consistent(system: System, state: State) -> State:
-    """The state after the impulses that make its velocities agree with the closures: min |u - v|_M, G u = rate.
-
-    A method that remembers velocities must not remember one from before a motor was switched on.
-    """
-    rows = system.closures(state.q, state.v, state.t) if able(system, Constrained) else None
-    if rows is None:
-        return state
-    G = rows.G[:, system.free].toarray()
-    X = LU().factor(system.restrict(system.mass(state.q))).solve(G.T)
-    v = state.v.copy()
-    v[system.free] += X @ np.linalg.lstsq(G @ X, rows.rate - rows.G @ state.v, rcond=1e-12)[0]
-    return State(state.q, v, state.t)
-
-
-def require_flat(system: System, state: State, method: str) -> None:
-    """Refuse closures on which a method of stage order 1, or one that extrapolates, loses its order.
-
-    Where rows curve or move, the first stage from exact velocities finds about half of the force that bends the path:
-    forces are wrong in the first digit, velocities of order 1; those of the midpoint rule swing ever higher.
-    """
-    if not able(system, Constrained):
-        return
-    rows = system.closures(state.q, state.v, state.t)
-    if rows is None:
-        return
-    curved, _ = system.closure_tangent(state.q, state.v, state.t, np.ones(len(rows.gap)), 0.0)
-    if curved.data.any() or rows.rate[rows.positional].any():
-        what = f"{method} loses its order on loops and ties that curve or move"
-        raise SceneError(what, where="scene.integrator", remedy="use BDF1, BDF2 or TRBDF2")
-
-
-def motor_work(*powers: tuple[float, SolveReport]) -> dict[str, float]:
-    """The work [J] of closures that prescribe rates, from the time [s] that each solve stands for; {} without any."""
-    if any(report.reactions is None for _, report in powers):
-        return {}
-    return {"motors": sum(time * report.reactions.power for time, report in powers if report.reactions is not None)}

@@ -16,7 +16,8 @@ from pliant.forces.base import Approximating, Force, Lagged, Rubbing
 from pliant.maps.points import ForceOnPoints
 from pliant.pattern import coloured
 from pliant.state import State
-from pliant.systems.base import Composed, Contacting, Parted, Weights
+from pliant.systems.base import Composed, Parted, Weights
+from pliant.systems.stepped import Contacting
 
 STEP = 1e-7  # of the size of the system, for central differences
 

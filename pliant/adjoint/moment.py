@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.state import State
-from pliant.systems.base import Contacting
+from pliant.systems.stepped import Contacting
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Constraint, Rows
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
-from pliant.systems.base import Closures
+from pliant.systems.closures import Closures
 
 
 def gaps_of(kin: Kinematics, parts: Sequence[Rows]) -> tuple[Array, Array]:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.attempt import StepFailed
 from pliant.bench.table import Claim
 from pliant.contact.intersect import intersections
 from pliant.contact.pairs import PairDetector
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
-from pliant.simulate import StepFailed, simulate
+from pliant.simulate import simulate
 
 
 def watched(scene: Scene, seed: int, points: Callable[[Any, Array], Array]) -> dict[str, Any]:

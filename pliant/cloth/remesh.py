@@ -7,7 +7,7 @@ plane.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ class Remesher:
     velocity: float = 0.5
     compression: float = 0.005
     aspect_min: float = 0.2
+    units: ClassVar[dict[str, str]] = {"size_min": "m", "size_max": "m", "angle": "rad", "velocity": "m/s"}
 
     def __post_init__(self) -> None:
         if not 0 < self.size_min <= self.size_max:

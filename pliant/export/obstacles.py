@@ -11,7 +11,7 @@ from pliant.contact.pose import pose_at
 from pliant.contact.sharp import Sharp
 from pliant.errors import PliantError
 from pliant.record import Run
-from pliant.simulate import Around
+from pliant.scene_like import Around
 
 CELLS = 32  # along a side of the patch that stands for an unbounded obstacle
 SIDES = 10  # of a rod or a spike

@@ -31,9 +31,11 @@ from pliant.integrators.limited import Substepping, limited_step
 from pliant.integrators.trbdf2 import TRBDF2
 from pliant.linear.threads import one_thread
 from pliant.state import Control, SolveReport, State, Step, Transient
-from pliant.systems.base import Barring, Charted, Composed
+from pliant.systems.base import Composed
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.observed import Barring
+from pliant.systems.stepped import Charted
 from pliant.units import read_fields
 
 LEAD = 0.1  # s: an error of a body's velocity is as bad as that of positions which it leads to in this time

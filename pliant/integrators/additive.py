@@ -24,8 +24,9 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Contacting, System
+from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.stepped import Contacting
 from pliant.velocity_step import change_of_momentum, velocity_step
 
 Split = Callable[[Energy, Array], sp.csr_matrix | None]  # the implicit part of an energy's Hessian at x, or None
@@ -91,7 +92,7 @@ def additive_step(
     message = "" if finite else "not finite: the explicit part is beyond its stability limit; reduce h"
     told = solution.report
     message = message or told.message
-    report = replace(told, converged=finite, counts=counts, seconds=clock.totals(), message=message)
+    report = replace(told, converged=told.converged and finite, counts=counts, seconds=clock.totals(), message=message)
     return Step(State(q, v, t), solution.memory, (report,))
 
 

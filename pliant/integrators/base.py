@@ -8,10 +8,12 @@ from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
 from pliant.state import State, Step
-from pliant.systems.base import Correcting, Reshaping, Stepping, System
+from pliant.systems.base import System
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.isolated import with_momenta
+from pliant.systems.observed import Reshaping
+from pliant.systems.stepped import Correcting, Stepping
 
 default_solver: NonlinearSolver = Newton()
 
@@ -101,6 +103,11 @@ class Extrapolating(Protocol):
     """A `Staged` integrator whose new state lies beyond the solved stage, where barriers do not watch."""
 
     extrapolates: ClassVar[bool]
+
+
+def solved(integrator: Any) -> bool:
+    """Whether its states are roots of stages, which see every contact that they meet."""
+    return isinstance(integrator, Staged) and not isinstance(integrator, Extrapolating)
 
 
 def fits(integrator: Any, kind: type) -> bool:

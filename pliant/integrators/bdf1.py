@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pliant.closed_stage import motor_work
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.linear.threads import one_thread
-from pliant.stage import Stage, motor_work, solve_stage
+from pliant.solve_stage import solve_stage
+from pliant.stage import Stage
 from pliant.state import State, Step
-from pliant.systems.base import Pointwise, Smooth, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Pointwise, Smooth
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.closed_stage import consistent, motor_work
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.estimate import LocalError
 from pliant.integrators.sdirk2 import estimated_stages, two_stages
 from pliant.linear.threads import one_thread
-from pliant.stage import Stage, consistent, motor_work, solve_stage
+from pliant.solve_stage import solve_stage
+from pliant.stage import Stage
 from pliant.state import SolveReport, State, Step
-from pliant.systems.base import Smooth, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Smooth
 
 KEPT = 3  # states: two for the step, one more to estimate its error
 RATIO = 2.4  # of a step to the one before: from 1 + sqrt 2 on errors may grow [Hairer1993, III.5]

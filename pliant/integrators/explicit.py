@@ -14,7 +14,8 @@ from pliant.budget import check_budget
 from pliant.errors import require_count
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Marching, Smooth, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Marching, Smooth
 
 MARCHED = 10_000  # substeps of one call, before the budget of the step is looked at
 

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.integrators.explicit import scripted_velocity
 from pliant.state import State
-from pliant.systems.base import Exact, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Exact
 
 
 @dataclass(frozen=True, eq=False)

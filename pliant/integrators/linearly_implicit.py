@@ -24,7 +24,7 @@ from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Direct, Stepping
+from pliant.systems.stepped import Direct, Stepping
 from pliant.velocity_step import (
     SOLVED,
     Block,

@@ -5,11 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.closed_stage import motor_work, require_flat
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.linear.threads import one_thread
-from pliant.stage import Stage, motor_work, require_flat, solve_stage
+from pliant.solve_stage import solve_stage
+from pliant.stage import Stage
 from pliant.state import State, Step
-from pliant.systems.base import Smooth, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Smooth
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import numpy as np
 
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.linear.threads import one_thread
-from pliant.stage import Stage, solve_stage
+from pliant.solve_stage import solve_stage
+from pliant.stage import Stage
 from pliant.state import State, Step
 from pliant.systems.base import System
 from pliant.systems.rigid_modes import require_supported

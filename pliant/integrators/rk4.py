@@ -7,7 +7,8 @@ from pliant.arrays import Array
 from pliant.integrators.explicit import explicit_report, scripted_velocity
 from pliant.linear.threads import one_thread
 from pliant.state import State, Step
-from pliant.systems.base import Smooth, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Smooth
 
 
 @dataclass(frozen=True)

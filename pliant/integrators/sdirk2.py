@@ -6,12 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.closed_stage import motor_work, require_flat
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.estimate import LocalError, Slopes, embedded
 from pliant.linear.threads import one_thread
-from pliant.stage import Stage, motor_work, require_flat, solve_stage
+from pliant.solve_stage import solve_stage
+from pliant.stage import Stage
 from pliant.state import State, Step
-from pliant.systems.base import Smooth, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Smooth
 
 ALPHA = 1.0 - 1.0 / sqrt(2.0)
 # Weights at the start, at alpha h and at h that integrate parabolas. They make the method of order 3 but for the term

@@ -6,12 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.closed_stage import motor_work
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.estimate import LocalError, Slopes, embedded
 from pliant.linear.threads import one_thread
-from pliant.stage import Stage, motor_work, solve_stage
+from pliant.solve_stage import solve_stage
+from pliant.stage import Stage
 from pliant.state import State, Step
-from pliant.systems.base import Smooth, System
+from pliant.systems.base import System
+from pliant.systems.stepped import Smooth
 
 GAMMA = 2.0 - sqrt(2.0)
 W = sqrt(2.0) / 4.0

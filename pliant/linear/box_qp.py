@@ -16,6 +16,8 @@ from pliant.linear.kkt import Programme
 from pliant.linear.qp import QPSolver
 from pliant.linear.threads import one_thread
 
+ROUND_OFF = 2.0 * float(np.finfo(float).eps)
+
 
 class BoxSolution(NamedTuple):
     """The minimiser, and whether its optimality conditions hold."""
@@ -206,10 +208,12 @@ class General:
 def _suboptimality(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> float:
     """How far the objective can be above its minimum, relative to its terms: the duality gap at x in [lo, hi].
 
-    Multipliers are the parts of r = H x - g that press on finite bounds; what presses on none is added as it is.
+    Multipliers are the parts of r = H x - g that press on finite bounds; what presses on none is added as it is. Of r
+    only what exceeds the round-off of its own sum counts: forces of 1e7 leave no more digits.
     """
     Hx = A.multiply(x)
     r = Hx - g
+    r = np.sign(r) * np.maximum(np.abs(r) - ROUND_OFF * (A.reach(np.abs(x)) + np.abs(g)), 0.0)
     below, above = np.isfinite(lo) & (r > 0.0), np.isfinite(hi) & (r < 0.0)
     gap = np.sum(r[below] * (x - lo)[below]) + np.sum(r[above] * (x - hi)[above])
     stray = float(np.abs(r[~below & ~above]).max(initial=0.0)) / (float(np.abs(g).max()) + 1e-300)

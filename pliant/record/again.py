@@ -15,7 +15,8 @@ from pliant.record.guard import different, file_sums, locked, physics
 from pliant.record.output import Output
 from pliant.record.recorder import RunRecorder, closing, drive, record
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, SCENE, Run, load
-from pliant.simulate import SceneLike, TimeStep, beginning
+from pliant.scene_like import SceneLike
+from pliant.simulate import TimeStep, beginning
 
 ANCESTRY = "ancestry.json"  # the runs that a fork goes on from
 

@@ -11,7 +11,9 @@ from pliant.errors import SceneError
 from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, Topology
 from pliant.state import State
-from pliant.systems.base import Composed, Contacting, Eulerian, Moving, Touching
+from pliant.systems.base import Composed
+from pliant.systems.observed import Eulerian, Moving, Touching
+from pliant.systems.stepped import Contacting
 
 
 def topology_of(system: Any, points: Array) -> tuple[Topology, list[IntArray]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.errors import RunError
 from pliant.record.frames import Frame
-from pliant.systems.base import Smooth
+from pliant.systems.stepped import Smooth
 
 LOCK, RESERVE = ".lock", ".reserve"
 ROOM = 1 << 20  # bytes that are given back when the disk is full, so that the files can still be closed

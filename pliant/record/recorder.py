@@ -21,6 +21,7 @@ from time import monotonic, time
 from typing import Any
 
 from pliant import checkpoint, ledger
+from pliant.attempt import StepFailed
 from pliant.bundle import BUNDLE, write_bundle
 from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
@@ -34,7 +35,8 @@ from pliant.record.guard import file_sums, frame_sum, locked, physics, release, 
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
 from pliant.record.summary import Summary, versions
-from pliant.simulate import SceneLike, StepFailed, TimeStep, beginning, simulate
+from pliant.scene_like import SceneLike
+from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import Step
 from pliant.units import InUnits
 
@@ -288,7 +290,7 @@ def _prepare(folder: Path, overwrite: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         taken = [name for name in (REPORT, FRAMES, LEDGER, CHECKPOINT) if (folder / name).exists()]
         if taken and not overwrite:
-            remedy = "choose another folder, resume it, or overwrite it"
+            remedy = "choose another folder, `pliant resume` it, or replace it: --overwrite, overwrite=True"
             raise RunError(f"{folder} already holds a run ({taken[0]})", where="record", remedy=remedy)
         for name in (*taken, OVERLAPS):
             (folder / name).unlink(missing_ok=True)

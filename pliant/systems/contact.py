@@ -65,7 +65,7 @@ class Touch:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What acts during one stage; ``again`` finds lagged friction anew at a root (`pliant.systems.base.Lagging`)."""
+    """What acts during one stage; ``again`` finds lagged friction anew at a root (`pliant.systems.stepped.Lagging`)."""
 
     energies: tuple[Energy, ...]
     forces: tuple[Force, ...]

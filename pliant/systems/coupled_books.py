@@ -7,9 +7,11 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.state import State
-from pliant.systems.base import Dissipating, Working, distinct
+from pliant.systems.base import distinct
 from pliant.systems.contact import Touch
+from pliant.systems.observed import Working
 from pliant.systems.shown import Watching
+from pliant.systems.stepped import Dissipating
 
 if TYPE_CHECKING:
     from pliant.systems.coupled import Coupled

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.pattern import side_by_side
-from pliant.systems.base import Closures, Constrained
+from pliant.systems.closures import Closures, Constrained
 
 if TYPE_CHECKING:
     from pliant.systems.coupled import Coupled

@@ -7,11 +7,11 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.state import State
-from pliant.systems.base import Reducible
 from pliant.systems.coupled_step import CoupledStep, prepared_parts
 from pliant.systems.coupling_rows import Ties
 from pliant.systems.pressed_step import Pressed
 from pliant.systems.row_contact import RowModel
+from pliant.systems.stepped import Reducible
 from pliant.velocity_step import Linearisation, Prepared, Remeshing
 
 if TYPE_CHECKING:

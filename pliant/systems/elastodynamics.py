@@ -26,10 +26,12 @@ from pliant.pattern import Pattern, added, union
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
-from pliant.systems.base import Barring, Quadrature, Reduction, Weights, distinct
+from pliant.systems.base import Quadrature, Weights, distinct
 from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch, block_diagonal
+from pliant.systems.observed import Barring
 from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
+from pliant.systems.stepped import Reduction
 from pliant.velocity_step import Linearisation, Prepared
 
 
@@ -340,13 +342,18 @@ class Elastodynamics:
         return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
-        return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)
+        here = self._contact_terms()
+        return 0.0 if here is None else exchange.pushed(here, before, after, quadrature)
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
         return () if self.contact is None else exchange.pairs(self.contact.setting)
 
     def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
-        return exchange.exchanges(self.contact, before, after, quadrature) if self.pairs() else {}
+        here = self._contact_terms()
+        return {} if here is None else exchange.exchanges(here, before, after, quadrature)
+
+    def _contact_terms(self) -> exchange.Met | None:
+        return exchange.met(self.contact, self._met, Terms(self.energy_terms, self.force_terms))
 
     def positions(self, q: Array) -> Array:
         """Vertex positions (n, 3) [m]; planar systems lie in z = 0."""

@@ -14,7 +14,8 @@ from pliant.arrays import Array
 from pliant.pattern import taken
 from pliant.state import State
 from pliant.systems.acted import Acted, linearised
-from pliant.systems.base import Composed, Contacting, Part
+from pliant.systems.base import Composed, Part
+from pliant.systems.stepped import Contacting
 from pliant.velocity_step import Block, Linearisation, Moved, VelocitySolution, change_of_momentum
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.errors import SceneError
 from pliant.state import State
-from pliant.systems.base import Floating, Moving, parts_of
+from pliant.systems.base import parts_of
+from pliant.systems.observed import Floating, Moving
 
 WHERE, ROUND = "scene.isolated", 1e-9
 PUSH = 1e-6  # N/kg, and N/kg per m/s: what counts as a push from outside

@@ -19,12 +19,13 @@ from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.contact.surfaces import Surfaces
 from pliant.errors import SceneError
 from pliant.state import State
-from pliant.systems.base import Part, Reduction
+from pliant.systems.base import Part
 from pliant.systems.contact import ContactModel, Terms, Touch
 from pliant.systems.coupled_step import CoupledStep, Together
 from pliant.systems.coupling_rows import Touches
 from pliant.systems.free_step import FreeStep
 from pliant.systems.penalty_contact import not_negative
+from pliant.systems.stepped import Reduction
 from pliant.units import read_fields
 from pliant.velocity_step import Linearisation, Prepared
 

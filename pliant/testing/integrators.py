@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from pliant import checkpoint
+from pliant.attempt import attempt
 from pliant.checkpoint import Checkpoint
-from pliant.simulate import attempt, beginning
+from pliant.simulate import beginning
 from pliant.state import State, Step
-from pliant.systems.base import topology_of
+from pliant.systems.observed import topology_of
 from pliant.testing.differences import same_bytes
 
 

@@ -19,7 +19,7 @@ from pliant.scene_file.choices import NotDescribable
 from pliant.scene_file.describe import describe
 from pliant.simulate import TimeStep, simulate
 from pliant.solvers.base import Tolerance
-from pliant.systems.base import Touching
+from pliant.systems.observed import Touching
 from pliant.testing.differences import same_bytes
 from pliant.view.player import Player
 

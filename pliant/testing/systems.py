@@ -8,7 +8,9 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.state import State
-from pliant.systems.base import Constrained, Contacting, Moving
+from pliant.systems.closures import Constrained
+from pliant.systems.observed import Moving
+from pliant.systems.stepped import Contacting
 from pliant.testing.differences import agree, along, dense, derivative, semidefinite, symmetric
 
 WEIGHTS = (1.0, 0.1, 0.01)

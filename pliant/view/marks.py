@@ -8,8 +8,9 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.export.colours import STEEL, STONE
 from pliant.export.obstacles import Shape, shapes_of
-from pliant.systems.base import Composed, Eulerian, Jointed, Touching
+from pliant.systems.base import Composed
 from pliant.systems.contact import Touch
+from pliant.systems.observed import Eulerian, Jointed, Touching
 
 JOINT, EULERIAN, CONTACT = (214, 90, 40), (20, 150, 60), (210, 30, 60)
 NOWHERE = np.zeros((0, 3))

@@ -15,7 +15,7 @@ from pliant.scene_file import load_scene
 from pliant.scene_file.build import adjusted
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import State
-from pliant.systems.base import Eulerian, Gripped, Pullable
+from pliant.systems.observed import Eulerian, Gripped, Pullable
 
 REMEMBERED = 400  # steps in the curves
 GRIP = 3.0  # Hz: a hand holds the whole body like a spring on which it swings so fast

@@ -14,7 +14,8 @@ from pliant.export.clip import Clip, clip, ranges
 from pliant.export.obstacles import scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
-from pliant.systems.base import Composed, Eulerian, Jointed, Touching
+from pliant.systems.base import Composed
+from pliant.systems.observed import Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Marks, Surroundings, marks_of

@@ -7,12 +7,13 @@ import pytest
 
 from pliant.articulated import RK45
 from pliant.articulated.system import ArticulatedSystem
+from pliant.closed_stage import ClosedStage, consistent
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, BDF2, RK4, SDIRK2, TRBDF2, ImplicitMidpoint, LinearlyImplicit, Verlet
 from pliant.scenes.redmax import NUMBERED, run, starting
 from pliant.scenes.redmax.scene import EXACT
 from pliant.solvers import QLB, HybridL1
-from pliant.stage import ClosedStage, Stage, consistent
+from pliant.stage import Stage
 from pliant.state import State
 
 FIRST_ORDER = (BDF1(EXACT), LinearlyImplicit())

@@ -12,10 +12,12 @@ from pliant.bodies import Rayleigh
 from pliant.errors import PliantError, SceneError
 from pliant.export.obstacles import obstacles_of
 from pliant.integrators import BDF1
-from pliant.scene import CHOICES
+from pliant.scene_checks import CHOICES
 from pliant.simulate import simulate
 from pliant.state import State, Step
-from pliant.systems.base import Composed, Smooth, topology_of
+from pliant.systems.base import Composed
+from pliant.systems.observed import topology_of
+from pliant.systems.stepped import Smooth
 from pliant.testing import (
     check_balance,
     check_books,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.attempt import trouble_of
 from pliant.bench.trust.barrier import pierced, play, thrown
 from pliant.mesh import bar
-from pliant.simulate import trouble_of
 from pliant.state import State, Step
 
 

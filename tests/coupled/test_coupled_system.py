@@ -6,12 +6,14 @@ import pytest
 import pliant as pl
 from pliant.articulated import Link, at, cuboid
 from pliant.articulated.joints import Revolute
+from pliant.assembly import setting
+from pliant.closed_stage import ClosedStage
 from pliant.contact.intersect import intersections
 from pliant.linear import LU
 from pliant.linear.bordered import Bordered, BorderedFactor
 from pliant.mesh.topology import edges
 from pliant.solvers import Newton, Tolerance
-from pliant.stage import ClosedStage, Stage
+from pliant.stage import Stage
 from pliant.state import State
 from pliant.velocity_step import Linearisation
 
@@ -101,7 +103,7 @@ def test_forces_between_parts_have_no_net_force_or_torque():
     pair = (between.bodies >= 0).all(axis=1)
     assert pair.any()
     state = system.touched(State(q, v))
-    terms = scene.contact.model(scene.setting(scene.parts())).at(state, 0.0)
+    terms = scene.contact.model(setting(scene, scene.parts())).at(state, 0.0)
     f = -sum(e.gradient(state.q) for e in terms.energies).reshape(-1, 3)
     floor = (between.normal_force[~pair, None] * between.normals[~pair]).sum(axis=0)
     assert np.allclose(f.sum(axis=0), floor, atol=1e-9 * np.abs(f).sum())

@@ -119,7 +119,7 @@ def test_iteration_is_the_local_global_one():
         x = np.linalg.solve(S, rhs)
         ours = PD(m=0, fixed=k).solve(stage, guess_of(stage)).z
         assert abs(ours - x.ravel()).max() < 1e-12
-    assert abs(scalar_matrix(gather(stage, stage.frame), stage.frame).toarray() - S).max() < 1e-12
+    assert abs(scalar_matrix(gather(stage, system, stage.frame), stage.frame).toarray() - S).max() < 1e-12
 
 
 def test_iteration_is_the_quasi_newton_step():

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 import pliant as pl
+from pliant.attempt import StepFailed
 from pliant.bundle import replay
 from pliant.errors import SceneError
 from pliant.mesh import bar
 from pliant.record import load
 from pliant.scene_file import load_scene
-from pliant.simulate import StepFailed, simulate
+from pliant.simulate import simulate
 
 METHODS = (pl.BDF2(), pl.LinearlyImplicit(), pl.Verlet(substeps=50), pl.XPBD())
 

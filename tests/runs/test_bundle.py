@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from pliant.attempt import StepFailed
 from pliant.bodies import Solid
 from pliant.bundle import replay
 from pliant.checkpoint import Checkpoint
@@ -20,7 +21,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import bar
 from pliant.record import load, record
 from pliant.scene import Scene
-from pliant.simulate import StepFailed, simulate
+from pliant.simulate import simulate
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State
 

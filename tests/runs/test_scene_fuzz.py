@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pliant.attempt import StepFailed
 from pliant.errors import PliantError
 from pliant.record import load, record
 from pliant.scene_file import dumps, load_scene
 from pliant.scene_file.load import from_document
-from pliant.simulate import StepFailed
 
 numbers = st.sampled_from([0, 1, -1, 0.01, 0.1, 2.5, 1e-12, 1e12, float("nan"), float("inf")])
 quantities = numbers | st.sampled_from(["1 cm", "100 kPa", "5 ms", "2 kg", "3 m/s", "ten", "", "1e400 m"])

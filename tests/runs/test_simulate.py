@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.attempt import StepFailed
 from pliant.bodies import SpringNet
 from pliant.checkpoint import Checkpoint
 from pliant.errors import SceneError
@@ -13,7 +14,7 @@ from pliant.integrators import BDF1, BDF2, ExplicitEuler, Quasistatic, Verlet
 from pliant.maps.pins import Pin
 from pliant.mesh import chain
 from pliant.scene import Scene
-from pliant.simulate import StepFailed, simulate
+from pliant.simulate import simulate
 from pliant.state import State, Step
 from pliant.systems.elastodynamics import Elastodynamics
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from pliant.attempt import StepFailed
 from pliant.bodies import Solid, SpringNet
 from pliant.bundle import replay
 from pliant.certificate import certify, told
@@ -16,7 +17,7 @@ from pliant.mesh import Mesh, bar, spring_net
 from pliant.record import record
 from pliant.scene import Scene
 from pliant.scene_file import load_scene
-from pliant.simulate import StepFailed, beginning, simulate
+from pliant.simulate import beginning, simulate
 from pliant.state import State, Step
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from pliant.bodies import Solid
+from pliant.closed_stage import ClosedStage, consistent
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint, Quasistatic
 from pliant.maps.pins import Pin
@@ -15,8 +16,8 @@ from pliant.mesh import bar
 from pliant.scene import Scene
 from pliant.solvers import QLB, Newton, Tolerance
 from pliant.solvers.constrained import Constrained
-from pliant.stage import ClosedStage, Stage, consistent
-from pliant.systems.base import Closures
+from pliant.stage import Stage
+from pliant.systems.closures import Closures
 from pliant.systems.elastodynamics import Elastodynamics
 
 TIGHT = Newton(tolerance=Tolerance(1e-12, 1e-15))

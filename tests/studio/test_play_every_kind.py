@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.systems.base import Jointed
+from pliant.systems.observed import Jointed
 from pliant.view.marks import marks_of
 from pliant.view.player import Player
 

@@ -11,8 +11,8 @@ from pliant.articulated.joints import Revolute
 from pliant.bench.world.mixtures import STILL, chain, collision, soft_ball
 from pliant.errors import SceneError
 from pliant.simulate import simulate
-from pliant.systems.base import Floating
 from pliant.systems.isolated import rigid_rates
+from pliant.systems.observed import Floating
 
 H = 1e-3
 METHODS = [

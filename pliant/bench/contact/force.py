@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated import Rigid
+from pliant.attempt import StepFailed
 from pliant.bench.table import Claim, Table
 from pliant.bench.world.mixtures import TIGHT
 from pliant.bodies import Solid
@@ -19,7 +20,7 @@ from pliant.integrators import BDF1, LinearlyImplicit
 from pliant.materials import StableNeoHookean
 from pliant.mesh import box
 from pliant.scene import Scene
-from pliant.simulate import StepFailed, TimeStep, simulate
+from pliant.simulate import TimeStep, simulate
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.base import parts_of

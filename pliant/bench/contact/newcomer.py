@@ -18,7 +18,7 @@ from pliant.scene import Scene
 from pliant.scenes.contact_newcomer import SETUPS, newcomer
 from pliant.simulate import simulate
 from pliant.systems.barrier_contact import BarrierContact
-from pliant.systems.base import Barring, Grained
+from pliant.systems.observed import Barring, Grained
 from pliant.systems.penalty_contact import PenaltyContact
 
 G, DURATION, WATCHED = 9.81, 0.3, 0.1  # m/s^2, s, s

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.gpu.bars import hanging_bar
+from pliant.bench.gpu.bars import hanging_bar, told
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Membrane, Solid
 from pliant.contact.obstacles import Plane
@@ -80,7 +80,7 @@ def compared(case: str, scene: Scene) -> dict[str, Any]:
 
 def run(*, quick: bool = False) -> Table:
     arrays()
-    rows = [compared(case, scene) for case, scene in scenes(10 if quick else 100).items()]
+    rows = [told(compared(case, scene)) for case, scene in scenes(10 if quick else 100).items()]
     apart, books = max(row["apart"] for row in rows), max(row["books"] for row in rows)
     good = all("failed" not in row["verdicts"] for row in rows) and min(row["moved"] for row in rows) > 1e-3
     claims = [

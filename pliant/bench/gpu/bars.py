@@ -1,9 +1,11 @@
-"""Bars of any size on the device, and how calls there are timed."""
+"""Bars of any size on the device, and how calls there are timed and told."""
 
+import sys
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+from pliant.bench.output import cell
 from pliant.bodies import Solid
 from pliant.cuda.device import synchronized
 from pliant.maps.pins import Pin
@@ -32,3 +34,10 @@ def seconds(call: Callable[[], Any], repeats: int = 5) -> float:
         synchronized()
         best = min(best, perf_counter() - begun) if k else best
     return best
+
+
+def told(row: dict[str, Any]) -> dict[str, Any]:
+    """The row, written to stderr as it comes."""
+    sys.stderr.write(", ".join(f"{name} {cell(value)}" for name, value in row.items()) + "\n")
+    sys.stderr.flush()
+    return row

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.gpu.bars import SIZES, H, hanging_bar, seconds
+from pliant.bench.gpu.bars import SIZES, H, hanging_bar, seconds, told
 from pliant.bench.table import Claim, Table
 from pliant.cuda.device import arrays, name, synchronized, to_device
 from pliant.cuda.system import on_device
@@ -77,7 +77,7 @@ def implicit(label: str, method: Any, device: Any, state: State) -> dict[str, An
 def run(*, quick: bool = False) -> Table:
     """``quick`` leaves out the eight million, whose tables take minutes to make on the CPU."""
     sizes = [size for size in reversed(SIZES) if not (quick and size == "8M")]  # the longest preparation first
-    rows = [measured(size) for size in sizes][::-1]
+    rows = [told(measured(size)) for size in sizes][::-1]
     claims = []
     for row in rows:
         sound = row["bdf2_good"] and row["trbdf2_good"]

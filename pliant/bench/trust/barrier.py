@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 import pliant as pl
+from pliant.attempt import StepFailed
 from pliant.bench.table import Claim, Table
 from pliant.contact.intersect import intersections
 from pliant.errors import PliantError
 from pliant.mesh import Mesh, bar
 from pliant.mesh.topology import edges
-from pliant.simulate import StepFailed, simulate
+from pliant.simulate import simulate
 
 STEPS = 25
 

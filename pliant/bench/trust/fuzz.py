@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.attempt import StepFailed
 from pliant.bench.table import Claim, Table
 from pliant.bundle import replay, write_bundle
 from pliant.errors import PliantError
 from pliant.origin import origin_of
 from pliant.scene_file import load_scene
-from pliant.simulate import StepFailed, beginning, simulate
+from pliant.simulate import beginning, simulate
 from pliant.testing.audit import Audit
 from pliant.testing.invented import invented
 
