@@ -161,7 +161,7 @@ class Problem:
         """How a term changes with the parameters where the state stays."""
         if not isinstance(loss, Physical) or not self._value(loss, k, state)[0]:
             return np.zeros(self.parameters.size)
-        return self.parameters.explicit(lambda system: loss.at(k, state, system)[0])
+        return self.parameters.explicit(lambda system: loss.at(k, state, system)[0], loss.feels)
 
     def _value(self, loss: Loss, k: int, state: State) -> Any:
         return checked(loss.at(k, state, self.system), state)
