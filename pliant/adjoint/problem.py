@@ -48,7 +48,7 @@ class Problem:
         require_smooth(scene)
         require_each_once(wrt)
         self.scene, self.system, self.wrt = scene, scene.system(), wrt
-        require_plain(self.system)
+        require_plain(scene.integrator, self.system)
         self.begin = start or scene.initial(self.system)
         rows = self.system.closures(self.begin.q, self.begin.v, 0.0) if isinstance(self.system, Constrained) else None
         self.parameters = Parameters([parameter(scene, given, self.system) for given in wrt], len(self.begin.q))

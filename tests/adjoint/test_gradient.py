@@ -228,6 +228,19 @@ def test_refusals():
         (replace(scene, integrator=pl.ERE()), ["gravity"], "ERE has no adjoint"),
         (replace(scene, integrator=pl.LinearlyImplicit()), ["gravity"], "psd"),
     ]
+    free, floor = swung(pl.BDF1(), pins=()), [pl.Plane(point=(0, 0, -1))]
+    cases += [
+        (replace(scene, integrator=pl.Adaptive(pl.BDF2(), tolerance=1e-3)), ["gravity"], "Adaptive has no adjoint"),
+        (replace(scene, device="cuda"), ["gravity"], "scene.device"),
+        (
+            replace(free, isolated=True, gravity=(0, 0, 0), bodies=[replace(free.bodies[0], damping=None)]),
+            ["gravity"],
+            "isolated",
+        ),
+        (pl.Scene([arm()], pl.BDF1(points=True), h=0.01, duration=0.02), ["gravity"], "points=True"),
+        (replace(free, contact=pl.ProjectedContact(), obstacles=floor), ["gravity"], "ProjectedContact"),
+        (scene, "gravity", "wrt is"),
+    ]
     for scene, wrt, message in cases:
         with pytest.raises(SceneError, match=message):
             adjoint.gradient(scene, loss, wrt)
