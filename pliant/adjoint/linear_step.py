@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.adjoint.moment import Moment
-from pliant.adjoint.operations import Algebra
+from pliant.adjoint.operations import Algebra, by_columns
 from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array
@@ -78,7 +78,8 @@ class SteppedLinearly:
         q, v = changes
         s, h, free = self.start, self.h, self.system.free
         A, K = self._matrix(), self.system.exact_stiffness(s.q, s.v, self._t)
-        b = self._turned(q, self.u) + h * (K @ q) + self.system.inertia(s.q, v) + parameters.along(self.moment, rates)
+        b = by_columns(lambda x: self._turned(x, self.u), q) + h * (K @ q)
+        b += by_columns(lambda x: self.system.inertia(s.q, x), v) + parameters.along(self.moment, rates)
         u = np.zeros_like(b)
         u[self._held] = ((parameters.placed(self._t, rates) - q) / h)[self._held]
         b = b - A @ u

@@ -58,6 +58,18 @@ class PointTrajectory:
 
 
 @dataclass(frozen=True, eq=False)
+class PointWeights:
+    """sum over steps of w_i . x_i for some points, ``weights (steps + 1, k, 3)``: its gradient is a pullback."""
+
+    points: IntArray
+    weights: Array
+
+    def at(self, k: int, state: State, system: Any) -> Slopes:
+        value = float((system.positions(state.q)[self.points] * self.weights[k]).sum())
+        return value, _spread(system, state.q, self.points, self.weights[k]), None
+
+
+@dataclass(frozen=True, eq=False)
 class EndShape:
     """1/2 sum |x_i - x*_i|^2 at the last step, ``x (n, 3)`` [m] of ``points``, or of all of them."""
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.bodies import Body, mesh_body
@@ -252,6 +251,8 @@ def solids_of(part: ArticulatedSystem) -> list[tuple[int, Hull]]:
 
 def convex(X: Array, F: IntArray) -> bool:
     """Whether a closed surface bounds a convex body: it encloses as much as its hull."""
+    from scipy.spatial import ConvexHull
+
     volume = float(np.linalg.det(X[F] - X.mean(axis=0)).sum()) / 6.0
     return bool(abs(volume - ConvexHull(X).volume) <= 1e-6 * abs(volume))
 

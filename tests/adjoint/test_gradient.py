@@ -13,6 +13,7 @@ from pliant.articulated.constraints import CoupledJoints, PrescribedJoint
 from pliant.articulated.forces import JointSpring, JointTorque
 from pliant.articulated.joints import Revolute, Spherical
 from pliant.errors import SceneError
+from pliant.maps.functions import Series
 from pliant.solvers import Newton, Tolerance
 
 TIGHT = Newton(tolerance=Tolerance(1e-13, 1e-15))
@@ -80,8 +81,20 @@ def test_damping_that_depends_on_the_shape(integrator, damping):
     )
 
 
+def test_muscles_and_forces_over_time():
+    """Fibres and their activation, activations and forces through control points."""
+    flesh = pl.StableNeoHookean(1e4, 0.4) + pl.AnisotropicFung((1, 0.2, 0), 1e4, activation=0.5, tension=5e3)
+    bar = pl.Solid(MESH, flesh, pins=pl.Pin(LEFT), damping=pl.Rayleigh(0.1, 1e-3), name="bar")
+    active = pl.Activation((1, 0, 0.3), 5e3, Series((0.0, 0.03, 0.06), (0.1, 1.0, 0.2)))
+    push = pl.Push(np.array([15, 12]), (0.0, 0.02, 0.04), ((0, 1, 0), (1, 0, 0.5), (0, 0, -1)))
+    scene = pl.Scene([bar], pl.BDF2(TIGHT), h=0.01, duration=0.05, forces=[active, push])
+    fibres = [f"bodies.bar.material.materials.1.{name}" for name in ("direction", "activation")]
+    for wrt in (fibres, ["forces.0.signal.values", "forces.1.values"], ["bodies.bar.material.materials.0.E"]):
+        require(adjoint.gradient(scene, tracked(5), wrt, check=True))
+
+
 CONTACTS = [
-    pl.PenaltyContact(k=200.0, mu=0.3),
+    pl.PenaltyContact(k=200.0, mu=0.3, lagged=False),
     pl.PenaltyContact(k=200.0, mu=0.3, lagged=True),
     pl.PenaltyContact(k=200.0, mu=0.1, damping=0.1),
     pl.BarrierContact(mu=0.3, stiffness=1e7, dhat=0.01),
@@ -192,6 +205,7 @@ def test_refusals():
         (scene, ["bodies.rod.material.E"], "called 'rod'"),
         (scene, ["bodies.bar.name"], "made of numbers"),
         (scene, [], "wrt is"),
+        (swung(pl.BDF2(), damping=pl.Rayleigh(0.0, 1e-3)), ["bodies.bar.damping.alpha"], "at a limit"),
         (replace(scene, on_failure="substep"), ["gravity"], "on_failure"),
         (replace(scene, integrator=pl.ERE()), ["gravity"], "ERE has no adjoint"),
         (replace(scene, integrator=pl.LinearlyImplicit()), ["gravity"], "psd"),

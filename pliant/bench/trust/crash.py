@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +33,7 @@ SAVED = Output(checkpoint_every=2, channels=("velocity",))
 QUICK = ("solid", "soft and rigid, rows", "cut")
 FAULTS = {"disk full": errno.ENOSPC, "disk fails": errno.EIO}
 KILLS = 500
+UNTRIED = {"folders": 0, "not begun": 0, "differ": 0, "unreadable": 0}
 
 
 def run(*, quick: bool = False) -> Table:
@@ -41,23 +43,34 @@ def run(*, quick: bool = False) -> Table:
         warnings.simplefilter("ignore")
         folder = Path(place)
         library = build_shim(folder)
-        for name in names:
-            rows.append(rehearse(name, folder / f"{len(rows)}", library, every=5 if quick else 1))
-            rows[-1] |= faulty(name, folder / f"{len(rows)}f", library, every=40 if quick else 10)
-        count = 10 if quick else KILLS
-        rows.append({"scene": "random kills", **random_kills(folder / "random", count, names)})
+        for k, name in enumerate(names):
+            rows.append(one_kind(name, folder / f"{k}", library, every=5 if quick else 1, faults=40 if quick else 10))
+        rows.append({"scene": "kill -9", **random_kills(folder / "random", 10 if quick else KILLS, names)})
     return table(rows)
 
 
 def table(rows: list[dict[str, Any]]) -> Table:
-    total = {key: sum(row.get(key, 0) for row in rows) for key in ("folders", "differ", "unreadable", "segfaults")}
+    counted = ("folders", "differ", "unreadable", "segfaults", "full or failing", "met", "kills")
+    total = {key: sum(row.get(key, 0) for row in rows) for key in counted}
+    bad = total["full or failing"] - total["met"]
+    kinds = sum("operations" in row for row in rows)
     claims = [
+        Claim("kinds of scenes", f"all {len(KINDS)}", str(kinds), kinds == len(KINDS)),
+        Claim("processes killed at random moments", f"{KILLS}", str(total["kills"]), total["kills"] >= KILLS),
         Claim("runs that end differently", "0", f"{total['differ']} of {total['folders']}", not total["differ"]),
         Claim("folders that cannot be gone on with", "0", str(total["unreadable"]), not total["unreadable"]),
+        Claim("bad disks that are not told in one line", "0", f"{bad} of {total['full or failing']}", not bad),
         Claim("segmentation faults", "0", str(total["segfaults"]), not total["segfaults"]),
     ]
     notes = [f"{row['scene']}: {said}" for row in rows for said in row.pop("said", [])][:20]
     return Table("trust/crash", "Runs that are stopped by force", rows, claims, notes)
+
+
+def one_kind(name: str, folder: Path, library: Path, *, every: int, faults: int) -> dict[str, Any]:
+    """The row of one kind of scene: every so many kills and power cuts, and a bad disk at every so many operations."""
+    row = rehearse(name, folder, library, every=every)
+    bad = faulty(name, folder, library, every=faults)
+    return row | bad | {"said": row["said"] + bad["said"]}
 
 
 def rehearse(name: str, folder: Path, library: Path, *, every: int = 1) -> dict[str, Any]:
@@ -65,8 +78,7 @@ def rehearse(name: str, folder: Path, library: Path, *, every: int = 1) -> dict[
     folder.mkdir()
     child(["journal", name, str(folder)], library)
     whole, journal = essence(folder / "run"), read_journal(folder / "journal")
-    row: dict[str, Any] = {"scene": name, "operations": len(journal), "folders": 0, "not begun": 0}
-    row |= {"differ": 0, "unreadable": 0, "segfaults": 0, "said": []}
+    row: dict[str, Any] = {"scene": name, "operations": len(journal), **UNTRIED, "said": []}
     seen: set[int] = set()
     for k, (what, contents) in enumerate((*kills(folder / "run", journal), *cuts(folder / "run", journal))):
         mark = hash(tuple(sorted(contents.items())))
@@ -85,6 +97,7 @@ def judge(row: dict[str, Any], what: str, name: str, folder: Path, contents: dic
     lay(folder, contents)
     row["folders"] += 1
     verdict = gone_on(name, folder, whole)
+    shutil.rmtree(folder)
     if verdict:
         kind = "differ" if verdict == "differs" else "unreadable"
         row[kind] += 1
@@ -108,26 +121,26 @@ def gone_on(name: str, folder: Path, whole: Any) -> str:
 
 
 def faulty(name: str, folder: Path, library: Path, *, every: int) -> dict[str, Any]:
-    """Full and failing disks, at every so many operations; one process for all of them, unless it dies."""
-    folder.mkdir()
-    child(["journal", name, str(folder)], library)
+    """Full and failing disks from every so many operations of a run on; one process for all, unless it dies.
+
+    The first operation is another one for every kind of scene. ``met`` counts the runs that told of it in one line, and
+    could be gone on with when the disk was well again.
+    """
     count, told = len(read_journal(folder / "journal")), folder / "told"
-    cases = [f"{fault}:{k}" for fault in FAULTS for k in range(1, count, every)]
-    found: dict[str, Any] = {"full or failing": len(cases), "segfaults": 0}
+    first = 1 + list(KINDS).index(name) % every
+    cases = [f"{fault}:{k}" for fault in FAULTS for k in range(first, count, every)]
+    found: dict[str, Any] = {"full or failing": len(cases), "met": 0, "segfaults": 0, "said": []}
     while cases:
         told.unlink(missing_ok=True)
         code = child(["fault", name, str(folder), *cases], library, check=False)
         lines = [json.loads(line) for line in told.read_text().splitlines()] if told.is_file() else []
-        for line in lines:
-            if line["wrong"]:
-                found.setdefault("said", []).append(f"{line['case']}: {line['wrong']}")
+        found["met"] += sum(not line["wrong"] for line in lines)
+        found["said"] += [f"{line['case']}: {line['wrong']}" for line in lines if line["wrong"]]
         cases = cases[len(lines) :]
-        if cases and code < 0:
-            found["segfaults"] += 1
-        elif cases:
-            found.setdefault("said", []).append(f"{cases[0]}: the process ended with {code}")
+        if cases:  # the one that the process died of
+            found["segfaults"] += code < 0
+            found["said"].append(f"{cases[0]}: the process ended with {code}")
         cases = cases[1:]
-    found["mended"] = found["full or failing"] - len(found.get("said", [])) - found["segfaults"]
     return found
 
 
@@ -139,7 +152,7 @@ def child(arguments: Iterable[str], library: Path, *, check: bool = True) -> int
 
 def random_kills(folder: Path, count: int, names: list[str]) -> dict[str, Any]:
     """Processes that record, killed at any moment; a fork of this one each, so that nothing has to be loaded."""
-    row: dict[str, Any] = {"folders": 0, "not begun": 0, "differ": 0, "unreadable": 0, "segfaults": 0, "said": []}
+    row: dict[str, Any] = {"kills": count, **UNTRIED, "said": []}
     chance, folder = random.Random(0), Path(folder)
     wholes: dict[str, tuple[Any, float]] = {}
     for k in range(count):
@@ -181,6 +194,7 @@ def main(task: str, name: str, place: str, *cases: str) -> None:
         wrong = _met(name, run)
         library.disk_watch(b"", b"")
         wrong = wrong or (gone_on(name, run, whole) if begun(run) else "")
+        shutil.rmtree(run)
         with open(folder / "told", "a", encoding="utf-8") as told:
             told.write(json.dumps({"case": case, "wrong": wrong}) + "\n")
 
