@@ -58,11 +58,46 @@ class Tug:
         return float(part) * np.asarray(self.value)
 
     def force(self, placed: Placed) -> "TimedForce":
-        require_among(self.vertices, self.mask, int(placed.T.max()) + 1 - placed.first, "Tug.vertices")
-        vertices, m = np.unique(self.vertices) + placed.first, placed.nodal_mass
-        share = np.zeros(len(m))
-        share[vertices] = m[vertices] / m[vertices].sum()
-        return TimedForce("tugs", share, self.at, placed.X.shape[1])
+        return TimedForce("tugs", _shares(self.vertices, self.mask, placed, "Tug.vertices"), self.at, placed.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A force on ``vertices``, shared by mass: ``values (k, 3)`` [N] at ``times (k,)`` [s], linear between them.
+
+    On all vertices of a body it is its total mass times an acceleration that changes in time.
+    """
+
+    vertices: IntArray
+    times: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
+    units: ClassVar[dict[str, str]] = {"times": "s", "values": "N"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        vertices, mask = indices(self.vertices, "Push.vertices")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "mask", mask)
+        times, values = np.asarray(self.times), np.asarray(self.values)
+        if times.ndim != 1 or not len(times) or (np.diff(times) <= 0.0).any():
+            raise SceneError(f"times are {self.times}", where="Push.times", remedy="give one or more, increasing")
+        if values.ndim != 2 or len(values) != len(times) or not np.isfinite(values).all():
+            what = f"values of shape {values.shape} for {len(times)} times"
+            raise SceneError(what, where="Push.values", remedy="give one finite force per time")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return tuple(float(t) for t in self.times)
+
+    def at(self, t: float) -> Array:
+        """The total force (3,) [N] at time t."""
+        return np.array([np.interp(t, self.times, column) for column in np.asarray(self.values).T])
+
+    def force(self, placed: Placed) -> "TimedForce":
+        share = _shares(self.vertices, self.mask, placed, "Push.vertices")
+        return TimedForce("pushes", share, self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -151,7 +186,18 @@ class Activation:
         return FibreTension(placed.X, placed.T, along / length, tension, self.at)
 
 
-LOADS = (Tug, Wind, Activation)
+LOADS = (Tug, Push, Wind, Activation)
+
+
+def _shares(vertices: IntArray, mask: int | None, placed: Placed, where: str) -> Array:
+    """What every vertex gets of a force that is shared by mass (n,)."""
+    if not len(vertices):
+        raise SceneError("no vertices", where=where, remedy="choose some of the body's")
+    require_among(vertices, mask, int(placed.T.max()) + 1 - placed.first, where)
+    mine, m = np.unique(vertices) + placed.first, placed.nodal_mass
+    share = np.zeros(len(m))
+    share[mine] = m[mine] / m[mine].sum()
+    return share
 
 
 class TimedForce:

@@ -18,7 +18,7 @@ from pliant.integrators import (
     LinearlyImplicit,
     Quasistatic,
 )
-from pliant.integrators.base import Extrapolating, Staged, require_fit
+from pliant.integrators.base import require_fit, solved
 from pliant.parts import Separate, apart
 from pliant.policy import read_budget, read_policy
 from pliant.systems.coupled import Coupled
@@ -70,8 +70,7 @@ def _require_method(scene: Any) -> None:
     """Refuse an integrator that cannot step a kind of body, or a kind of contact, that the scene has."""
     require_fit(scene.integrator, _kinds(scene), CHOICES)
     stepping: Any = scene.integrator.integrator if isinstance(scene.integrator, Adaptive) else scene.integrator
-    staged = isinstance(stepping, Staged) and not isinstance(stepping, Extrapolating)
-    if scene.contact is not None and scene.contact.safe and not staged:
+    if scene.contact is not None and scene.contact.safe and not solved(stepping):
         name, remedy = type(stepping).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
         raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
     if isinstance(scene.contact, RowContact) and not isinstance(stepping, LinearlyImplicit):

@@ -10,7 +10,8 @@ first test of (b) then applies to it.
     tenths of a gap each soon end so deep in a barrier that only short ones lead out of it again.
 (c) where the stage is `Guided` (bodies on joints against barriers), Armijo on the guide, or |r| down by a tenth while
     the guide hardly rises: a residual that must fall steadily gets stuck between barriers, near the root the guide is
-    not exact enough, and steps that let it rise at will undo what the others gained, for ever.
+    not exact enough, and steps that let it rise at will undo what the others gained, for ever. A whole step with
+    nothing in its way that leaves a tenth of |r| is near the root and is not asked for it.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,8 @@ from pliant.solvers.base import Guided, StageLike
 from pliant.solvers.rounding import blur_of
 
 RESOLVED = 1e-12  # of the merit: changes below are rounding
-NEAR = 1e-3  # of the size: residuals below bound an error so small
+SMALL = 1e-3  # of the size: residuals below bound an error so small
+NEAR = 0.1  # part of the residual that a whole step leaves near the root, where it needs no guide
 STRAY = 1e-2  # part of a step's slope by which the guide may rise where the residual falls
 
 
@@ -59,34 +61,57 @@ class LineSearch:
         slope = float(current.r @ dz)
         if not slope < 0.0 and stage.symmetric:
             return None
-        guide = stage.guide(current.z, current.r) if current.merit is None and able(stage, Guided) else None
-        if guide is not None and not slope < 0.0:
-            return None
         limit = stage.limit(current.z, dz)
-        t, evaluations = min(1.0, limit), 0
+        t, evaluations, guide = min(1.0, limit), 0, None
         exact = np.inf if current.merit is None else RESOLVED * abs(current.merit)
         asked = False
-        for _ in range(self.halvings + 1):
+        for k in range(self.halvings + 1):
             z = current.z + t * dz
             phi = stage.merit(z) if current.merit is not None else None
             if not asked and self._hopeless(current, phi, t, slope, exact):
                 asked = True
-                if current.norm <= NEAR * stage.scale:  # far from the root a merit tells; finding out costs a matrix
+                if current.norm <= SMALL * stage.scale:  # far from the root a merit tells; finding out costs a matrix
                     exact = max(exact, blur_of(stage, current.z))
             if not self._hopeless(current, phi, t, slope, exact):
                 r = stage.residual(z)
                 evaluations += 1
                 trial = Trial(t, z, r, stage.norm(r), phi, evaluations)
+                if k == 0 and current.merit is None:
+                    if limit == np.inf and trial.norm <= NEAR * current.norm:
+                        return trial
+                    guide = stage.guide(current.z, current.r) if able(stage, Guided) else None
+                    if guide is not None and not slope < 0.0:
+                        return None
                 if guide is not None:
                     trial = replace(trial, escaped=trial.norm > current.norm, cut=t == limit < 1.0)
                     if self._guided(current, trial, slope, guide):
-                        return trial
+                        return self._extended(stage, current, trial, dz, guide) if trial.escaped else trial
                 elif self._acceptable(current, trial, slope, dz, exact) and not (
                     limit < 1.0 and self._rammed(r, slope, dz)
                 ):
                     return trial
             t *= 0.5
         return None
+
+    def _extended(
+        self, stage: StageLike, current: Trial, trial: Trial, dz: Array, guide: Callable[[Array], float]
+    ) -> Trial:
+        """A step that raised the residual, made twice as long while at its end forces pull along dz as at its start.
+
+        What stands on a point falls off it by negative curvature, of which a projected matrix knows nothing: whole
+        steps are then a few per cent of the way, and so are the next.
+        """
+        slope = float(current.r @ dz)
+        while trial.t >= 1.0 and float(dz @ trial.r) < self.projected * slope:
+            t, way = 2.0 * trial.t, 2.0 * trial.t * dz
+            if stage.limit(current.z, way) < 1.0:
+                break
+            r = stage.residual(current.z + way)
+            longer = Trial(t, current.z + way, r, stage.norm(r), None, trial.evaluations + 1, True)
+            if not (np.isfinite(longer.norm) and guide(longer.z) < guide(trial.z)):
+                break
+            trial = longer
+        return trial
 
     def _guided(self, current: Trial, trial: Trial, slope: float, guide: Callable[[Array], float]) -> bool:
         """Test (c)."""
