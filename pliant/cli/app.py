@@ -270,6 +270,9 @@ def sweep(
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="a column to draw against the axes: a curve, or a heat map for two")
+    ] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
@@ -278,7 +281,7 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     trust_source(scene, trust)
-    sweep_scene(scene, over, _settings(set_, use), out, workers=workers, cluster=cluster, json=json)
+    sweep_scene(scene, over, _settings(set_, use), out, workers=workers, cluster=cluster, metric=metric, json=json)
 
 
 @app.command()
