@@ -1,13 +1,13 @@
 """Loads: forces of a scene that are given as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.bodies import Placed
 from pliant.errors import SceneError
 from pliant.forces.base import Force
@@ -34,10 +34,16 @@ class Tug:
     full: float
     end: float
     body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
     units: ClassVar[dict[str, str]] = {"value": "N", "start": "s", "full": "s", "end": "s"}
 
     def __post_init__(self) -> None:
         read_fields(self)
+        vertices, mask = indices(self.vertices, "Tug.vertices")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "mask", mask)
+        if not len(vertices):
+            raise SceneError("no vertices", where="Tug.vertices", remedy="choose some of the body's")
         if not self.start <= self.full <= self.end:
             what = f"it starts at {self.start:g}, is full at {self.full:g} and ends at {self.end:g} s"
             raise SceneError(what, where="Tug", remedy="give times in this order")
@@ -52,14 +58,46 @@ class Tug:
         return float(part) * np.asarray(self.value)
 
     def force(self, placed: Placed) -> "TimedForce":
-        vertices = np.asarray(self.vertices) + placed.first
-        if not len(vertices) or vertices.min() < placed.first or vertices.max() > placed.T.max():
-            remedy = "give numbers of vertices of that body"
-            raise SceneError(f"vertices {self.vertices}", where="Tug.vertices", remedy=remedy)
-        m = placed.nodal_mass
-        share = np.zeros(len(m))
-        share[vertices] = m[vertices] / m[vertices].sum()
-        return TimedForce("tugs", share, self.at, placed.X.shape[1])
+        return TimedForce("tugs", _shares(self.vertices, self.mask, placed, "Tug.vertices"), self.at, placed.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A force on ``vertices``, shared by mass: ``values (k, 3)`` [N] at ``times (k,)`` [s], linear between them.
+
+    On all vertices of a body it is its total mass times an acceleration that changes in time.
+    """
+
+    vertices: IntArray
+    times: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
+    units: ClassVar[dict[str, str]] = {"times": "s", "values": "N"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        vertices, mask = indices(self.vertices, "Push.vertices")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "mask", mask)
+        times, values = np.asarray(self.times), np.asarray(self.values)
+        if times.ndim != 1 or not len(times) or (np.diff(times) <= 0.0).any():
+            raise SceneError(f"times are {self.times}", where="Push.times", remedy="give one or more, increasing")
+        if values.ndim != 2 or len(values) != len(times) or not np.isfinite(values).all():
+            what = f"values of shape {values.shape} for {len(times)} times"
+            raise SceneError(what, where="Push.values", remedy="give one finite force per time")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return tuple(float(t) for t in self.times)
+
+    def at(self, t: float) -> Array:
+        """The total force (3,) [N] at time t."""
+        return np.array([np.interp(t, self.times, column) for column in np.asarray(self.values).T])
+
+    def force(self, placed: Placed) -> "TimedForce":
+        share = _shares(self.vertices, self.mask, placed, "Push.vertices")
+        return TimedForce("pushes", share, self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -76,6 +114,8 @@ class Wind:
 
     def __post_init__(self) -> None:
         read_fields(self)
+        if not self.period > 0.0:
+            raise SceneError(f"period is {self.period}", where="Wind.period", remedy="give a positive time [s]")
 
     def at(self, t: float) -> Array:
         """The acceleration (3,) [m/s^2] at time t."""
@@ -107,7 +147,7 @@ class Activation:
         if not callable(self.signal):
             table = np.asarray(self.signal, dtype=np.float64)
             good = table.ndim == 2 and table.shape[1] == 2 and len(table) and (np.diff(table[:, 0]) > 0.0).all()
-            if not good or not (table[:, 1] >= 0.0).all():
+            if not good or not np.isfinite(table).all() or not (table[:, 1] >= 0.0).all():
                 remedy = "give pairs (time, activation), times increasing, activations from 0 to 1"
                 raise SceneError(f"signal is {self.signal}", where="Activation.signal", remedy=remedy)
 
@@ -118,7 +158,11 @@ class Activation:
     def at(self, t: float) -> float:
         """The activation at time t: 0 relaxed, 1 full."""
         if callable(self.signal):
-            return float(self.signal(t))
+            value = float(self.signal(t))
+            if not 0.0 <= value < np.inf:
+                what = f"the signal is {value} at t = {t:g} s"
+                raise SceneError(what, where="Activation.signal", remedy="fibres pull, they do not push")
+            return value
         return float(np.interp(t, *np.asarray(self.signal, dtype=np.float64).T))
 
     def force(self, placed: Placed) -> FibreTension:
@@ -134,11 +178,26 @@ class Activation:
         length = np.linalg.norm(along, axis=1, keepdims=True)
         if not (length > 0.0).all():
             raise SceneError("a direction is zero", where="Activation.direction", remedy="give unit vectors")
-        tension = np.broadcast_to(np.asarray(self.tension, dtype=np.float64), (m,))
+        tension = np.asarray(self.tension, dtype=np.float64)
+        if tension.shape not in ((), (m,)):
+            remedy = f"give one number, or {m}"
+            raise SceneError(f"tension has shape {tension.shape}", where="Activation.tension", remedy=remedy)
+        tension = np.broadcast_to(tension, (m,))
         return FibreTension(placed.X, placed.T, along / length, tension, self.at)
 
 
-LOADS = (Tug, Wind, Activation)
+LOADS = (Tug, Push, Wind, Activation)
+
+
+def _shares(vertices: IntArray, mask: int | None, placed: Placed, where: str) -> Array:
+    """What every vertex gets of a force that is shared by mass (n,)."""
+    if not len(vertices):
+        raise SceneError("no vertices", where=where, remedy="choose some of the body's")
+    require_among(vertices, mask, int(placed.T.max()) + 1 - placed.first, where)
+    mine, m = np.unique(vertices) + placed.first, placed.nodal_mass
+    share = np.zeros(len(m))
+    share[mine] = m[mine] / m[mine].sum()
+    return share
 
 
 class TimedForce:

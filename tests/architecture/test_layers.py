@@ -23,7 +23,7 @@ LAYERS = [
     {"record", "advise", "scene_file"},
     {"adjoint"},
     {"scenes"},
-    {"plots", "export", "view", "bench", "sweep", "testing"},
+    {"plots", "export", "view", "bench", "batch", "sweep", "testing"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
