@@ -1,6 +1,7 @@
-"""What the device computes, in Numba's simulator of one, beside the CPU; prints one JSON object.
+"""What the device computes beside what the CPU does; as a script, in Numba's simulator of one, it prints JSON.
 
 The simulator must be chosen before Numba is loaded: test_simulated.py runs this file in a process of its own.
+On a real device test_device.py calls the same functions.
 """
 
 import json
@@ -11,7 +12,7 @@ import numpy as np
 
 from pliant.bodies import Membrane, Solid, SpringNet
 from pliant.contact.obstacles import Plane
-from pliant.cuda.device import SIMULATED
+from pliant.cuda.device import SIMULATED, to_device, to_host
 from pliant.cuda.pcg import DevicePCG
 from pliant.cuda.system import on_device
 from pliant.errors import PliantError
@@ -36,12 +37,13 @@ MATERIALS = {
 
 
 def relative(a, b):
-    return float(np.abs(a - b).max() / np.abs(a).max())
+    """The largest difference of what the CPU and the device have found, by size."""
+    return float(np.abs(a - to_host(b)).max() / np.abs(a).max())
 
 
-def evaluations():
-    """Energy, gradient, tangents and solves of solids and a membrane."""
-    bodies = {name: Solid(BAR, material, pins=HELD) for name, material in MATERIALS.items()}
+def evaluations(materials=MATERIALS):
+    """Energy, gradient, tangents and solves of solids, springs and a membrane."""
+    bodies = {name: Solid(BAR, material, pins=HELD) for name, material in materials.items()}
     bodies["springs"] = SpringNet(spring_net(2, 1, (0.2, 0.1)), k=50.0, mass=0.01)
     bodies["membrane"] = Membrane(SHEET, StableNeoHookean(1e5, 0.3), thickness=1e-3)
     found = {}
@@ -51,21 +53,24 @@ def evaluations():
         q = host.rest + 0.01 * rng.standard_normal(len(host.rest))
         v, z = rng.standard_normal(len(q)), rng.standard_normal(len(host.free))
         weights = (1.0, 0.0, 1e-4)
-        A, B = (s.restrict(s.tangent(q, v, 0.0, weights, psd=False)) for s in (host, device))
-        C, D = (s.restrict(s.tangent(q, v, 0.0, weights, psd=True)) for s in (host, device))
+        qd, vd, zd = (to_device(a) for a in (q, v, z))
+        exact, projected = (
+            (host.restrict(host.tangent(q, v, 0.0, weights, psd=psd)), device.tangent(qd, vd, 0.0, weights, psd=psd))
+            for psd in (False, True)
+        )
+        (A, B), (C, D) = exact, projected
         found[name] = {
-            "energy": abs(host.potential(q, 0.0) / device.potential(q, 0.0) - 1.0),
-            "force": relative(host.force(q, v, 0.0), device.force(q, v, 0.0)),
-            "tangent": relative(A @ z, B @ z),
-            "projected": relative(C @ z, D @ z),
-            "sizes": relative(abs(A) @ abs(z), abs(B) @ abs(z)),
-            "shifted": relative(A @ z + z, B.plus_diagonal(np.ones(len(z))) @ z),
+            "energy": abs(host.potential(q, 0.0) / device.potential(qd, 0.0) - 1.0),
+            "force": relative(host.force(q, v, 0.0), device.force(qd, vd, 0.0)),
+            "tangent": relative(A @ z, B @ zd),
+            "projected": relative(C @ z, D @ zd),
+            "sizes": relative(abs(A) @ abs(z), abs(B) @ abs(zd)),
+            "shifted": relative(A @ z + z, B.plus_diagonal(to_device(np.ones(len(z)))) @ zd),
         }
         if name != "springs":
-            volume = [s.energy_terms[0].det(q).min() for s in (host, device)]
-            found[name]["det"] = abs(volume[0] - volume[1])
+            found[name]["det"] = abs(host.energy_terms[0].det(q).min() - float(device.energy_terms[0].det(qd).min()))
     factor = DevicePCG(tolerance=1e-6, coarse=device.linear.coarse).factor(D)
-    found["membrane"]["solve"] = relative(C @ factor.solve(z), z)
+    found["membrane"]["solve"] = relative(z, D @ factor.solve(zd))
     return found
 
 
