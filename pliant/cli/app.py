@@ -298,6 +298,9 @@ def sweep(
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
     device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
     batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="a column to draw against the axes: a curve, or a heat map for two")
+    ] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
@@ -307,7 +310,7 @@ def sweep(
 
     trust_source(scene, trust)
     settings = _settings(set_, use) + ([] if device is None else [f"device={device}"])
-    sweep_scene(scene, over, settings, out, workers=workers, cluster=cluster, batch=batch, json=json)
+    sweep_scene(scene, over, settings, out, workers=workers, cluster=cluster, batch=batch, metric=metric, json=json)
 
 
 @app.command()

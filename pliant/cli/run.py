@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pliant.cli.progress import watching
+from pliant.progress import watching
 
 if TYPE_CHECKING:
     from pliant.record import Run

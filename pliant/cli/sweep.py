@@ -23,6 +23,7 @@ def sweep_scene(
     workers: int,
     cluster: str | None,
     batch: int | None,
+    metric: str | None,
     json: bool,
 ) -> None:
     from pliant.scene_file import load_scene
@@ -47,7 +48,12 @@ def sweep_scene(
     else:
         _show(rows)
         print(folder / TABLE)
-    if not json and batch is None and 0 < len(finished) <= PLOTTED:
+    if metric is not None:
+        from pliant.sweep_chart import draw
+
+        picture = draw(rows, over, metric, folder / f"{metric}.png")
+        print(picture, file=sys.stderr if json else sys.stdout)
+    elif not json and batch is None and 0 < len(finished) <= PLOTTED:
         from pliant.plots import plot_runs
         from pliant.record import load
 

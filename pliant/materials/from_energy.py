@@ -66,7 +66,7 @@ class FromEnergy:
         self._check_rest()
 
     @property
-    def law(self) -> "Law":
+    def law(self) -> "Ready":
         return _law(self.formula, tuple(self.parameters))
 
     @cached_property
@@ -142,7 +142,7 @@ class FromEnergy:
             raise MaterialError(what, where="FromEnergy.formula", remedy="both must be positive: look at the signs")
 
 
-class Law(NamedTuple):
+class Ready(NamedTuple):
     """A formula made ready: its variables, the code of psi and its derivatives, and the names of its parameters."""
 
     variables: tuple[str, ...]
@@ -168,7 +168,7 @@ def _variables(names: tuple[str, ...], s: tuple[float, float, float]) -> list[fl
 
 
 @cache
-def _law(text: str, parameters: tuple[str, ...]) -> Law:
+def _law(text: str, parameters: tuple[str, ...]) -> Ready:
     where = "FromEnergy.formula"
     for name in parameters:
         if name in REST or not name.isidentifier() or name in (*FUNCTIONS, "min", "max", "pi"):
@@ -186,11 +186,11 @@ def _law(text: str, parameters: tuple[str, ...]) -> Law:
     if len(parameters) > most:
         raise MaterialError(f"{len(parameters)} parameters", where=where, remedy=f"use at most {most}")
     rest = parse(text, (*REST, *parameters), where, formula.graph, REST)
-    return Law(variables[0], parameters, Formula(formula.graph, formula.graph.call("-", formula.root, rest.root)))
+    return Ready(variables[0], parameters, Formula(formula.graph, formula.graph.call("-", formula.root, rest.root)))
 
 
 @cache
-def _density(law: Law, invertible: bool) -> Density:
+def _density(law: Ready, invertible: bool) -> Density:
     """The compiled density; its name has letters that change with the code."""
     variables, parameters, formula = law
     value, first, second = [formula.root], formula.slopes(variables), formula.curvatures(variables)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import MeshError
+from pliant.html import table
 from pliant.mesh import measures as sizes
 from pliant.mesh import topology
 from pliant.mesh.checks import Finding, faults
@@ -95,6 +96,13 @@ class Mesh:
     def measures(self) -> Array:
         """Volume [m^3], area [m^2] or length [m] of every element, (m,)."""
         return sizes.measures(self.X, self.T)
+
+    def _repr_html_(self) -> str:
+        low, high = self.bounds
+        size = " x ".join(f"{side:.4g}" for side in high - low)
+        measure = {"tetrahedra": "volume [m^3]", "triangles": "area [m^2]"}.get(self.kind, "length [m]")
+        rows = {"vertices": len(self.X), self.kind: len(self.T), "size [m]": size}
+        return table("Mesh", rows | {measure: float(self.measures().sum())})
 
     def edges(self) -> IntArray:
         """Unique edges (e, 2)."""

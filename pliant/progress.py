@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 COMPILED = "compiling kernels; this happens once, they are kept"
 # CPU seconds of compilation of a first scene by what it has, see `pliant bench studio/first_run`
-EXPECTED = {"deformable": 22.0, "articulated": 12.0, "contact": 10.0}
+EXPECTED = {"deformable": 20.0, "articulated": 12.0, "contact": 10.0}
 
 
 @contextmanager
 def watching(scene: Any, quiet: bool) -> Iterator["Callable[[TimeStep], None] | None"]:
-    """What a run tells of itself: a bar on a terminal, one line about compilation elsewhere, nothing when quiet."""
+    """What a run tells of itself: bars on terminals and in notebooks, else a line on compilation; nothing if quiet."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if quiet:
         yield None
-    elif not console.is_terminal:
+    elif not (console.is_terminal or console.is_jupyter):
         with _one_line(scene):
             yield None
     else:
@@ -51,7 +51,8 @@ def _one_line(scene: Any) -> Iterator[None]:
 
     def began(name: str) -> None:
         if not said:
-            print(f"{COMPILED} (about {expected_seconds(scene):.0f} s)", file=sys.stderr, flush=True)
+            sys.stderr.write(f"{COMPILED} (about {expected_seconds(scene):.0f} s)\n")
+            sys.stderr.flush()
         said.append(name)
 
     with announced(began, lambda name, seconds: None):
