@@ -9,7 +9,7 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
                      took, so exchanges move energy within the system and are no part of D
     work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
                      plus, where obstacles move, what they push with times the way they go
-    numerical        D = E0 - E1 + sum_j A_j + A_s: what the integrator took (D < 0: gave)
+    numerical        D = E0 - E1 + sum_j A_j + A_s: the numerical dissipation (D < 0: energy is added)
 
 The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, contacts
 and lagged friction as they were in the solve, and the mean of both ends for methods of higher order: the quadrature has

@@ -1,7 +1,7 @@
 """Gradients through time: `gradient`, `tangent`, `objective`, and losses."""
 
 from pliant.adjoint.fit import FitRun, Fitted, fit
-from pliant.adjoint.losses import CustomLoss, EndEnergy, EndShape, Loss, PointTrajectory, PointWeights
+from pliant.adjoint.losses import ContactForce, CustomLoss, EndEnergy, EndShape, Loss, PointTrajectory, PointWeights
 from pliant.adjoint.motion import Motion, jax_motion, torch_motion
 from pliant.adjoint.observations import Observations
 from pliant.adjoint.path import completed, read, written
@@ -11,6 +11,7 @@ from pliant.adjoint.sensitivity import Check, Gradient, gradient, objective, tan
 
 __all__ = [
     "Check",
+    "ContactForce",
     "CustomLoss",
     "EndEnergy",
     "EndShape",

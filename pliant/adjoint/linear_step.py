@@ -103,8 +103,8 @@ def require_linear_step(scene: Scene) -> None:
     if not isinstance(integrator, LinearlyImplicit):
         return
     remedy = "use LinearlyImplicit(psd=False), or BDF1"
-    if integrator.psd or integrator.variant != "A":
-        raise SceneError("projected matrices have no derivative", where="LinearlyImplicit.psd", remedy=remedy)
+    if integrator.psd or integrator.variant != "A" or integrator.matrix is not None:
+        raise SceneError("only its own unprojected matrix has an adjoint", where="LinearlyImplicit.psd", remedy=remedy)
     plain = scene.contact is None and isinstance(scene.system(), Elastodynamics)
     if not plain or any(b.damping is not None and not constant(b.damping) for b in scene.deformables()):
         what = "only elastic bodies with constant damping, without contact, have an adjoint of this step"

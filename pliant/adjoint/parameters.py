@@ -112,14 +112,16 @@ class Parameters:
             if p.moves:
                 into[s] += p.gather_placed(t, y)
 
-    def explicit(self, value: Callable[[Any], float]) -> Array:
-        """d value(system)/dp at a given state: numbers that are differenced, and states, which are no part of it."""
-        found = []
-        for p in self.parts:
-            if not isinstance(p, Few | InitialState):
+    def explicit(self, value: Callable[[Any], float], feels: Callable[[str], bool]) -> Array:
+        """d value(system)/dp at a given state, of a value that feels some of the parameters."""
+        found = [np.zeros(p.value.size) for p in self.parts]
+        for k, p in enumerate(self.parts):
+            if not feels(p.name):
+                continue
+            if not isinstance(p, Few):
                 remedy = "use one number for the whole body, or a loss of positions and velocities"
                 raise SceneError(f"a loss that depends on {p.name} itself", where="loss", remedy=remedy)
-            found.append(p.explicit(value) if isinstance(p, Few) else np.zeros(p.value.size))
+            found[k] = p.explicit(value)
         return np.concatenate(found)
 
     def start(self, rates: Array) -> tuple[Array, Array]:

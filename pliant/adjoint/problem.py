@@ -48,7 +48,7 @@ class Problem:
         require_smooth(scene)
         require_each_once(wrt)
         self.scene, self.system, self.wrt = scene, scene.system(), wrt
-        require_plain(self.system)
+        require_plain(scene.integrator, self.system)
         self.begin = start or scene.initial(self.system)
         rows = self.system.closures(self.begin.q, self.begin.v, 0.0) if isinstance(self.system, Constrained) else None
         self.parameters = Parameters([parameter(scene, given, self.system) for given in wrt], len(self.begin.q))
@@ -161,7 +161,7 @@ class Problem:
         """How a term changes with the parameters where the state stays."""
         if not isinstance(loss, Physical) or not self._value(loss, k, state)[0]:
             return np.zeros(self.parameters.size)
-        return self.parameters.explicit(lambda system: loss.at(k, state, system)[0])
+        return self.parameters.explicit(lambda system: loss.at(k, state, system)[0], loss.feels)
 
     def _value(self, loss: Loss, k: int, state: State) -> Any:
         return checked(loss.at(k, state, self.system), state)

@@ -16,7 +16,8 @@ from pliant.scene import Scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.observed import Reshaping
-from pliant.systems.stepped import Charted
+from pliant.systems.projected_contact import ProjectedContact
+from pliant.systems.stepped import Charted, Pointwise
 
 
 def require_smooth(scene: Scene) -> None:
@@ -26,6 +27,14 @@ def require_smooth(scene: Scene) -> None:
     if scene.on_failure != "raise":
         what = f'on_failure="{scene.on_failure}" changes steps, which has no derivative'
         raise SceneError(what, where="scene.on_failure", remedy='use "raise" and a smaller h')
+    if scene.device != "cpu":
+        raise SceneError(f'device="{scene.device}"', where="scene.device", remedy="gradients need device='cpu'")
+    if scene.isolated:
+        what = "isolated scenes are corrected after every step, which has no adjoint"
+        raise SceneError(what, where="scene.isolated", remedy="leave it out")
+    if isinstance(scene.contact, ProjectedContact):
+        what = "ProjectedContact corrects states after the step, which has no adjoint"
+        raise SceneError(what, where="scene.contact", remedy="use PenaltyContact or BarrierContact")
     if scene.events:
         raise SceneError("events change the scene", where="scene.events", remedy="leave them out for gradients")
     if isinstance(scene.contact, BarrierContact) and scene.contact.stiffness == "adaptive":
@@ -41,7 +50,11 @@ def require_each_once(wrt: Sequence[Wrt]) -> None:
         raise SceneError(f"wrt is {wrt!r}", where="gradient", remedy=remedy)
 
 
-def require_plain(system: Any) -> None:
+def require_plain(integrator: Any, system: Any) -> None:
+    """Refuse meshes that change, and steps of links in their material points."""
+    if isinstance(integrator, BDF1) and integrator.points and isinstance(system, Pointwise):
+        what = "BDF1(points=True) has no adjoint for links"
+        raise SceneError(what, where="scene.integrator", remedy="use BDF1() or BDF2()")
     if isinstance(system, Reshaping):
         raise SceneError("its mesh changes", where="gradient", remedy="use bodies whose mesh stays")
 

@@ -35,6 +35,10 @@ class Points:
         first = np.searchsorted(self.link, np.arange(len(tree)))
         return np.concatenate([link.body.faces + k for link, k in zip(tree.links, first, strict=True)])
 
+    def tree_of(self, rows: IntArray) -> IntArray:
+        """The tree of links that each of these points belongs to."""
+        return self._trees.links[self.link[rows]]
+
     def positions(self, kin: Kinematics) -> Array:
         """World positions (p, 3)."""
         frames = kin.frames[self.link]

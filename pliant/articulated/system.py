@@ -293,8 +293,9 @@ class ArticulatedSystem:
         return [(Pose(R[k], p[k]), Twist(velocity[k], spin[k], p[k])) for k in range(len(p))]
 
     def cells(self) -> list[IntArray]:
-        """The triangles of all bodies over the rows of `positions`, as recorders want them."""
-        return [self.surface]
+        """The triangles over the rows of `positions`, one array for each tree of links."""
+        trees = self.points.tree_of(self._faces[:, 0])
+        return [self._faces[trees == k] for k in np.unique(trees)]
 
     @property
     def surface(self) -> IntArray:

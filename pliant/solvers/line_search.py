@@ -64,12 +64,14 @@ class LineSearch:
         limit = stage.limit(current.z, dz)
         t, evaluations, guide = min(1.0, limit), 0, None
         exact = np.inf if current.merit is None else RESOLVED * abs(current.merit)
-        trusted = current.norm > SMALL * stage.scale  # far from the root a merit tells; finding out costs a matrix
+        asked = False
         for k in range(self.halvings + 1):
             z = current.z + t * dz
             phi = stage.merit(z) if current.merit is not None else None
-            if not trusted and self._hopeless(current, phi, t, slope, exact):
-                exact, trusted = max(exact, blur_of(stage, current.z)), True
+            if not asked and self._hopeless(current, phi, t, slope, exact):
+                asked = True
+                if current.norm <= SMALL * stage.scale:  # far from the root a merit tells; finding out costs a matrix
+                    exact = max(exact, blur_of(stage, current.z))
             if not self._hopeless(current, phi, t, slope, exact):
                 r = stage.residual(z)
                 evaluations += 1

@@ -115,6 +115,24 @@ def test_through_contact_and_friction(contact, integrator):
     assert abs(found["contact.mu"]) > 0.0
 
 
+@pytest.mark.parametrize("contact", [CONTACTS[0], CONTACTS[3]], ids=["penalty", "barrier"])
+def test_contact_forces(contact):
+    """They add up to the momentum that a bouncing bar takes, and are differentiated by E, k and the throw."""
+    bar = pl.Solid(MESH, pl.StableNeoHookean(1e4, 0.4), name="bar", velocity=(0, 0, -0.5))
+    free, floor = replace(contact, mu=0.0), [pl.Plane(point=(0, 0, -0.03))]
+    scene = pl.Scene([bar], pl.BDF1(CLOSE), h=5e-3, duration=0.1, contact=free, obstacles=floor)
+    loss = adjoint.ContactForce(np.tile([0.0, 0.0, 1.0], (21, 1)))
+    system, impulse = scene.system(), np.zeros(3)
+    for step in pl.simulate(scene):
+        impulse += 5e-3 * loss.force(step.state, system)[0]
+    mass = system.nodal_mass.reshape(-1, 3)
+    gained = (mass * (step.state.v.reshape(-1, 3) - [0, 0, -0.5])).sum(axis=0) + 0.1 * mass.sum(axis=0) * [0, 0, 9.81]
+    np.testing.assert_allclose(impulse, gained, atol=1e-8 * gained[2])
+    assert impulse[2] > 0.1
+    strength = "contact.k" if isinstance(contact, pl.PenaltyContact) else "contact.stiffness"
+    require(adjoint.gradient(scene, loss, ["bodies.bar.material.E", strength, "bodies.bar.velocity"], check=True))
+
+
 def arm(constraints=(), v=(1.0, 0, 0, 1.0, 2.0)):
     beam = cuboid((0.2, 0.05, 0.05), 1000.0, at(0.1, 0, 0))
     axes = Revolute(np.array([0, 1.0, 0])), Revolute(np.array([0, 0, 1.0])), Spherical()
@@ -209,6 +227,19 @@ def test_refusals():
         (replace(scene, on_failure="substep"), ["gravity"], "on_failure"),
         (replace(scene, integrator=pl.ERE()), ["gravity"], "ERE has no adjoint"),
         (replace(scene, integrator=pl.LinearlyImplicit()), ["gravity"], "psd"),
+    ]
+    free, floor = swung(pl.BDF1(), pins=()), [pl.Plane(point=(0, 0, -1))]
+    cases += [
+        (replace(scene, integrator=pl.Adaptive(pl.BDF2(), tolerance=1e-3)), ["gravity"], "Adaptive has no adjoint"),
+        (replace(scene, device="cuda"), ["gravity"], "scene.device"),
+        (
+            replace(free, isolated=True, gravity=(0, 0, 0), bodies=[replace(free.bodies[0], damping=None)]),
+            ["gravity"],
+            "isolated",
+        ),
+        (pl.Scene([arm()], pl.BDF1(points=True), h=0.01, duration=0.02), ["gravity"], "points=True"),
+        (replace(free, contact=pl.ProjectedContact(), obstacles=floor), ["gravity"], "ProjectedContact"),
+        (scene, "gravity", "wrt is"),
     ]
     for scene, wrt, message in cases:
         with pytest.raises(SceneError, match=message):

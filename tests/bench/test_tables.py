@@ -17,21 +17,18 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    "chen/fig6_9": LATER,
-    "chen/rational": LATER,
     "contact/arch": LATER,
+    "contact/peers": LATER,
     "contact/pile": LATER,
     "core/cantilever": LATER,
     "core/orders": LATER,
     "eol/strain": LATER,
-    "gradient/fit": LATER,
-    "ldot/causes": LATER,
+    "ldot/fig5_14": LATER,
     "ldot/folded": LATER,
     "runs/ledger": LATER,
     "trust/crash": LATER,
     "trust/matrix": LATER,
     "trust/soak": LATER,
-    "world/pile": LATER,
 }
 
 

@@ -16,6 +16,7 @@ class Forces:
 
     residual_of: object
     potential_of: object = None
+    scale: float = 1.0
 
     def residual(self, z):
         return self.residual_of(z)
