@@ -1,12 +1,12 @@
 """Loads: forces of a scene that are given as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.bodies import Placed
 from pliant.errors import SceneError
 from pliant.forces.base import Force
@@ -36,10 +36,16 @@ class Tug:
     full: float
     end: float
     body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
     units: ClassVar[dict[str, str]] = {"value": "N", "start": "s", "full": "s", "end": "s"}
 
     def __post_init__(self) -> None:
         read_fields(self)
+        vertices, mask = indices(self.vertices, "Tug.vertices")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "mask", mask)
+        if not len(vertices):
+            raise SceneError("no vertices", where="Tug.vertices", remedy="choose some of the body's")
         if not self.start <= self.full <= self.end:
             what = f"it starts at {self.start:g}, is full at {self.full:g} and ends at {self.end:g} s"
             raise SceneError(what, where="Tug", remedy="give times in this order")
@@ -54,11 +60,46 @@ class Tug:
         return float(part) * np.asarray(self.value)
 
     def force(self, placed: Placed) -> "TimedForce":
-        vertices = _numbers_in(placed, self.vertices, "Tug.vertices")
-        m = placed.nodal_mass
-        share = np.zeros(len(m))
-        share[vertices] = m[vertices] / m[vertices].sum()
-        return TimedForce("tugs", share, self.at, placed.X.shape[1])
+        return TimedForce("tugs", _shares(self.vertices, self.mask, placed, "Tug.vertices"), self.at, placed.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A force on ``vertices``, shared by mass: ``values (k, 3)`` [N] at ``times (k,)`` [s], linear between them.
+
+    On all vertices of a body it is its total mass times an acceleration that changes in time.
+    """
+
+    vertices: IntArray
+    times: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
+    units: ClassVar[dict[str, str]] = {"times": "s", "values": "N"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        vertices, mask = indices(self.vertices, "Push.vertices")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "mask", mask)
+        times, values = np.asarray(self.times), np.asarray(self.values)
+        if times.ndim != 1 or not len(times) or (np.diff(times) <= 0.0).any():
+            raise SceneError(f"times are {self.times}", where="Push.times", remedy="give one or more, increasing")
+        if values.ndim != 2 or len(values) != len(times) or not np.isfinite(values).all():
+            what = f"values of shape {values.shape} for {len(times)} times"
+            raise SceneError(what, where="Push.values", remedy="give one finite force per time")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return tuple(float(t) for t in self.times)
+
+    def at(self, t: float) -> Array:
+        """The total force (3,) [N] at time t."""
+        return np.array([np.interp(t, self.times, column) for column in np.asarray(self.values).T])
+
+    def force(self, placed: Placed) -> "TimedForce":
+        share = _shares(self.vertices, self.mask, placed, "Push.vertices")
+        return TimedForce("pushes", share, self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -75,6 +116,8 @@ class Wind:
 
     def __post_init__(self) -> None:
         read_fields(self)
+        if not self.period > 0.0:
+            raise SceneError(f"period is {self.period}", where="Wind.period", remedy="give a positive time [s]")
 
     def at(self, t: float) -> Array:
         """The acceleration (3,) [m/s^2] at time t."""
@@ -114,7 +157,11 @@ class Activation:
 
     def at(self, t: float) -> float:
         """The activation at time t: 0 relaxed, 1 full."""
-        return value_at(self.signal, t)
+        value = value_at(self.signal, t)
+        if not 0.0 <= value < np.inf:
+            what = f"the signal is {value} at t = {t:g} s"
+            raise SceneError(what, where="Activation.signal", remedy="fibres pull, they do not push")
+        return value
 
     def force(self, placed: Placed) -> FibreTension:
         m, d = len(placed.T), placed.X.shape[1]
@@ -129,61 +176,12 @@ class Activation:
         length = np.linalg.norm(along, axis=1, keepdims=True)
         if not (length > 0.0).all():
             raise SceneError("a direction is zero", where="Activation.direction", remedy="give unit vectors")
-        tension = np.broadcast_to(np.asarray(self.tension, dtype=np.float64), (m,))
+        tension = np.asarray(self.tension, dtype=np.float64)
+        if tension.shape not in ((), (m,)):
+            remedy = f"give one number, or {m}"
+            raise SceneError(f"tension has shape {tension.shape}", where="Activation.tension", remedy=remedy)
+        tension = np.broadcast_to(tension, (m,))
         return FibreTension(placed.X, placed.T, along / length, tension, self.at)
-
-
-@dataclass(frozen=True, eq=False)
-class PointForce:
-    """The force ``value`` (3,) [N] times ``signal``, in equal parts on ``vertices``; its direction stays."""
-
-    vertices: IntArray
-    value: tuple[float, ...]
-    signal: Signal = ((0.0, 1.0),)
-    body: int | str = 0
-    units: ClassVar[dict[str, str]] = {"value": "N"}
-
-    def __post_init__(self) -> None:
-        read_fields(self)
-        check_signal(self.signal, "PointForce.signal")
-
-    @property
-    def corners(self) -> tuple[float, ...]:
-        return times_of(self.signal)
-
-    def at(self, t: float) -> Array:
-        """The total force (3,) [N] at time t."""
-        return value_at(self.signal, t) * np.asarray(self.value)
-
-    def force(self, placed: Placed) -> "TimedForce":
-        chosen = _numbers_in(placed, self.vertices, "PointForce.vertices")
-        share = np.bincount(chosen, minlength=len(placed.X)) / len(chosen)
-        return TimedForce("point forces", share, self.at, placed.X.shape[1])
-
-
-@dataclass(frozen=True, eq=False)
-class BodyForce:
-    """The acceleration ``value`` (3,) [m/s^2] times ``signal`` of all masses of a body."""
-
-    value: tuple[float, ...]
-    signal: Signal = ((0.0, 1.0),)
-    body: int | str = 0
-    units: ClassVar[dict[str, str]] = {"value": "m/s^2"}
-
-    def __post_init__(self) -> None:
-        read_fields(self)
-        check_signal(self.signal, "BodyForce.signal")
-
-    @property
-    def corners(self) -> tuple[float, ...]:
-        return times_of(self.signal)
-
-    def at(self, t: float) -> Array:
-        """The acceleration (3,) [m/s^2] at time t."""
-        return value_at(self.signal, t) * np.asarray(self.value)
-
-    def force(self, placed: Placed) -> "TimedForce":
-        return TimedForce("body forces", placed.nodal_mass, self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,15 +243,18 @@ class Airflow:
         return AirDrag(len(placed.X), _surface(placed, None, "Airflow"), self.density, self.at)
 
 
-LOADS = (Tug, Wind, Activation, PointForce, BodyForce, Pressure, Airflow)
+LOADS = (Tug, Push, Wind, Activation, Pressure, Airflow)
 
 
-def _numbers_in(placed: Placed, vertices: IntArray, where: str) -> IntArray:
-    """Vertices of a body, numbered as in the whole scene."""
-    chosen = np.asarray(vertices, dtype=np.int64) + placed.first
-    if not len(chosen) or chosen.min() < placed.first or chosen.max() > placed.T.max():
-        raise SceneError(f"vertices {vertices}", where=where, remedy="give numbers of vertices of that body")
-    return chosen
+def _shares(vertices: IntArray, mask: int | None, placed: Placed, where: str) -> Array:
+    """What every vertex gets of a force that is shared by mass (n,)."""
+    if not len(vertices):
+        raise SceneError("no vertices", where=where, remedy="choose some of the body's")
+    require_among(vertices, mask, int(placed.T.max()) + 1 - placed.first, where)
+    mine, m = np.unique(vertices) + placed.first, placed.nodal_mass
+    share = np.zeros(len(m))
+    share[mine] = m[mine] / m[mine].sum()
+    return share
 
 
 def _surface(placed: Placed, vertices: IntArray | None, load: str) -> IntArray:
@@ -263,7 +264,9 @@ def _surface(placed: Placed, vertices: IntArray | None, load: str) -> IntArray:
     F = boundary_facets(placed.T) if placed.T.shape[1] == 4 else placed.T
     if vertices is None:
         return F
-    chosen = np.isin(F, _numbers_in(placed, vertices, f"{load}.vertices")).all(axis=1)
+    numbers, mask = indices(vertices, f"{load}.vertices")
+    require_among(numbers, mask, int(placed.T.max()) + 1 - placed.first, f"{load}.vertices")
+    chosen = np.isin(F, numbers + placed.first).all(axis=1)
     if not chosen.any():
         remedy = "choose all three corners of at least one triangle"
         raise SceneError("no triangle has all its corners chosen", where=f"{load}.vertices", remedy=remedy)

@@ -4,6 +4,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -83,7 +84,7 @@ class Scene:
                 names = ", ".join(sorted({b.name for b in self.bodies}))
                 raise SceneError(what, where=where, remedy=f"use its number, or one of {names}")
             return found[0]
-        if not 0 <= body < len(self.bodies):
+        if isinstance(body, bool) or not isinstance(body, Integral) or not 0 <= body < len(self.bodies):
             raise SceneError(f"body {body} of {len(self.bodies)}", where=where, remedy="count bodies from 0")
         return int(body)
 

@@ -5,14 +5,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.adjoint.moment import Moment, Still
-from pliant.adjoint.path import read, written
+from pliant.adjoint.path import read, replaced, written
 from pliant.arrays import Array
 from pliant.assembly import elastodynamics
 from pliant.bodies import Membrane, Solid
 from pliant.errors import SceneError
-from pliant.loads import Tug
+from pliant.loads import Push, Tug
 from pliant.mesh import Mesh
 from pliant.scene import Scene
 from pliant.systems.barrier_contact import BarrierContact
@@ -24,17 +25,20 @@ STEP = 1e-5  # of a parameter, for central differences: 1e-10 is lost to curvatu
 class Apart:
     """A solid or a membrane taken apart into its elements: g over loose elements, which sum to that of the body."""
 
-    def __init__(self, scene: Scene, k: int, where: str) -> None:
+    def __init__(self, scene: Scene, k: int, where: str, *, weighs: bool) -> None:
+        """``weighs`` says that masses are to change: then loads that are shared by mass do, too, and all at once."""
         body = scene.bodies[k]
         if not isinstance(body, Solid | Membrane) or (isinstance(body, Solid) and (body.fit or body.reduction)):
             remedy = "name a Solid or a Membrane without fit and reduction"
             raise SceneError(f"{body.name!r} cannot be taken apart into elements", where=where, remedy=remedy)
         mine = [f for f in scene.forces if scene.number(f.body, "scene.forces") == k]
-        if any(isinstance(f, Tug) for f in mine):
-            raise SceneError("a Tug is shared by mass", where=where, remedy="use Wind, or a number for the whole body")
+        shared = [f for f in mine if isinstance(f, Tug | Push)]
+        if weighs and shared:
+            what = f"a {type(shared[0]).__name__} is shared by mass"
+            raise SceneError(what, where=where, remedy="use Wind, or a number for the whole body")
         soft = scene.deformables()
         first, d = int(scene.offsets()[soft.index(body)]), body.mesh.dim
-        moved: Any = [replace(f, body=0) for f in mine]  # type: ignore[type-var]
+        moved: Any = [replace(f, body=0) for f in mine if f not in shared]  # type: ignore[type-var]
         self.body, self._gravity, self._loads = body, scene.gravity, [(0, f) for f in moved]
         T = body.mesh.T
         self.dofs = (d * (T + first)[:, :, None] + np.arange(d)).reshape(len(T), -1)  # (m, (d + 1) d) of the scene
@@ -62,11 +66,11 @@ class Apart:
 class PerElement(Still):
     """One number per element at ``bodies.NAME.material.FIELD`` or ``bodies.NAME.density``."""
 
-    def __init__(self, scene: Scene, path: str, system: Any) -> None:
+    def __init__(self, scene: Scene, path: str) -> None:
         self.name, self.value = path, read(scene, path)
         _, name, rest = path.split(".", 2)
         k = scene.number(int(name) if name.isdigit() else name, "wrt")
-        self._apart = Apart(scene, k, path)
+        self._apart = Apart(scene, k, path, weighs=rest == "density")
         _require_own_stiffness(scene, path)
         body = scene.bodies[k]
         self._step = STEP * np.abs(self.value)
@@ -83,7 +87,13 @@ class PerElement(Still):
         return np.asarray((y[self._apart.dofs] * self._rate(moment)).sum(axis=1))
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        return self._apart.summed(rates[:, None] * self._rate(moment), moment.size)
+        rate, dofs = self._rate(moment), self._apart.dofs
+        element = np.repeat(np.arange(len(dofs)), dofs.shape[1])
+        shape = moment.size, len(dofs)
+        return np.asarray(sp.csr_matrix((rate.ravel(), (dofs.ravel(), element)), shape=shape) @ rates)
+
+    def applied(self, scene: Scene, value: Array) -> Scene:
+        return replaced(scene, self.name, value)
 
 
 class RestShape:
@@ -93,7 +103,7 @@ class RestShape:
         self.name, self._scene = path, scene
         name = path.split(".")[1]
         k = scene.number(int(name) if name.isdigit() else name, "wrt")
-        self._apart = Apart(scene, k, path)
+        self._apart = Apart(scene, k, path, weighs=True)
         _require_own_stiffness(scene, path)
         if scene.attachments:
             raise SceneError("attachments move with a rest shape", where=path, remedy="leave attachments out")
@@ -135,11 +145,14 @@ class RestShape:
         return self._apart.summed(local, self._N)[self._own]
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        whole = np.zeros(self._N)
+        whole = np.zeros((self._N, rates.shape[1]))
         whole[self._own] = rates
-        mine = whole[self._apart.dofs]
-        local = sum(mine[:, k, None] * rate for k, rate in enumerate(self._rates(moment)))
-        return self._apart.summed(np.asarray(local), moment.size)
+        mine, found = whole[self._apart.dofs], self._rates(moment)
+        columns = [
+            self._apart.summed(sum(mine[:, k, c, None] * rate for k, rate in enumerate(found)), moment.size)
+            for c in range(rates.shape[1])
+        ]
+        return np.stack(columns, axis=1)
 
     @cached_property
     def _shifted(self) -> list[Any]:
@@ -150,8 +163,7 @@ class RestShape:
             for sign in (1.0, -1.0):
                 X = self.value.copy()
                 X[:, j] += sign * self._step
-                body = self._scene.bodies[self._k]
-                sides.append(self._scene.with_body(self._k, replace(body, mesh=Mesh(X, body.mesh.T))).system())
+                sides.append(self.applied(self._scene, X).system())
             out.append(sides)
         return out
 
@@ -169,12 +181,13 @@ class RestShape:
         return spread.reshape(-1, self._d, self._d).sum(axis=1).ravel()
 
     def placed(self, t: float, rates: Array) -> Array:
-        whole = np.zeros((self._N, self._d))
-        whole[self._own] = np.repeat(rates.reshape(-1, self._d), self._d, axis=0)
-        return np.asarray((whole * self._places(t)).sum(axis=1))
+        columns = rates.shape[1]
+        whole = np.zeros((self._N, self._d, columns))
+        whole[self._own] = np.repeat(rates.reshape(-1, self._d, columns), self._d, axis=0)
+        return np.asarray((whole * self._places(t)[:, :, None]).sum(axis=1))
 
     def start(self, rates: Array) -> tuple[Any, Any]:
-        q = self.placed(0.0, rates) if self.moves else np.zeros(self._N)
+        q = self.placed(0.0, rates) if self.moves else np.zeros((self._N, rates.shape[1]))
         if self._starts:
             free = np.setdiff1d(np.arange(self._own.start, self._own.stop), self._held)
             q[free] = rates[free - self._own.start]
@@ -186,6 +199,10 @@ class RestShape:
             free = np.setdiff1d(np.arange(self._own.start, self._own.stop), self._held)
             out[free - self._own.start] += q[free]
         return out
+
+    def applied(self, scene: Scene, value: Array) -> Scene:
+        body = scene.bodies[self._k]
+        return scene.with_body(self._k, replace(body, mesh=Mesh(value, body.mesh.T)))
 
 
 def _require_own_stiffness(scene: Scene, path: str) -> None:

@@ -100,9 +100,9 @@ def _moved(scene: Scene, k: int, system: Any, x: Array, f: Array) -> Mesh:
     at = Moment(State(x, still), x, still, 0.0, 1.0, still)
 
     def product(y: Array) -> Array:
-        rates = np.zeros_like(x)
-        rates[free] = y
-        return np.asarray(shape.along(at, rates)[free])
+        rates = np.zeros((len(x), 1))
+        rates[free, 0] = y
+        return np.asarray(shape.along(at, rates)[free, 0])
 
     factor = Cholesky().factor(system.restrict(system.tangent(x, still, 0.0, (0.0, 0.0, 1.0), psd=True)))
     n = len(free)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.adjoint.moment import Moment
-from pliant.adjoint.operations import Algebra
+from pliant.adjoint.operations import Algebra, by_columns
 from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array
@@ -78,7 +78,8 @@ class SteppedLinearly:
         q, v = changes
         s, h, free = self.start, self.h, self.system.free
         A, K = self._matrix(), self.system.exact_stiffness(s.q, s.v, self._t)
-        b = self._turned(q, self.u) + h * (K @ q) + self.system.inertia(s.q, v) + parameters.along(self.moment, rates)
+        b = by_columns(lambda x: self._turned(x, self.u), q) + h * (K @ q)
+        b += by_columns(lambda x: self.system.inertia(s.q, x), v) + parameters.along(self.moment, rates)
         u = np.zeros_like(b)
         u[self._held] = ((parameters.placed(self._t, rates) - q) / h)[self._held]
         b = b - A @ u
@@ -102,8 +103,8 @@ def require_linear_step(scene: Scene) -> None:
     if not isinstance(integrator, LinearlyImplicit):
         return
     remedy = "use LinearlyImplicit(psd=False), or BDF1"
-    if integrator.psd or integrator.variant != "A":
-        raise SceneError("projected matrices have no derivative", where="LinearlyImplicit.psd", remedy=remedy)
+    if integrator.psd or integrator.variant != "A" or integrator.matrix is not None:
+        raise SceneError("only its own unprojected matrix has an adjoint", where="LinearlyImplicit.psd", remedy=remedy)
     plain = scene.contact is None and isinstance(scene.system(), Elastodynamics)
     if not plain or any(b.damping is not None and not constant(b.damping) for b in scene.deformables()):
         what = "only elastic bodies with constant damping, without contact, have an adjoint of this step"

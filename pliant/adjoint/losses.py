@@ -6,13 +6,14 @@ state the run starts from, to the last step. Derivatives that vanish may be None
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.state import State
+from pliant.systems.elastodynamics import Elastodynamics
 
 Slopes = tuple[float, Array | None, Array | None]
 
@@ -27,7 +28,9 @@ class Loss(Protocol):
 class Physical(Protocol):
     """A loss that also depends on what the system is made of, as an energy does, and not on its motion alone."""
 
-    physical: ClassVar[bool]
+    def feels(self, path: str) -> bool:
+        """Whether it changes with the parameter of that path where the motion stays."""
+        ...
 
 
 def _spread(system: Any, q: Array, points: IntArray, push: Array) -> Array:
@@ -58,6 +61,18 @@ class PointTrajectory:
 
 
 @dataclass(frozen=True, eq=False)
+class PointWeights:
+    """sum over steps of w_i . x_i for some points, ``weights (steps + 1, k, 3)``: its gradient is a pullback."""
+
+    points: IntArray
+    weights: Array
+
+    def at(self, k: int, state: State, system: Any) -> Slopes:
+        value = float((system.positions(state.q)[self.points] * self.weights[k]).sum())
+        return value, _spread(system, state.q, self.points, self.weights[k]), None
+
+
+@dataclass(frozen=True, eq=False)
 class EndShape:
     """1/2 sum |x_i - x*_i|^2 at the last step, ``x (n, 3)`` [m] of ``points``, or of all of them."""
 
@@ -79,7 +94,9 @@ class EndEnergy:
     """Kinetic plus potential energy [J] of the last step."""
 
     steps: int
-    physical: ClassVar[bool] = True
+
+    def feels(self, path: str) -> bool:
+        return not path.startswith("initial.")
 
     def at(self, k: int, state: State, system: Any) -> Slopes:
         if k != self.steps:
@@ -90,6 +107,38 @@ class EndEnergy:
             raise SceneError("forces act that have no potential", where="EndEnergy", remedy=remedy)
         p = system.inertia(state.q, state.v)
         return 0.5 * float(state.v @ p) + W, -system.force(state.q, np.zeros_like(state.v), state.t), p
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForce:
+    """1/2 weight sum over steps of |F - F*|^2, F the sum of the normal forces [N] of obstacles on deformable bodies.
+
+    ``wanted (steps + 1, 3)`` [N]: rows that are not finite are left out. Forces of bodies on each other cancel.
+    """
+
+    wanted: Array
+    weight: float = 1.0
+
+    def feels(self, path: str) -> bool:
+        return path.startswith(("contact.", "obstacles.")) or path.endswith(".mesh.X")
+
+    def force(self, state: State, system: Any) -> tuple[Array, list[Any]]:
+        """F (3,) at a state, and the energies it comes from."""
+        if not isinstance(system, Elastodynamics) or system.contact is None:
+            remedy = "give deformable bodies alone a PenaltyContact or a BarrierContact"
+            raise SceneError("there are no contacts of deformable bodies", where="ContactForce", remedy=remedy)
+        terms = list(system.contact.at(state, state.t).energies)
+        pull = sum((e.gradient(state.q) for e in terms), np.zeros_like(state.q))
+        return -pull.reshape(-1, 3).sum(axis=0), terms
+
+    def at(self, k: int, state: State, system: Any) -> Slopes:
+        if k >= len(self.wanted) or not np.isfinite(self.wanted[k]).all():
+            return 0.0, None, None
+        F, terms = self.force(state, system)
+        miss = F - self.wanted[k]
+        along = np.tile(self.weight * miss, len(state.q) // 3)
+        slope = sum((e.hessian(state.q) @ along for e in terms), np.zeros_like(state.q))
+        return 0.5 * self.weight * float(miss @ miss), -slope, None
 
 
 @dataclass(frozen=True, eq=False)

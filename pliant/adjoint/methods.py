@@ -43,10 +43,18 @@ class Taken:
 
 @dataclass(frozen=True, eq=False)
 class TapeWriter:
-    """Writes steps of one method on a tape."""
+    """Writes a step on its tape; ``now`` are q and v where it begins, ``before`` those of one step earlier."""
 
     tape: Tape
     algebra: Algebra
+
+    @property
+    def now(self) -> Pair:
+        return self.tape.given(0), self.tape.given(1)
+
+    @property
+    def before(self) -> Pair:
+        return self.tape.given(2), self.tape.given(3)
 
     def solve(self, taken: Taken, k: int, start: Vector, target: Vector, base: Vector) -> tuple[Vector, Vector]:
         """q and v = (q - base)/c of stage k, which sets out from ``start``."""
@@ -77,29 +85,29 @@ class TapeWriter:
         return self.tape.add(Sped(taken.system.free, taken.start.t, taken.h, (v, q)), value)
 
 
-def bdf1(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
-    (q, v), h = now, taken.h
+def bdf1(write: TapeWriter, taken: Taken) -> Pair:
+    (q, v), h = write.now, taken.h
     return write.solve(taken, 0, q, q + h * v, base=q)
 
 
-def two_stages(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
-    (q, v), h = now, taken.h
+def two_stages(write: TapeWriter, taken: Taken) -> Pair:
+    (q, v), h = write.now, taken.h
     c = ALPHA * h
     qa, va = write.solve(taken, 0, q, q + c * v, base=q)
     target = q + (2.0 * ALPHA - 1.0) * h * v + (2.0 - 2.0 * ALPHA) * h * va
     return write.solve(taken, 1, qa, target, base=q + (1.0 - ALPHA) * h * va)
 
 
-def bdf2(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
+def bdf2(write: TapeWriter, taken: Taken) -> Pair:
     if len(taken.stages) == 2:
-        return two_stages(write, taken, now, before)
-    (q, v), (q0, v0), c = now, before, 2.0 / 3.0 * taken.h
+        return two_stages(write, taken)
+    (q, v), (q0, v0), c = write.now, write.before, 2.0 / 3.0 * taken.h
     base = (4.0 / 3.0) * q - (1.0 / 3.0) * q0
     return write.solve(taken, 0, q, base + c * ((4.0 / 3.0) * v - (1.0 / 3.0) * v0), base)
 
 
-def trbdf2(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
-    (q, v), h, t = now, taken.h, taken.start.t
+def trbdf2(write: TapeWriter, taken: Taken) -> Pair:
+    (q, v), h, t = write.now, taken.h, taken.start.t
     c = 0.5 * GAMMA * h
     a = write.acceleration(taken, q, v, t)
     qg, vg = write.solve(taken, 0, q, q + 2.0 * c * v + c * c * a, base=q + c * v)
@@ -108,46 +116,46 @@ def trbdf2(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
     return write.solve(taken, 1, qg, base + c * (w * vg - w * (1.0 - GAMMA) ** 2 * v), base)
 
 
-def midpoint(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
-    (q, v), h, t = now, taken.h, taken.start.t
+def midpoint(write: TapeWriter, taken: Taken) -> Pair:
+    (q, v), h, t = write.now, taken.h, taken.start.t
     middle, vm = write.solve(taken, 0, q, q + 0.5 * h * v, base=q)
     end = write.put(taken, 2.0 * middle - q, t + h)
     return end, write.sped(taken, 2.0 * vm - v, q)
 
 
-def quasistatic(write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
-    q, _ = now
+def quasistatic(write: TapeWriter, taken: Taken) -> Pair:
+    q, _ = write.now
     after, _ = write.solve(taken, 0, q, q, base=q)
     return after, (1.0 / taken.h) * (after - q)
 
 
-def linearly_implicit(write: TapeWriter, taken: Taken, now: Pair, before: Pair, beta: float) -> Pair:
-    (q, v), h = now, taken.h
+def linearly_implicit(write: TapeWriter, taken: Taken, beta: float) -> Pair:
+    (q, v), h = write.now, taken.h
     u = write.linear_step(taken, q, v, beta)
     return write.put(taken, q + h * u, taken.start.t + h), u
 
 
-def explicit(write: TapeWriter, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
+def explicit(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
-    q, v = now[0], write.sped(taken, now[1], now[0])
+    q, v = write.now[0], write.sped(taken, write.now[1], write.now[0])
     for k in range(substeps):
         a = write.acceleration(taken, q, v, t + k * dt)
         q, v = write.put(taken, q + dt * v, t + (k + 1) * dt), v + dt * a
     return q, v
 
 
-def symplectic(write: TapeWriter, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
+def symplectic(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
-    q, v = now[0], write.sped(taken, now[1], now[0])
+    q, v = write.now[0], write.sped(taken, write.now[1], write.now[0])
     for k in range(substeps):
         v = v + dt * write.acceleration(taken, q, v, t + k * dt)
         q = write.put(taken, q + dt * v, t + (k + 1) * dt)
     return q, v
 
 
-def verlet(write: TapeWriter, taken: Taken, now: Pair, before: Pair, substeps: int) -> Pair:
+def verlet(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
-    q, v = now[0], write.sped(taken, now[1], now[0])
+    q, v = write.now[0], write.sped(taken, write.now[1], write.now[0])
     a = write.acceleration(taken, q, v, t)
     for k in range(1, substeps + 1):
         q = write.put(taken, q + dt * (v + (0.5 * dt) * a), t + k * dt)
@@ -156,7 +164,7 @@ def verlet(write: TapeWriter, taken: Taken, now: Pair, before: Pair, substeps: i
     return q, v
 
 
-IMPLICIT: dict[type, Callable[[TapeWriter, Taken, Pair, Pair], Pair]] = {
+IMPLICIT: dict[type, Callable[[TapeWriter, Taken], Pair]] = {
     BDF1: bdf1,
     BDF2: bdf2,
     SDIRK2: two_stages,
@@ -164,7 +172,7 @@ IMPLICIT: dict[type, Callable[[TapeWriter, Taken, Pair, Pair], Pair]] = {
     ImplicitMidpoint: midpoint,
     Quasistatic: quasistatic,
 }
-EXPLICIT: dict[type, Callable[[TapeWriter, Taken, Pair, Pair, int], Pair]] = {
+EXPLICIT: dict[type, Callable[[TapeWriter, Taken, int], Pair]] = {
     ExplicitEuler: explicit,
     SymplecticEuler: symplectic,
     Verlet: verlet,
@@ -180,13 +188,13 @@ def require_method(integrator: Any) -> None:
         raise SceneError(what, where="scene.integrator", remedy=f"use one of {names}")
 
 
-def write_step(integrator: Any, write: TapeWriter, taken: Taken, now: Pair, before: Pair) -> Pair:
-    """q and v after the step, from those before it and one step earlier."""
+def write_step(integrator: Any, write: TapeWriter, taken: Taken) -> Pair:
+    """q and v after the step."""
     if type(integrator) in EXPLICIT:
-        return EXPLICIT[type(integrator)](write, taken, now, before, integrator.substeps)
+        return EXPLICIT[type(integrator)](write, taken, integrator.substeps)
     if isinstance(integrator, LinearlyImplicit):
-        return linearly_implicit(write, taken, now, before, integrator.beta)
-    return IMPLICIT[type(integrator)](write, taken, now, before)
+        return linearly_implicit(write, taken, integrator.beta)
+    return IMPLICIT[type(integrator)](write, taken)
 
 
 def same(a: Array, b: Array) -> bool:

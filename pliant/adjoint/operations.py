@@ -7,7 +7,7 @@ A stage at its root,  r(q) = M (q - target) - c^2 f(q, (q - base)/c, t; p) = 0, 
 on the free coordinates. The adjoint solves A^T y = qbar once: target gets M y, base - c D^T y, and p the last term.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -58,6 +58,11 @@ class Algebra:
         if size > 0.0:
             self.residual = max(self.residual, float(np.linalg.norm(b - A @ x)) / size)
         return np.asarray(x)
+
+
+def by_columns(f: Callable[[Array], Array], X: Array) -> Array:
+    """f of every column of X (N, k)."""
+    return np.stack([f(x) for x in X.T], axis=1)
 
 
 @dataclass(eq=False)
@@ -138,7 +143,8 @@ class SolvedStage:
         A, D, symmetric = self._matrices
         target, base, start = changes
         b = parameters.along(self.moment, rates)
-        b[:N] += stage.inertia * stage.system.inertia(self.q, target)
+        if stage.inertia:
+            b[:N] += by_columns(lambda x: stage.system.inertia(self.q, x), target)
         if D is not None:
             b[:N] -= stage.c * (D @ base)
         if self._rates is not None:
@@ -202,7 +208,8 @@ class Accelerated:
     def tangent(self, changes: Sequence[Array], parameters: Parameters, rates: Array) -> Array:
         K, D = self._matrices()
         q, v = changes
-        return np.asarray(self.system.accelerated(self.at[0], K @ q + D @ v + parameters.along(self.moment, rates)))
+        f = K @ q + D @ v + parameters.along(self.moment, rates)
+        return by_columns(lambda x: self.system.accelerated(self.at[0], x), f)
 
     def adjoint(self, bar: Array, parameters: Parameters, into: Array) -> Sequence[Array]:
         K, D = self._matrices()

@@ -6,6 +6,7 @@ q = place(t; p) and a start (q, v)(p). A parameter knows y^T dg/dp, y^T dplace/d
 - `Few`: numbers anywhere in the scene. The scene is built with each of them a little larger and a little smaller, and g
   is differenced there, at the same positions: exact to rounding where g is linear in p, as in E, forces and densities.
 - `PerElement`: one number per element. The body is taken apart into its elements; then every number moves only its own.
+- `PerRegion`: one number for all elements of a region.
 - `RestShape`: rest positions of a body's vertices, the same way, one corner of all elements at a time.
 - `InitialState`: initial positions or velocities of all coordinates.
 """
@@ -19,14 +20,15 @@ import numpy as np
 
 from pliant.adjoint.elements import STEP, PerElement, RestShape
 from pliant.adjoint.moment import Moment, Still
-from pliant.adjoint.path import read, written
+from pliant.adjoint.path import read, replaced
+from pliant.adjoint.regions import PerRegion, Regions
 from pliant.arrays import Array
 from pliant.bodies import Membrane, Solid
-from pliant.errors import SceneError
-from pliant.mesh import Mesh
+from pliant.errors import PliantError, SceneError
 from pliant.scene import Scene
 from pliant.state import State
 
+Wrt = str | Regions  # how a user names a parameter
 FEW = 64  # numbers that are differenced one by one
 
 
@@ -42,7 +44,7 @@ class Parameter(Protocol):
         ...
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        """dg/dp rates (N,)."""
+        """dg/dp rates (N, k), for rates (size, k)."""
         ...
 
     def gather_placed(self, t: float, y: Array) -> Array:
@@ -50,15 +52,19 @@ class Parameter(Protocol):
         ...
 
     def placed(self, t: float, rates: Array) -> Array:
-        """dplace(t)/dp rates (N,), zero on the free coordinates."""
+        """dplace(t)/dp rates (N, k), zero on the free coordinates."""
         ...
 
     def start(self, rates: Array) -> tuple[Array, Array]:
-        """The changes of q and v at the start."""
+        """The changes (N, k) of q and v at the start."""
         ...
 
     def gather_start(self, q: Array, v: Array) -> Array:
         """q^T dq/dp + v^T dv/dp at the start (size,)."""
+        ...
+
+    def applied(self, scene: Scene, value: Array) -> Scene:
+        """The scene with another value of the parameter, in its shape."""
         ...
 
 
@@ -79,12 +85,18 @@ class Parameters:
         return sum(p.value.size for p in self.parts)
 
     @property
+    def values(self) -> Array:
+        """The numbers of all of them in the scene (size,)."""
+        return np.concatenate([np.ravel(p.value) for p in self.parts])
+
+    @property
     def moves(self) -> bool:
         return any(p.moves for p in self.parts)
 
     def along(self, moment: Moment, rates: Array) -> Array:
         parts = zip(self.parts, self.slices, strict=True)
-        return sum((p.along(moment, rates[s]) for p, s in parts if rates[s].any()), np.zeros(moment.size))
+        zero = np.zeros((moment.size, rates.shape[1]))
+        return sum((p.along(moment, rates[s]) for p, s in parts if rates[s].any()), zero)
 
     def gather(self, moment: Moment, y: Array, into: Array) -> None:
         for p, s in zip(self.parts, self.slices, strict=True):
@@ -92,26 +104,29 @@ class Parameters:
 
     def placed(self, t: float, rates: Array) -> Array:
         parts = zip(self.parts, self.slices, strict=True)
-        return sum((p.placed(t, rates[s]) for p, s in parts if p.moves), np.zeros(self.coordinates))
+        zero = np.zeros((self.coordinates, rates.shape[1]))
+        return sum((p.placed(t, rates[s]) for p, s in parts if p.moves), zero)
 
     def gather_placed(self, t: float, y: Array, into: Array) -> None:
         for p, s in zip(self.parts, self.slices, strict=True):
             if p.moves:
                 into[s] += p.gather_placed(t, y)
 
-    def explicit(self, value: Callable[[Any], float]) -> Array:
-        """d value(system)/dp at a given state: numbers that are differenced, and states, which are no part of it."""
-        found = []
-        for p in self.parts:
-            if not isinstance(p, Few | InitialState):
+    def explicit(self, value: Callable[[Any], float], feels: Callable[[str], bool]) -> Array:
+        """d value(system)/dp at a given state, of a value that feels some of the parameters."""
+        found = [np.zeros(p.value.size) for p in self.parts]
+        for k, p in enumerate(self.parts):
+            if not feels(p.name):
+                continue
+            if not isinstance(p, Few):
                 remedy = "use one number for the whole body, or a loss of positions and velocities"
                 raise SceneError(f"a loss that depends on {p.name} itself", where="loss", remedy=remedy)
-            found.append(p.explicit(value) if isinstance(p, Few) else np.zeros(p.value.size))
+            found[k] = p.explicit(value)
         return np.concatenate(found)
 
     def start(self, rates: Array) -> tuple[Array, Array]:
         found = [p.start(rates[s]) for p, s in zip(self.parts, self.slices, strict=True)]
-        zero = np.zeros(self.coordinates)
+        zero = np.zeros((self.coordinates, rates.shape[1]))
         return sum((f[0] for f in found), zero), sum((f[1] for f in found), zero)
 
     def gather_start(self, q: Array, v: Array) -> Array:
@@ -140,11 +155,18 @@ class Few:
             for sign in (1.0, -1.0):
                 moved = flat.copy()
                 moved[k] += sign * STEP * size
-                value: Any = moved.reshape(self.value.shape) if self.value.ndim else float(moved[0])
-                sides.append((moved[k], written(self._scene, self.name, value)))
+                sides.append((moved[k], self._moved(moved.reshape(self.value.shape))))
             (up, high), (down, low) = sides
             out.append((high.system(), low.system(), float(up - down), high, low))
         return out
+
+    def _moved(self, value: Array) -> Scene:
+        """The scene with a value next to its own."""
+        try:
+            return replaced(self._scene, self.name, value)
+        except PliantError as refused:
+            what = f"{self.name} is at a limit, where it has no derivative to both sides ({refused.what})"
+            raise SceneError(what, where="wrt", remedy="give it a value a little inside") from refused
 
     def _displaced(self) -> bool:
         """Whether prescribed coordinates feel the numbers, at any of a few times."""
@@ -161,7 +183,8 @@ class Few:
         return np.array([y @ self._difference(k, moment) for k in range(self.value.size)])
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        return sum((r * self._difference(k, moment) for k, r in enumerate(rates) if r), np.zeros(moment.size))
+        zero = np.zeros((moment.size, rates.shape[1]))
+        return sum((np.outer(self._difference(k, moment), r) for k, r in enumerate(rates) if r.any()), zero)
 
     def explicit(self, value: Callable[[Any], float]) -> Array:
         """d value(system)/dp (size,), of a function of the system at a given state."""
@@ -176,7 +199,8 @@ class Few:
         return np.array([y @ self._place(k, t) for k in range(self.value.size)])
 
     def placed(self, t: float, rates: Array) -> Array:
-        return sum((r * self._place(k, t) for k, r in enumerate(rates)), np.zeros_like(self._twins[0][0].rest))
+        zero = np.zeros((len(self._twins[0][0].rest), rates.shape[1]))
+        return sum((np.outer(self._place(k, t), r) for k, r in enumerate(rates)), zero)
 
     @cached_property
     def _starts(self) -> list[tuple[Array, Array]]:
@@ -188,10 +212,13 @@ class Few:
 
     def start(self, rates: Array) -> tuple[Array, Array]:
         q, v = (np.stack(part) for part in zip(*self._starts, strict=True))
-        return rates @ q, rates @ v
+        return q.T @ rates, v.T @ rates
 
     def gather_start(self, q: Array, v: Array) -> Array:
         return np.array([q @ dq + v @ dv for dq, dv in self._starts])
+
+    def applied(self, scene: Scene, value: Array) -> Scene:
+        return replaced(scene, self.name, value)
 
 
 class InitialState(Still):
@@ -208,23 +235,30 @@ class InitialState(Still):
         return np.zeros(self.value.size)
 
     def along(self, moment: Moment, rates: Array) -> Array:
-        return np.zeros(moment.size)
+        return np.zeros((moment.size, rates.shape[1]))
 
     def start(self, rates: Array) -> tuple[Any, Any]:
-        return (self._mask * rates, 0.0) if self._of_q else (0.0, self._mask * rates)
+        changes = self._mask[:, None] * rates
+        return (changes, 0.0) if self._of_q else (0.0, changes)
 
     def gather_start(self, q: Array, v: Array) -> Array:
         return self._mask * (q if self._of_q else v)
 
-    def applied(self, state: State, values: Array) -> State:
+    def applied(self, scene: Scene, value: Array) -> Scene:
+        return scene  # which has no place for it: `started`
+
+    def started(self, state: State, values: Array) -> State:
         """The state with these values in its free coordinates."""
         old = state.q if self._of_q else state.v
         new = np.where(self._mask > 0.0, values, old)
         return replace(state, q=new) if self._of_q else replace(state, v=new)
 
 
-def parameter(scene: Scene, path: str, system: Any) -> Parameter:
+def parameter(scene: Scene, given: Wrt, system: Any) -> Parameter:
     """The parameter that a path names."""
+    if isinstance(given, Regions):
+        return PerRegion(scene, given)
+    path = given
     if path in ("initial.q", "initial.v"):
         return InitialState(scene, path, system)
     parts = path.split(".")
@@ -234,25 +268,17 @@ def parameter(scene: Scene, path: str, system: Any) -> Parameter:
     if parts[0] == "bodies" and value.ndim == 1 and (value.size > FEW or parts[2] in ("material", "density")):
         body = scene.bodies[scene.number(int(parts[1]) if parts[1].isdigit() else parts[1], "wrt")]
         if isinstance(body, Solid | Membrane) and value.size == len(body.mesh.T):
-            return PerElement(scene, path, system)
+            return PerElement(scene, path)
     return Few(scene, path, system)
 
 
 def with_values(scene: Scene, parameters: Parameters, values: Array) -> tuple[Scene, State | None]:
     """The scene with other values of its parameters (flat), and the state it starts from where they say so."""
+    parts = [(p, values[s].reshape(p.value.shape)) for p, s in zip(parameters.parts, parameters.slices, strict=True)]
+    for p, value in parts:
+        scene = p.applied(scene, value)
     state: State | None = None
-    for p, s in zip(parameters.parts, parameters.slices, strict=True):
-        value: Any = values[s].reshape(p.value.shape) if p.value.ndim else float(values[s][0])
+    for p, value in parts:
         if isinstance(p, InitialState):
-            continue
-        if isinstance(p, RestShape):
-            k = scene.number(int(n) if (n := p.name.split(".")[1]).isdigit() else n, "wrt")
-            body = scene.bodies[k]
-            scene = scene.with_body(k, replace(body, mesh=Mesh(value, body.mesh.T)))
-        else:
-            scene = written(scene, p.name, value)
-    for p, s in zip(parameters.parts, parameters.slices, strict=True):
-        if isinstance(p, InitialState):
-            state = scene.initial() if state is None else state
-            state = p.applied(state, values[s])
+            state = p.started(scene.initial() if state is None else state, value)
     return scene, state

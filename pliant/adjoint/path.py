@@ -1,6 +1,7 @@
 """Numbers inside a scene by their path: ``bodies.bar.material.E``, ``gravity``, ``forces.0.value``, ``contact.mu``."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -33,6 +34,31 @@ def written(thing: Any, path: str, value: Any, whole: str | None = None) -> Any:
     if isinstance(key, int):
         return (*thing[:key], member, *thing[key + 1 :])
     return replace(thing, **{key: member})
+
+
+def replaced(scene: Any, path: str, value: Array) -> Any:
+    """The same scene with these numbers at ``path``; one alone is a plain number there."""
+    return written(scene, path, value if value.ndim else float(value))
+
+
+def completed(scene: Any, path: str) -> str:
+    """The whole path of a number that may be named without its body, ``material.E`` as in settings of scene files.
+
+    Refused where several bodies have one, or none has.
+    """
+    if path.partition(".")[0] in _members(scene, path):
+        return path
+    found = []
+    for k, body in enumerate(scene.bodies):
+        with suppress(SceneError):
+            read(body, path)
+            alone = sum(other.name == body.name for other in scene.bodies) == 1
+            found.append(f"bodies.{body.name if alone else k}.{path}")
+    if len(found) == 1:
+        return found[0]
+    what = f"{len(found)} bodies have {path!r}" if found else f"no body has a number {path!r}"
+    remedy = f"name one of {', '.join(found)}" if found else "name it like material.E, damping.beta or gravity"
+    raise SceneError(what, where="wrt", remedy=remedy)
 
 
 def _members(thing: Any, path: str) -> Any:

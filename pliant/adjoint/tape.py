@@ -1,4 +1,4 @@
-"""What a run did, as linear algebra: every state a sum of earlier vectors and of what was solved for.
+"""What a step did, as linear algebra: every state a sum of earlier vectors and of what was solved for.
 
 A time stepping method adds and scales vectors, and in between it solves stages and evaluates accelerations. The tape
 keeps both: a `Vector` is a sum over slots, and an operation makes a new slot from vectors. Tangents go through the tape
@@ -46,8 +46,8 @@ class Operation(Protocol):
 
     inputs: tuple[Vector, ...]
 
-    def tangent(self, changes: Sequence[Array], direction: Parameters, rates: Array) -> Array:
-        """Its change when the inputs change by ``changes`` and the parameters by ``rates``."""
+    def tangent(self, changes: Sequence[Array], parameters: Parameters, rates: Array) -> Array:
+        """Its changes (N, k) when the inputs change by ``changes`` (N, k) and the parameters by ``rates`` (size, k)."""
         ...
 
     def adjoint(self, bar: Array, parameters: Parameters, into: Array) -> Sequence[Array]:
@@ -57,14 +57,14 @@ class Operation(Protocol):
 
 @dataclass(eq=False)
 class Tape:
-    """Slots 0 .. inputs-1 are given, each later one is made by an operation; ``states`` are (q, v) after every step."""
+    """One step: slots 0 .. 3 are q and v where it begins and one step earlier, each later one an operation makes.
+
+    ``end`` are q and v after the step.
+    """
 
     values: list[Array]
     operations: list[Operation] = field(default_factory=list)
-    states: list[tuple[Vector, Vector]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.inputs = len(self.values)
+    end: tuple[Vector, Vector] = (Vector({0: 1.0}), Vector({1: 1.0}))
 
     def given(self, k: int) -> Vector:
         return Vector({k: 1.0})
@@ -75,19 +75,22 @@ class Tape:
         self.values.append(value)
         return Vector({len(self.values) - 1: 1.0})
 
-    def forwards(self, given: Sequence[Array], parameters: Parameters, rates: Array) -> list[Array]:
-        """The changes of all slots."""
+    def forwards(self, given: Sequence[Array], parameters: Parameters, rates: Array) -> tuple[Array, Array]:
+        """The changes (N, k) of q and v at the end, along the k columns of ``rates``, from those of the given slots."""
         changes = list(given)
         for operation in self.operations:
             changes.append(operation.tangent([x.of(changes) for x in operation.inputs], parameters, rates))
-        return changes
+        q, v = self.end
+        return q.of(changes), v.of(changes)
 
-    def backwards(self, bars: list[Array], parameters: Parameters, into: Array) -> list[Array]:
-        """The adjoints of the given slots, from those of all slots so far."""
-        for k in range(len(self.operations) - 1, -1, -1):
-            operation, bar = self.operations[k], bars[self.inputs + k]
+    def backwards(self, after: Sequence[Array], parameters: Parameters, into: Array) -> list[Array]:
+        """The adjoints of the given slots, from those of q and v at the end and, two more, where the step begins."""
+        bars = [np.zeros_like(after[0]) for _ in self.values]
+        for x, bar in zip((*self.end, self.given(0), self.given(1)), after, strict=True):
+            x.spread(bar, bars)
+        for operation in reversed(self.operations):
+            bar = bars.pop()
             if bar.any():
                 for x, share in zip(operation.inputs, operation.adjoint(bar, parameters, into), strict=True):
                     x.spread(share, bars)
-            self.values[self.inputs + k] = bars[self.inputs + k] = np.zeros(0)  # done with it
-        return bars[: self.inputs]
+        return bars

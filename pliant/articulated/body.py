@@ -116,7 +116,7 @@ def from_urdf(source: str | Path, *, floating: bool = False, name: str | None = 
 class Rigid:
     """A free rigid body: the solid within a closed surface (triangles, or the boundary of tetrahedra).
 
-    ``density`` [kg/m^3]; ``velocity`` [m/s] of its centre of mass and ``spin`` [rad/s] at the start.
+    ``density`` [kg/m^3]; ``velocity`` [m/s] of its center of mass and ``spin`` [rad/s] at the start.
     """
 
     mesh: Mesh
@@ -165,7 +165,7 @@ class Rigid:
 
     @classmethod
     def gathered(cls, bodies: Sequence["Rigid"], scene: Any) -> list[Made]:
-        """One part for all of them: a forest of free joints at the centres of mass, along the principal axes."""
+        """One part for all of them: a forest of free joints at the centers of mass, along the principal axes."""
         links, rates = [], []
         for k, rigid in enumerate(bodies):
             body = rigid.body()

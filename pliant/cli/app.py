@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -228,23 +228,49 @@ def bench(
 @app.command()
 def export(
     folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
-    to: Annotated[str, typer.Option(help="png, mp4, gif, usd, vtk, obj, ply, gltf or npz", autocompletion=formats)],
+    to: Annotated[
+        str, typer.Option(help="png, mp4, gif, webp, usd, vtk, obj, ply, gltf or npz", autocompletion=formats)
+    ],
     out: Annotated[Path | None, typer.Option(help="file (or folder of a series); default inside the run")] = None,
     channel: Annotated[str | None, typer.Option(help="colours or values: a recorded channel, or displacement")] = None,
     embed: Annotated[Path | None, typer.Option(help="a fine surface (file) that follows the body")] = None,
     frame: Annotated[int | None, typer.Option(help="one frame only; negative numbers count from the end")] = None,
     every: Annotated[int | None, typer.Option(help="every k-th frame of a series (geometry)")] = None,
-    size: Annotated[str | None, typer.Option(help="pixels (pictures and films); default 960x540")] = None,
+    size: Annotated[str | None, typer.Option(help="pixels: 960x540 (default), hd, fullhd, 4k")] = None,
+    camera: Annotated[str | None, typer.Option(help="fit, front, side, back, top, iso, or a direction x,y,z")] = None,
+    zoom: Annotated[float | None, typer.Option(help="closer (above 1) or farther")] = None,
+    moving: Annotated[bool | None, typer.Option("--moving", help="frame only what moves")] = None,
+    colours: Annotated[str | None, typer.Option(help="colour map of the channel, by matplotlib's name")] = None,
+    limits: Annotated[str | None, typer.Option(help="range of the colours, LOW,HIGH; default that of the run")] = None,
+    unit: Annotated[str | None, typer.Option(help="unit of the channel, for the legend")] = None,
+    background: Annotated[str | None, typer.Option(help="colour of the background, such as white or #14171c")] = None,
+    stamp: Annotated[bool | None, typer.Option("--stamp", help="write the time into the picture")] = None,
+    wireframe: Annotated[bool | None, typer.Option("--wireframe", help="draw the edges of the mesh")] = None,
+    beside: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,
     fps: Annotated[float | None, typer.Option(help="frames per second (films); default 30")] = None,
+    speed: Annotated[float | None, typer.Option(help="of films, relative to real time; 0.25 is slow motion")] = None,
+    orbit: Annotated[float | None, typer.Option(help="degrees the camera turns in the course of a film")] = None,
+    follow: Annotated[bool | None, typer.Option("--follow", help="keep what moves in the middle (films)")] = None,
     trust: TrustOption = False,
 ) -> None:
     """Write a run as a picture, a film, or geometry for other programs."""
     from pliant.cli.export import check_format, draw_run, export_run
     from pliant.cli.run import trust_folder
 
-    trust_folder(folder, trust)
-    if check_format(to, every=every, size=size, fps=fps):
-        draw_run(folder, to, out, channel, embed, frame, size or "960x540", 30.0 if fps is None else fps)
+    for one in (folder, *(beside or [])):
+        trust_folder(one, trust)
+    seen: dict[str, Any] = {
+        "size": size,
+        "camera": camera,
+        "zoom": zoom,
+        "moving": moving,
+        "colours": colours,
+        "limits": limits,
+    }
+    seen |= {"unit": unit, "background": background, "stamp": stamp, "wireframe": wireframe, "beside": beside or None}
+    seen |= {"fps": fps, "speed": speed, "orbit": orbit, "follow": follow}
+    if check_format(to, every=every, **seen):
+        draw_run(folder, to, out, channel, embed, frame, seen)
     else:
         export_run(folder, to, out, channel, embed, frame, 1 if every is None else every)
 
@@ -255,7 +281,7 @@ def plot(
     show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations, steps; default all")] = None,
     out: Annotated[Path | None, typer.Option(help="picture file; default plot.png in the first folder")] = None,
 ) -> None:
-    """Draw energies, what the integrator took, and iterations per step."""
+    """Draw energies, numerical dissipation and iterations per step."""
     from pliant.cli.plot import plot_folders
 
     plot_folders(folders, show or [], out)
@@ -273,6 +299,8 @@ def sweep(
     metric: Annotated[
         str | None, typer.Option(help="a column to draw against the axes: a curve, or a heat map for two")
     ] = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
+    batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
@@ -281,7 +309,33 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     trust_source(scene, trust)
-    sweep_scene(scene, over, _settings(set_, use), out, workers=workers, cluster=cluster, metric=metric, json=json)
+    settings = _settings(set_, use) + ([] if device is None else [f"device={device}"])
+    sweep_scene(scene, over, settings, out, workers=workers, cluster=cluster, batch=batch, metric=metric, json=json)
+
+
+@app.command()
+def fit(
+    scene: SceneArgument,
+    to: Annotated[Path, typer.Option(help="CSV file with columns t, tip.x, tip.y [mm], bar.57.z, ...")],
+    vary: Annotated[str, typer.Option(help="what to find, e.g. material.E,material.nu", metavar="PATH,...")],
+    marker: Annotated[
+        list[str] | None,
+        typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=SENTENCE"),
+    ] = None,
+    set_: SetOption = None,
+    runs: Annotated[int, typer.Option(help="the most runs to make")] = 15,
+    out: Annotated[Path | None, typer.Option(help="folder of fit.png and fit.json; default runs/SCENE-fit")] = None,
+    headless: HeadlessOption = False,
+    json: JsonOption = False,
+    trust: TrustOption = False,
+) -> None:
+    """Find materials and other numbers of a scene from a measured motion, with 95 % confidence intervals."""
+    from pliant.cli.fit import fit_scene
+    from pliant.cli.run import trust_source
+
+    trust_source(scene, trust)
+    quiet = headless or json
+    fit_scene(scene, to, vary, marker or [], list(set_ or []), out, runs=runs, quiet=quiet, json=json)
 
 
 @app.command()

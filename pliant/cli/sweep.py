@@ -23,10 +23,11 @@ def sweep_scene(
     workers: int,
     cluster: str | None,
     metric: str | None,
+    batch: int | None,
     json: bool,
 ) -> None:
     from pliant.scene_file import load_scene
-    from pliant.sweep import TABLE, points, sweep
+    from pliant.sweep import TABLE, points, sweep, sweep_batches
 
     folder = out or Path("runs") / f"{Path(scene).stem}-sweep"
     todo = points(scene, over, settings, folder)
@@ -37,7 +38,10 @@ def sweep_scene(
         done.append(row)
         print(f"{len(done)}/{len(todo)} {row['folder']}: {row['status']}", file=sys.stderr)
 
-    rows = sweep(todo, workers=workers, cluster=cluster, watch=watch)
+    if batch is None:
+        rows = sweep(todo, workers=workers, cluster=cluster, watch=watch)
+    else:
+        rows = sweep_batches(todo, batch, watch=watch)
     finished = [point.folder for point, row in zip(todo, rows) if row["status"] == "finished"]
     if json:
         print(js.dumps(rows))
@@ -49,7 +53,7 @@ def sweep_scene(
 
         picture = draw(rows, over, metric, folder / f"{metric}.png")
         print(picture, file=sys.stderr if json else sys.stdout)
-    elif not json and 0 < len(finished) <= PLOTTED:
+    elif not json and batch is None and 0 < len(finished) <= PLOTTED:
         from pliant.plots import plot_runs
         from pliant.record import load
 

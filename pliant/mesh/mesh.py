@@ -139,8 +139,11 @@ class Mesh:
     def submesh(self, elements: ArrayLike) -> "Mesh":
         """The chosen elements (indices, or one boolean each) with their vertices, in the order of this mesh."""
         chosen = np.asarray(elements)
+        if chosen.dtype == np.bool_ and chosen.shape != (len(self.T),):
+            what = f"a mask of shape {chosen.shape} for {len(self.T)} elements"
+            raise MeshError(what, where="submesh", remedy="give one boolean for each")
         chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.unique(chosen)
-        if not len(chosen) or chosen[0] < 0 or chosen[-1] >= len(self.T):
+        if chosen.dtype.kind not in "iu" or not len(chosen) or chosen[0] < 0 or chosen[-1] >= len(self.T):
             what = f"elements {chosen[:1].tolist()} ... {chosen[-1:].tolist()} of a mesh with {len(self.T)}"
             raise MeshError(what, where="submesh", remedy="choose at least one existing element")
         used, T = np.unique(self.T[chosen], return_inverse=True)

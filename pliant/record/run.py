@@ -16,7 +16,7 @@ from pliant.checkpoint import Checkpoint
 from pliant.checkpoint import load as load_checkpoint
 from pliant.errors import MissingDependency, RunError
 from pliant.html import Inline, table
-from pliant.record.frames import Frame, Topology, open_frames, read_topology
+from pliant.record.frames import BODY, Frame, Topology, open_frames, read_topology
 from pliant.units import ENERGY
 
 SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledger.csv", "report.json", "checkpoint.h5"
@@ -74,7 +74,7 @@ def _frame(file: Any, k: int) -> Frame:
     points, cells = int(root["NumberOfPoints"][part]), int(root["NumberOfCells"][part])
     values: dict[str, dict[str, Array]] = {}
     for group, length in (("PointData", points), ("CellData", cells)):
-        starts = {name: int(steps[group + "Offsets"][name][k]) for name in root[group]}
+        starts = {name: int(steps[group + "Offsets"][name][k]) for name in root[group] if name != BODY}
         values[group] = {name: root[group][name][start : start + length] for name, start in starts.items()}
     x = root["Points"][first : first + points]
     return Frame(float(steps["Values"][k]), x, values["PointData"], values["CellData"])

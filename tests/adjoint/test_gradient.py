@@ -13,6 +13,7 @@ from pliant.articulated.constraints import CoupledJoints, PrescribedJoint
 from pliant.articulated.forces import JointSpring, JointTorque
 from pliant.articulated.joints import Revolute, Spherical
 from pliant.errors import SceneError
+from pliant.maps.functions import Series
 from pliant.solvers import Newton, Tolerance
 
 TIGHT = Newton(tolerance=Tolerance(1e-13, 1e-15))
@@ -80,8 +81,20 @@ def test_damping_that_depends_on_the_shape(integrator, damping):
     )
 
 
+def test_muscles_and_forces_over_time():
+    """Fibres and their activation, activations and forces through control points."""
+    flesh = pl.StableNeoHookean(1e4, 0.4) + pl.AnisotropicFung((1, 0.2, 0), 1e4, activation=0.5, tension=5e3)
+    bar = pl.Solid(MESH, flesh, pins=pl.Pin(LEFT), damping=pl.Rayleigh(0.1, 1e-3), name="bar")
+    active = pl.Activation((1, 0, 0.3), 5e3, Series((0.0, 0.03, 0.06), (0.1, 1.0, 0.2)))
+    push = pl.Push(np.array([15, 12]), (0.0, 0.02, 0.04), ((0, 1, 0), (1, 0, 0.5), (0, 0, -1)))
+    scene = pl.Scene([bar], pl.BDF2(TIGHT), h=0.01, duration=0.05, forces=[active, push])
+    fibres = [f"bodies.bar.material.materials.1.{name}" for name in ("direction", "activation")]
+    for wrt in (fibres, ["forces.0.signal.values", "forces.1.values"], ["bodies.bar.material.materials.0.E"]):
+        require(adjoint.gradient(scene, tracked(5), wrt, check=True))
+
+
 CONTACTS = [
-    pl.PenaltyContact(k=200.0, mu=0.3),
+    pl.PenaltyContact(k=200.0, mu=0.3, lagged=False),
     pl.PenaltyContact(k=200.0, mu=0.3, lagged=True),
     pl.PenaltyContact(k=200.0, mu=0.1, damping=0.1),
     pl.BarrierContact(mu=0.3, stiffness=1e7, dhat=0.01),
@@ -100,6 +113,24 @@ def test_through_contact_and_friction(contact, integrator):
     found = adjoint.gradient(scene, tracked(20), wrt, check=True)
     require(found)
     assert abs(found["contact.mu"]) > 0.0
+
+
+@pytest.mark.parametrize("contact", [CONTACTS[0], CONTACTS[3]], ids=["penalty", "barrier"])
+def test_contact_forces(contact):
+    """They add up to the momentum that a bouncing bar takes, and are differentiated by E, k and the throw."""
+    bar = pl.Solid(MESH, pl.StableNeoHookean(1e4, 0.4), name="bar", velocity=(0, 0, -0.5))
+    free, floor = replace(contact, mu=0.0), [pl.Plane(point=(0, 0, -0.03))]
+    scene = pl.Scene([bar], pl.BDF1(CLOSE), h=5e-3, duration=0.1, contact=free, obstacles=floor)
+    loss = adjoint.ContactForce(np.tile([0.0, 0.0, 1.0], (21, 1)))
+    system, impulse = scene.system(), np.zeros(3)
+    for step in pl.simulate(scene):
+        impulse += 5e-3 * loss.force(step.state, system)[0]
+    mass = system.nodal_mass.reshape(-1, 3)
+    gained = (mass * (step.state.v.reshape(-1, 3) - [0, 0, -0.5])).sum(axis=0) + 0.1 * mass.sum(axis=0) * [0, 0, 9.81]
+    np.testing.assert_allclose(impulse, gained, atol=1e-8 * gained[2])
+    assert impulse[2] > 0.1
+    strength = "contact.k" if isinstance(contact, pl.PenaltyContact) else "contact.stiffness"
+    require(adjoint.gradient(scene, loss, ["bodies.bar.material.E", strength, "bodies.bar.velocity"], check=True))
 
 
 def arm(constraints=(), v=(1.0, 0, 0, 1.0, 2.0)):
@@ -192,9 +223,23 @@ def test_refusals():
         (scene, ["bodies.rod.material.E"], "called 'rod'"),
         (scene, ["bodies.bar.name"], "made of numbers"),
         (scene, [], "wrt is"),
+        (swung(pl.BDF2(), damping=pl.Rayleigh(0.0, 1e-3)), ["bodies.bar.damping.alpha"], "at a limit"),
         (replace(scene, on_failure="substep"), ["gravity"], "on_failure"),
         (replace(scene, integrator=pl.ERE()), ["gravity"], "ERE has no adjoint"),
         (replace(scene, integrator=pl.LinearlyImplicit()), ["gravity"], "psd"),
+    ]
+    free, floor = swung(pl.BDF1(), pins=()), [pl.Plane(point=(0, 0, -1))]
+    cases += [
+        (replace(scene, integrator=pl.Adaptive(pl.BDF2(), tolerance=1e-3)), ["gravity"], "Adaptive has no adjoint"),
+        (replace(scene, device="cuda"), ["gravity"], "scene.device"),
+        (
+            replace(free, isolated=True, gravity=(0, 0, 0), bodies=[replace(free.bodies[0], damping=None)]),
+            ["gravity"],
+            "isolated",
+        ),
+        (pl.Scene([arm()], pl.BDF1(points=True), h=0.01, duration=0.02), ["gravity"], "points=True"),
+        (replace(free, contact=pl.ProjectedContact(), obstacles=floor), ["gravity"], "ProjectedContact"),
+        (scene, "gravity", "wrt is"),
     ]
     for scene, wrt, message in cases:
         with pytest.raises(SceneError, match=message):

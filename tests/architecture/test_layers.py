@@ -23,7 +23,7 @@ LAYERS = [
     {"record", "advise", "scene_file", "progress"},
     {"adjoint"},
     {"scenes"},
-    {"plots", "export", "view", "bench", "sweep", "sweep_chart", "testing"},
+    {"plots", "export", "view", "bench", "batch", "sweep", "sweep_chart", "testing"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -1,4 +1,4 @@
-"""Parts of one's own by name: in scene files, on the command line, after a restart, in processes that know nothing."""
+"""Parts of a user's own by name: in scene files, on the command line, after a restart, in fresh processes."""
 
 import os
 import subprocess

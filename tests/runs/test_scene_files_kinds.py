@@ -31,7 +31,7 @@ from pliant.errors import PliantError
 from pliant.events import ElementCut, PlaneCut, Release
 from pliant.fitting import Fitting
 from pliant.integrators import LinearlyImplicit
-from pliant.loads import Tug, Wind
+from pliant.loads import Push, Tug, Wind
 from pliant.maps.functions import Series, Sine, constant
 from pliant.maps.motions import Keyframes, Phase, Phases, Track
 from pliant.maps.pins import Pin
@@ -135,6 +135,7 @@ def scenes():
     yield "attachments", Scene([soft(), arm()], attachments=[tip, Attachment(0, np.array([2]), 1, 0)])
     events = [PlaneCut(0.1, (0.1, 0, 0), (1, 0, 0), "soft"), ElementCut(0.2, np.array([3, 4]), 0), Release(0.3, "soft")]
     loads = [Tug(np.array([5]), (0.0, 0.0, 9.0), 0.0, 0.1, 0.2, "soft"), Wind((1.0, 0, 0), body="soft")]
+    loads.append(Push(np.array([4, 5]), (0.0, 0.1), ((0.0, 0.0, 1.0), (0.0, 2.0, 0.0)), "soft"))
     yield "events and loads", Scene([soft()], events=events, forces=loads)
     things = [Plane((0, 0, -1), (0.1, 0.2, 0.9), name="floor"), TriangleObstacle(ball(radius=0.2), Keyframes((0.0,)))]
     phases = Phases((Phase(0.0, 1.0, (1.0, 0.0, 0.0)), Phase(0.5, 2.0, spin=(0.0, 0.1, 0.0))), (0.0, 0.1, 0.0))
