@@ -65,7 +65,8 @@ def table(played: list[FuzzedScene]) -> Table:
         rows[-1] |= {"steps": sum(p.steps for p in mine), "certified": sum(p.certified for p in mine)}
         rows[-1]["wrong"] = sum(bool(p.wrong) for p in mine)
     tracebacks = [p for p in played if p.end == "traceback"]
-    hangs, wrong = [p for p in played if p.wrong == "hang"], [p for p in played if p.wrong and p.wrong != "hang"]
+    hangs = [p for p in played if p.wrong == "hang"]
+    wrong = [p for p in played if p.wrong and p.wrong != "hang" and p.end != "traceback"]
     failed = [p for p in played if p.replayed is not None]
     same = sum(bool(p.replayed) for p in failed)
     claims = [
@@ -75,7 +76,7 @@ def table(played: list[FuzzedScene]) -> Table:
         Claim("silently wrong", "0", str(len(wrong)), not wrong),
         Claim("bundles that repeat their failure", "all", f"{same} of {len(failed)}", same == len(failed)),
     ]
-    notes = [f"seed {p.seed}, {p.method}: {p.wrong or p.end}" for p in (*tracebacks, *hangs, *wrong)][:20]
+    notes = [f"seed {p.seed}, {p.method}: {p.wrong or p.end}" for p in (*wrong, *hangs, *tracebacks)][:30]
     return Table("trust/fuzz", "Scenes drawn at random", rows, claims, notes)
 
 
