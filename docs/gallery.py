@@ -54,17 +54,13 @@ class Film:
 FILMS = {
     "One world": (
         Film("world/marionette", export="--speed 0.4", text="A puppet on strings draws a cloth over a table's edge."),
-        Film(
-            "world/walker", export="--speed 0.5", text="Four turning legs on soft ground that gives way below them."
-        ),
+        Film("world/walker", export="--speed 0.5", text="Four turning legs on soft ground that gives way below them."),
         Film("world/die", export="--speed 0.4 --zoom 1.1", text="A die rolls to rest in the dent that it makes."),
         Film("world/gripper", export="--speed 0.5", text="Motors of limited torque lift a soft block by friction."),
         Film("world/muscle", export="--speed 0.5", text="A muscle, condensed onto one node, lifts a forearm."),
         Film("world/bead-chain", export="--speed 0.5", text="A string of beads drags a soft cube along the floor."),
         Film("world/arm-and-cloth", export="--speed 0.4", text="A box on an arm swings into a cloth, which slows it."),
-        Film(
-            "world/mixed-pile", run="--duration 0.8", export="--speed 0.3", text="Soft, rigid, jointed bodies."
-        ),
+        Film("world/mixed-pile", run="--duration 0.8", export="--speed 0.3", text="Soft, rigid, jointed bodies."),
     ),
     "Cloth": (
         Film(
@@ -111,9 +107,7 @@ FILMS = {
         Film("chen/bridge", export="--speed 7"),
     ),
     "Articulated bodies": (
-        Film(
-            "redmax/klann-walker", run="--duration 2.5", export="--follow", text="Six legs on two driven axles."
-        ),
+        Film("redmax/klann-walker", run="--duration 2.5", export="--follow", text="Six legs on two driven axles."),
         Film("redmax/umbrella", export="--speed 0.03"),
         Film("redmax/tree", export="--speed 0.2", text="A binary tree of bars with springs between its branches."),
     ),
@@ -165,8 +159,8 @@ def page() -> str:
             ]
         if there:
             lines += ["</div>", ""]
-    lines += ["## All other scenes", "", "| `pliant run` | what happens |", "|---|---|"]
-    lines += [f"| `{name}` | {summary(make)} |" for name, make in scenes.items() if name not in shown]
+    lines += ["## All other scenes", "", "| command | what happens |", "|---|---|"]
+    lines += [f"| `pliant run {name}` | {summary(make)} |" for name, make in scenes.items() if name not in shown]
     return "\n".join(lines) + "\n"
 
 

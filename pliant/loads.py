@@ -1,7 +1,7 @@
 """Loads: forces of a scene that are given as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,11 +41,7 @@ class Tug:
 
     def __post_init__(self) -> None:
         read_fields(self)
-        vertices, mask = indices(self.vertices, "Tug.vertices")
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "mask", mask)
-        if not len(vertices):
-            raise SceneError("no vertices", where="Tug.vertices", remedy="choose some of the body's")
+        _read_vertices(self, "Tug.vertices")
         if not self.start <= self.full <= self.end:
             what = f"it starts at {self.start:g}, is full at {self.full:g} and ends at {self.end:g} s"
             raise SceneError(what, where="Tug", remedy="give times in this order")
@@ -60,7 +56,7 @@ class Tug:
         return float(part) * np.asarray(self.value)
 
     def force(self, placed: Placed) -> "TimedForce":
-        return TimedForce("tugs", _shares(self.vertices, self.mask, placed, "Tug.vertices"), self.at, placed.X.shape[1])
+        return TimedForce("tugs", _by_mass(placed, self, "Tug.vertices"), self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +75,7 @@ class Push:
 
     def __post_init__(self) -> None:
         read_fields(self)
-        vertices, mask = indices(self.vertices, "Push.vertices")
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "mask", mask)
+        _read_vertices(self, "Push.vertices")
         times, values = np.asarray(self.times), np.asarray(self.values)
         if times.ndim != 1 or not len(times) or (np.diff(times) <= 0.0).any():
             raise SceneError(f"times are {self.times}", where="Push.times", remedy="give one or more, increasing")
@@ -98,7 +92,7 @@ class Push:
         return np.array([np.interp(t, self.times, column) for column in np.asarray(self.values).T])
 
     def force(self, placed: Placed) -> "TimedForce":
-        share = _shares(self.vertices, self.mask, placed, "Push.vertices")
+        share = _by_mass(placed, self, "Push.vertices")
         return TimedForce("pushes", share, self.at, placed.X.shape[1])
 
 
@@ -116,8 +110,6 @@ class Wind:
 
     def __post_init__(self) -> None:
         read_fields(self)
-        if not self.period > 0.0:
-            raise SceneError(f"period is {self.period}", where="Wind.period", remedy="give a positive time [s]")
 
     def at(self, t: float) -> Array:
         """The acceleration (3,) [m/s^2] at time t."""
@@ -157,11 +149,7 @@ class Activation:
 
     def at(self, t: float) -> float:
         """The activation at time t: 0 relaxed, 1 full."""
-        value = value_at(self.signal, t)
-        if not 0.0 <= value < np.inf:
-            what = f"the signal is {value} at t = {t:g} s"
-            raise SceneError(what, where="Activation.signal", remedy="fibres pull, they do not push")
-        return value
+        return value_at(self.signal, t)
 
     def force(self, placed: Placed) -> FibreTension:
         m, d = len(placed.T), placed.X.shape[1]
@@ -176,12 +164,63 @@ class Activation:
         length = np.linalg.norm(along, axis=1, keepdims=True)
         if not (length > 0.0).all():
             raise SceneError("a direction is zero", where="Activation.direction", remedy="give unit vectors")
-        tension = np.asarray(self.tension, dtype=np.float64)
-        if tension.shape not in ((), (m,)):
-            remedy = f"give one number, or {m}"
-            raise SceneError(f"tension has shape {tension.shape}", where="Activation.tension", remedy=remedy)
-        tension = np.broadcast_to(tension, (m,))
+        tension = np.broadcast_to(np.asarray(self.tension, dtype=np.float64), (m,))
         return FibreTension(placed.X, placed.T, along / length, tension, self.at)
+
+
+@dataclass(frozen=True, eq=False)
+class PointForce:
+    """The force ``value`` (3,) [N] times ``signal``, in equal parts on ``vertices``; its direction stays."""
+
+    vertices: IntArray
+    value: tuple[float, ...]
+    signal: Signal = ((0.0, 1.0),)
+    body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
+    units: ClassVar[dict[str, str]] = {"value": "N"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        _read_vertices(self, "PointForce.vertices")
+        check_signal(self.signal, "PointForce.signal")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return times_of(self.signal)
+
+    def at(self, t: float) -> Array:
+        """The total force (3,) [N] at time t."""
+        return value_at(self.signal, t) * np.asarray(self.value)
+
+    def force(self, placed: Placed) -> "TimedForce":
+        chosen = _numbers_in(placed, self, "PointForce.vertices")
+        share = np.bincount(chosen, minlength=len(placed.X)) / len(chosen)
+        return TimedForce("point forces", share, self.at, placed.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class BodyForce:
+    """The acceleration ``value`` (3,) [m/s^2] times ``signal`` of all masses of a body."""
+
+    value: tuple[float, ...]
+    signal: Signal = ((0.0, 1.0),)
+    body: int | str = 0
+    units: ClassVar[dict[str, str]] = {"value": "m/s^2"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        check_signal(self.signal, "BodyForce.signal")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return times_of(self.signal)
+
+    def at(self, t: float) -> Array:
+        """The acceleration (3,) [m/s^2] at time t."""
+        return value_at(self.signal, t) * np.asarray(self.value)
+
+    def force(self, placed: Placed) -> "TimedForce":
+        return TimedForce("body forces", placed.nodal_mass, self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,10 +234,13 @@ class Pressure:
     signal: Signal = ((0.0, 1.0),)
     vertices: IntArray | None = None
     body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
     units: ClassVar[dict[str, str]] = {"value": "Pa"}
 
     def __post_init__(self) -> None:
         read_fields(self)
+        if self.vertices is not None:
+            _read_vertices(self, "Pressure.vertices")
         check_signal(self.signal, "Pressure.signal")
 
     @property
@@ -210,7 +252,9 @@ class Pressure:
         return value_at(self.signal, t) * self.value
 
     def force(self, placed: Placed) -> SurfacePressure:
-        return SurfacePressure(len(placed.X), _surface(placed, self.vertices, "Pressure"), self.at)
+        return SurfacePressure(
+            len(placed.X), _surface(placed, None if self.vertices is None else self, "Pressure"), self.at
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,34 +287,54 @@ class Airflow:
         return AirDrag(len(placed.X), _surface(placed, None, "Airflow"), self.density, self.at)
 
 
-LOADS = (Tug, Push, Wind, Activation, Pressure, Airflow)
+LOADS = (Tug, Push, Wind, Activation, PointForce, BodyForce, Pressure, Airflow)
 
 
-def _shares(vertices: IntArray, mask: int | None, placed: Placed, where: str) -> Array:
-    """What every vertex gets of a force that is shared by mass (n,)."""
+class OnVertices(Protocol):
+    """A load on some vertices of a body; ``mask`` is the length of the mask that chose them, if one did."""
+
+    @property
+    def vertices(self) -> Any: ...
+
+    @property
+    def mask(self) -> int | None: ...
+
+
+def _read_vertices(load: OnVertices, where: str) -> None:
+    """The field ``vertices`` of a frozen load becomes numbers."""
+    vertices, mask = indices(load.vertices, where)
+    object.__setattr__(load, "vertices", vertices)
+    object.__setattr__(load, "mask", mask)
     if not len(vertices):
         raise SceneError("no vertices", where=where, remedy="choose some of the body's")
-    require_among(vertices, mask, int(placed.T.max()) + 1 - placed.first, where)
-    mine, m = np.unique(vertices) + placed.first, placed.nodal_mass
+
+
+def _numbers_in(placed: Placed, load: OnVertices, where: str) -> IntArray:
+    """The vertices of a load, each once, numbered as in the whole scene."""
+    require_among(load.vertices, load.mask, int(placed.T.max()) + 1 - placed.first, where)
+    return np.unique(load.vertices) + placed.first
+
+
+def _by_mass(placed: Placed, load: OnVertices, where: str) -> Array:
+    """What every vertex gets of a force that is shared by mass (n,)."""
+    mine, m = _numbers_in(placed, load, where), placed.nodal_mass
     share = np.zeros(len(m))
     share[mine] = m[mine] / m[mine].sum()
     return share
 
 
-def _surface(placed: Placed, vertices: IntArray | None, load: str) -> IntArray:
+def _surface(placed: Placed, chosen: OnVertices | None, load: str) -> IntArray:
     """The triangles (k, 3) of a body's surface, outward; those of some vertices only, where they are given."""
     if placed.X.shape[1] != 3 or placed.T.shape[1] < 3:
         raise SceneError("the body has no surface in space", where=f"{load}.body", remedy="name a solid or a sheet")
     F = boundary_facets(placed.T) if placed.T.shape[1] == 4 else placed.T
-    if vertices is None:
+    if chosen is None:
         return F
-    numbers, mask = indices(vertices, f"{load}.vertices")
-    require_among(numbers, mask, int(placed.T.max()) + 1 - placed.first, f"{load}.vertices")
-    chosen = np.isin(F, numbers + placed.first).all(axis=1)
-    if not chosen.any():
+    whole = np.isin(F, _numbers_in(placed, chosen, f"{load}.vertices")).all(axis=1)
+    if not whole.any():
         remedy = "choose all three corners of at least one triangle"
         raise SceneError("no triangle has all its corners chosen", where=f"{load}.vertices", remedy=remedy)
-    return F[chosen]
+    return F[whole]
 
 
 class TimedForce:

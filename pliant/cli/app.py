@@ -296,11 +296,11 @@ def sweep(
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
+    batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
     metric: Annotated[
         str | None, typer.Option(help="a column to draw against the axes: a curve, or a heat map for two")
     ] = None,
-    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
-    batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:

@@ -22,8 +22,8 @@ def sweep_scene(
     *,
     workers: int,
     cluster: str | None,
-    metric: str | None,
     batch: int | None,
+    metric: str | None,
     json: bool,
 ) -> None:
     from pliant.scene_file import load_scene

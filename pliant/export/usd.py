@@ -84,6 +84,8 @@ def _camera(usd: Any, stage: Any, box: Box) -> None:
     camera.AddTransformOp().Set(usd.Gf.Matrix4d(matrix.tolist()))
     height = 2.0 * 50.0 * float(np.tan(np.radians(ANGLE / 2)))  # of the film behind a lens of 50 mm
     camera.CreateFocalLengthAttr(50.0)
+    far = float(np.linalg.norm(view.position - view.focus)) + box.size
+    camera.CreateClippingRangeAttr(usd.Gf.Vec2f(1e-3 * far, 10.0 * far))
     camera.CreateVerticalApertureAttr(height)
     camera.CreateHorizontalApertureAttr(height * PLAIN.size[0] / PLAIN.size[1])
 

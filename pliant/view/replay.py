@@ -52,7 +52,7 @@ class Replay:
         self._systems = [_system_with_marks(scene) for scene in scenes]
         self._drawings = [Drawing(self.server, *place, first=k) for k, place in enumerate(places)]
         if len(runs) > 1:
-            self._room.label(names(self._runs), [offset for _, offset in places])
+            self._room.label([run.folder.resolve().name for run in runs], [offset for _, offset in places])
         self._surroundings = [
             Surroundings(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)
         ]

@@ -7,7 +7,7 @@ import pytest
 from pliant.bench.trust import crash
 from pliant.testing.disk import Disk, read_journal
 
-NAMES = ("solid", "cut")
+NAMES = ("membrane", "cut")
 
 
 @pytest.fixture(scope="module")

@@ -236,7 +236,8 @@ def test_usd_has_a_prim_for_every_body_and_obstacle_and_a_camera(tmp_path):
     soft = pl.StableNeoHookean(E=1e5, nu=0.4)
     bodies = [pl.Solid(cube.transformed(translate=(0.2 * k, 0, 0.2)), soft, name=f"cube {k}") for k in range(2)]
     lift = pl.Keyframes((0.0, 1.0), ((0, 0, 0), (0, 0, 1.0)))
-    scene = pl.Scene(bodies, obstacles=[pl.Plane(), pl.Sphere((0.5, 0, 0.5), 0.1, motion=lift)], h=0.01, duration=0.02)
+    obstacles = [pl.Plane(), pl.Sphere((0.5, 0, 0.5), 0.1, motion=lift)]
+    scene = pl.Scene(bodies, contact=pl.PenaltyContact(), obstacles=obstacles, h=0.01, duration=0.02)
     run = record(scene, tmp_path / "run", output=Output(channels=("velocity",)))
     stage = Usd.Stage.Open(str(write_usd(clip(run), tmp_path / "a.usda")))
     (floor, ball) = stage.GetPrimAtPath("/World/obstacles").GetChildren()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.articulated.body import Rigid
-from pliant.bench.contact.statics import GROUND, Block, Joint, least_friction
+from pliant.bench.contact.statics import GROUND, Bearing, Carried, least_friction
 from pliant.bench.table import Claim, Table
 from pliant.contact.obstacles import Plane
 from pliant.integrators import BDF1
@@ -71,7 +71,7 @@ def needed() -> float:
         mesh = _stone(k)
         volume = mesh.measures()
         middle = volume @ mesh.X[mesh.T].mean(axis=1) / volume.sum()
-        blocks.append(Block(G * DENSITY * float(volume.sum()), (float(middle[0]), float(middle[2]))))
+        blocks.append(Carried(G * DENSITY * float(volume.sum()), (float(middle[0]), float(middle[2]))))
     joints = []
     for k in range(STONES + 1):
         angle = pi - k * pi / STONES
@@ -79,7 +79,7 @@ def needed() -> float:
         side = 1.0 if k < STONES else -1.0  # the last one stands on the floor
         normal = (side * sin(angle), -side * cos(angle))
         for r in (RADIUS - 0.5 * THICK, RADIUS + 0.5 * THICK):
-            joints.append(Joint(a, b, (r * cos(angle), r * sin(angle)), normal))
+            joints.append(Bearing(a, b, (r * cos(angle), r * sin(angle)), normal))
     return least_friction(blocks, joints)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.body import Rigid
-from pliant.bench.contact.statics import GROUND, Block, Joint, least_friction
+from pliant.bench.contact.statics import GROUND, Bearing, Carried, least_friction
 from pliant.bench.table import Claim, Table
 from pliant.contact.obstacles import Plane
 from pliant.integrators import BDF1
@@ -132,18 +132,18 @@ def house_needs() -> float:
         below = number["flat"] if pair == "upper" else GROUND
         for name, side in SIDES:
             X, card = meshes[f"{pair} {name}"].X, number[f"{pair} {name}"]
-            joints.append(Joint(card, below, _point(X, np.argmin(X[:, 2])), UP))
+            joints.append(Bearing(card, below, _point(X, np.argmin(X[:, 2])), UP))
             if pair != "upper":
-                joints.append(Joint(number["flat"], card, _point(X, np.argmax(X[:, 2])), UP))
+                joints.append(Bearing(number["flat"], card, _point(X, np.argmax(X[:, 2])), UP))
             if side < 0.0:
-                joints.append(Joint(left, right, _point(X, np.argmax(X[:, 0])), (-1.0, 0.0)))
+                joints.append(Bearing(left, right, _point(X, np.argmax(X[:, 0])), (-1.0, 0.0)))
     return least_friction(blocks, joints)
 
 
-def _block(mesh: Mesh) -> Block:
+def _block(mesh: Mesh) -> Carried:
     volume = mesh.measures()
     middle = volume @ mesh.X[mesh.T].mean(axis=1) / volume.sum()
-    return Block(G * DENSITY * float(volume.sum()), (float(middle[0]), float(middle[2])))
+    return Carried(G * DENSITY * float(volume.sum()), (float(middle[0]), float(middle[2])))
 
 
 def _point(X: Array, k: int | np.integer[Any]) -> tuple[float, float]:

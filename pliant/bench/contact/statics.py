@@ -17,7 +17,7 @@ GROUND = -1
 
 
 @dataclass(frozen=True)
-class Block:
+class Carried:
     """A rigid block in the plane: its ``weight`` [N] acts downwards at ``centre (x, z)``."""
 
     weight: float
@@ -25,7 +25,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Joint:
+class Bearing:
     """A point where block ``b`` (or `GROUND`) pushes block ``a`` along the unit ``normal``."""
 
     a: int
@@ -34,7 +34,7 @@ class Joint:
     normal: tuple[float, float]
 
 
-def least_friction(blocks: Sequence[Block], joints: Sequence[Joint], *, most: float = 4.0) -> float:
+def least_friction(blocks: Sequence[Carried], joints: Sequence[Bearing], *, most: float = 4.0) -> float:
     """The least mu with which the blocks can be in balance; inf where ``most`` is not enough."""
     A = _balance(blocks, joints)
     b = np.concatenate([(0.0, block.weight, block.weight * block.centre[0]) for block in blocks])
@@ -47,7 +47,7 @@ def least_friction(blocks: Sequence[Block], joints: Sequence[Joint], *, most: fl
     return high
 
 
-def _balance(blocks: Sequence[Block], joints: Sequence[Joint]) -> Array:
+def _balance(blocks: Sequence[Carried], joints: Sequence[Bearing]) -> Array:
     """Forces along x, along z and moments on every block (3 b, 2 c) of unit N_c, then of unit T_c."""
     A = np.zeros((3 * len(blocks), 2 * len(joints)))
     for c, joint in enumerate(joints):

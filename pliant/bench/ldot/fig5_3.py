@@ -43,7 +43,7 @@ def bodies(quick: bool) -> dict[str, Mesh]:
     return {
         "tetrahedra": loose(1000),
         "string of tetrahedra": strung(1333),
-        "long animal": serpent(cells=73),
+        "long animal": serpent(cells=60),
         "compact animal": long_eared(cells=21),
         "block": bar((0.1, 0.1, 0.1), (15, 15, 15)),
     }
