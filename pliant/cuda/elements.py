@@ -22,7 +22,7 @@ from pliant.kernels.specialise import Density, force_lanes
 
 
 class Passes(NamedTuple):
-    """The kernels of one density on one element."""
+    """The kernels of one density on one element, or of springs."""
 
     energy: Any
     force: Any

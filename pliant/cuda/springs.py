@@ -1,25 +1,18 @@
 """Spring networks on the device, with the CPU's own functions."""
 
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant.cuda import _spring_kernels as kernels
 from pliant.cuda.device import arrays, launch, to_device
+from pliant.cuda.elements import Passes
 from pliant.cuda.matrix import BlockRows
 from pliant.cuda.sums import Sums
 from pliant.cuda.translate import kernel
 from pliant.energies.springs import Springs
 from pliant.kernels import springs as functions
-
-
-class Passes(NamedTuple):
-    """The kernels of springs."""
-
-    energy: Any
-    force: Any
-    block: Any
 
 
 @cache

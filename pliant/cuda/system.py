@@ -18,6 +18,7 @@ from pliant.arrays import Array, IntArray
 from pliant.cuda.coarse import coarse_space
 from pliant.cuda.device import arrays, to_device, to_host
 from pliant.cuda.elements import DeviceElastic, alike
+from pliant.cuda.hosted import ForceOnHost, OnHost, require_able
 from pliant.cuda.matrix import BlockRows, Matrix, add_diagonal
 from pliant.cuda.pcg import DevicePCG
 from pliant.cuda.springs import DeviceSprings
@@ -30,33 +31,8 @@ from pliant.forces.base import Lagged, Rubbing
 from pliant.state import State
 from pliant.systems.base import Quadrature, Weights
 from pliant.systems.elastodynamics import Elastodynamics
-from pliant.systems.observed import Barring
-from pliant.systems.projected_contact import Projecting
 
 PRECISE = 1e-6  # relative residual where a matrix takes the place of a factor that is exact on the CPU
-
-
-class OnHost:
-    """An energy that is evaluated on the host, for coordinates on the device."""
-
-    def __init__(self, energy: Any) -> None:
-        self.name, self.host = energy.name, energy
-
-    def value(self, x: Any) -> float:
-        return float(self.host.value(to_host(x)))
-
-    def gradient(self, x: Any) -> Any:
-        return to_device(self.host.gradient(to_host(x)))
-
-
-class ForceOnHost:
-    """A force that is evaluated on the host."""
-
-    def __init__(self, force: Any) -> None:
-        self.name, self.host = force.name, force
-
-    def force(self, q: Any, v: Any, t: float) -> Any:
-        return to_device(self.host.force(to_host(q), to_host(v), t))
 
 
 class DeviceSystem:
@@ -65,7 +41,7 @@ class DeviceSystem:
     symmetric: ClassVar[bool] = True
 
     def __init__(self, host: Elastodynamics) -> None:
-        _require_able(host)
+        require_able(host)
         self.host = host
         self.X, self.scale, self.total_mass, self.free_mass = host.X, host.scale, host.total_mass, host.free_mass
         self.free, self._held = to_device(host.free), to_device(host.pins.prescribed)
@@ -316,18 +292,3 @@ def _grouped(energies: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
     for energy in energies:
         groups.setdefault(alike(energy) if isinstance(energy, Elastic) else id(energy), []).append(energy)
     return tuple(tuple(group) for group in groups.values())
-
-
-def _require_able(host: Elastodynamics) -> None:
-    remedy = 'use device="cpu"'
-    if host.X.shape[1] != 3:
-        raise SceneError("planar bodies", where='device="cuda"', remedy=remedy)
-    if not host.lumped:
-        raise SceneError("a consistent mass matrix", where='device="cuda"', remedy="use lumped=True")
-    for energy in host.energy_terms:
-        if isinstance(energy, Elastic) and not energy.material.allows_inversion:
-            what = f"{energy.name!r}: {type(energy.material).__name__} forbids inversion, which is not watched there"
-            raise SceneError(what, where='device="cuda"', remedy="use StableNeoHookean")
-    if isinstance(host.contact, Barring | Projecting):
-        what = "barriers and projections are for the CPU only"
-        raise SceneError(what, where='device="cuda"', remedy='use PenaltyContact, or device="cpu"')

@@ -22,7 +22,7 @@ class Shot:
 
 
 @dataclass(frozen=True, eq=False)
-class Box:
+class Bounds:
     """From ``low`` to ``high`` (3,) [m]."""
 
     low: Array
@@ -38,7 +38,7 @@ class Box:
         return float(np.linalg.norm(self.high - self.low)) or 1.0
 
 
-def shot(box: Box, look: Look, share: float = 0.0, focus: Array | None = None) -> Shot:
+def shot(box: Bounds, look: Look, share: float = 0.0, focus: Array | None = None) -> Shot:
     """The camera of a picture that is ``share`` (0 to 1) through a film, on the box or with another focus (3,)."""
     away = look.away / np.linalg.norm(look.away)
     turn = np.radians(look.orbit * share)
@@ -68,7 +68,7 @@ def _distance(half: Array, away: Array, aspect: float) -> float:
     return max(float((corners @ away + MARGIN * reach).max()), 1e-6)
 
 
-def moving_box(clip: Clip, everything: Box) -> Box:
+def moving_box(clip: Clip, everything: Bounds) -> Bounds:
     """The box of the vertices that move in the course of a clip; everything where the mesh changes or nothing moves."""
     if not clip.fixed:
         return everything
@@ -77,4 +77,4 @@ def moving_box(clip: Clip, everything: Box) -> Box:
     for picture in pictures:
         low, high = np.minimum(low, picture.points), np.maximum(high, picture.points)
     moves = np.linalg.norm(high - low, axis=1) > STILL * everything.size
-    return Box(low[moves].min(axis=0), high[moves].max(axis=0)) if moves.any() else everything
+    return Bounds(low[moves].min(axis=0), high[moves].max(axis=0)) if moves.any() else everything

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency
-from pliant.export.camera import Box, moving_box, shot
+from pliant.export.camera import Bounds, moving_box, shot
 from pliant.export.captions import captioned
 from pliant.export.clip import Clip, Picture, ranges
 from pliant.export.look import PLAIN, Look
@@ -42,12 +42,12 @@ def write_film(clip: Clip, path: Path, look: Look = PLAIN, beside: Sequence[Clip
 def _scene(clips: list[Clip], look: Look) -> Iterator[Any]:
     """A function (time [s], share of the film) -> image, with one box and one scale of colours for all clips."""
     found = [ranges(one, look.channel) for one in clips]
-    everything = Box(np.min([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0))
+    everything = Bounds(np.min([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0))
     limits = look.limits or (min(f[2] for f in found), max(f[3] for f in found))
     box = everything
     if look.moving:
         boxes = [moving_box(one, everything) for one in clips]
-        box = Box(np.min([b.low for b in boxes], axis=0), np.max([b.high for b in boxes], axis=0))
+        box = Bounds(np.min([b.low for b in boxes], axis=0), np.max([b.high for b in boxes], axis=0))
     panel = look if len(clips) == 1 else _panel(look, len(clips))
     names = [one.run.folder.resolve().name for one in clips] if len(clips) > 1 else [""]
     with ExitStack() as rooms:

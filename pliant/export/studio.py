@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency
-from pliant.export.camera import ANGLE, Box, Shot, frame_of
+from pliant.export.camera import ANGLE, Bounds, Shot, frame_of
 from pliant.export.clip import Picture
 from pliant.export.colours import STEEL, STONE, magnitude, of_bodies, palette
 from pliant.export.look import Look
@@ -34,7 +34,9 @@ CHECK, INK, CLOTH = 0.05, (52, 92, 134), (238, 231, 214)  # squares [m] in two c
 class Studio:
     """A plotter with lights and floor. VTK looks up shadows as if windows were square: this one is, and is cropped."""
 
-    def __init__(self, look: Look, box: Box, obstacles: list[Shape], limits: tuple[float, float], first: int) -> None:
+    def __init__(
+        self, look: Look, box: Bounds, obstacles: list[Shape], limits: tuple[float, float], first: int
+    ) -> None:
         self._pv, self._look, self._box, self._limits, self._first = pyvista(), look, box, limits, first
         self._scale = 1.0 if max(look.size) > LARGE else look.samples
         width, height = (round(self._scale * pixels) for pixels in look.size)
@@ -174,7 +176,7 @@ class Studio:
 
 @contextmanager
 def studio(
-    look: Look, box: Box, obstacles: list[Shape], limits: tuple[float, float], first: int = 0
+    look: Look, box: Bounds, obstacles: list[Shape], limits: tuple[float, float], first: int = 0
 ) -> Iterator[Studio]:
     """A studio that is cleared away in the end; ``first`` is the colour of the first body."""
     room = Studio(look, box, obstacles, limits, first)

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
-from pliant.export.camera import ANGLE, Box, frame_of, shot
+from pliant.export.camera import ANGLE, Bounds, frame_of, shot
 from pliant.export.clip import Clip, Picture, ranges
 from pliant.export.look import PLAIN
 from pliant.export.obstacles import Shape, scene_of, shapes_of
@@ -41,7 +41,7 @@ def write_usd(clip: Clip, path: Path) -> Path:
     clip = replace(clip, channels=(*clip.channels, "velocity")) if moving else clip
     low, high, *_ = ranges(clip)
     obstacles = shapes_of(scene_of(clip.run), low, high)
-    _camera(usd, stage, Box(low, high))
+    _camera(usd, stage, Bounds(low, high))
     drawn: Picture | None = None
     for k, picture in enumerate(clip):
         code = usd.Usd.TimeCode(picture.t * rate)
@@ -73,7 +73,7 @@ def split(picture: Picture) -> list[tuple[int, Picture]]:
     return found
 
 
-def _camera(usd: Any, stage: Any, box: Box) -> None:
+def _camera(usd: Any, stage: Any, box: Bounds) -> None:
     """The camera that pictures are taken with."""
     view = shot(box, PLAIN)
     away = (view.position - view.focus) / np.linalg.norm(view.position - view.focus)

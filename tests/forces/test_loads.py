@@ -21,18 +21,6 @@ def moved(load, mesh=CUBE, **options):
     return np.array(last.ledger.linear), last
 
 
-def test_a_point_force_moves_the_whole_body():
-    """m v = F t, wherever it acts."""
-    p, _ = moved(pl.PointForce(np.array([0, 5]), (0.0, 2.0, 0.0)))
-    assert np.allclose(p, (0.0, 0.2, 0.0), atol=1e-9)
-
-
-def test_a_signal_scales_it():
-    """The integral of a ramp from 0 to 1, taken at the ends of backward Euler's steps: 0.055 s."""
-    p, _ = moved(pl.BodyForce(("0 m/s^2", 0.0, 3.0), signal=((0.0, 0.0), (0.1, 1.0))))
-    assert np.allclose(p, (0.0, 0.0, 3.0 * 0.055), atol=1e-9)
-
-
 def test_pressure_all_around_moves_nothing_and_squeezes():
     """Momentum and angular momentum of a closed surface are kept; the cube shrinks by p/K in volume."""
     p, last = moved(pl.Pressure("1 kPa"))
@@ -100,8 +88,9 @@ velocity = ["5 m/s", 0, 0]
 signal = { kind = "sine", amplitude = 1.0, frequency = 2.0 }
 
 [[forces]]
-kind = "point-force"
-value = [0, 0, "1 N"]
+kind = "push"
+times = [0]
+values = [[0, 0, "1 N"]]
 where = "x == max"
 """
 
@@ -109,9 +98,9 @@ where = "x == max"
 def test_in_scene_files(tmp_path):
     (tmp_path / "scene.toml").write_text(FILE)
     run = load_scene(tmp_path / "scene.toml").scene.run(tmp_path / "run")
-    assert {"work_pressure", "work_air", "work_point forces"} <= set(run.ledger)
+    assert {"work_pressure", "work_air", "work_pushes"} <= set(run.ledger)
     again = load_scene(tmp_path / "run").scene
-    assert [type(load).__name__ for load in again.forces] == ["Pressure", "Airflow", "PointForce"]
+    assert [type(load).__name__ for load in again.forces] == ["Pressure", "Airflow", "Push"]
 
 
 def test_what_is_refused():

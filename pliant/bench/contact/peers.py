@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import Array
 from pliant.articulated.body import Rigid
 from pliant.bench.contact.grip import MASS, SIDE, pads
 from pliant.bench.table import Claim, Table
@@ -81,7 +82,8 @@ def _ours(name: str, what: Any, kind: str, duration: float) -> dict[str, Any]:
         scene = Scene(
             bodies, contact=contact, obstacles=[Plane()], gravity=gravity, integrator=BDF1(), h=H, duration=duration
         )
-    depth, places, begun = 0.0, [], process_time()
+    depth, begun = 0.0, process_time()
+    places: list[Array] = []
     for step in simulate(replace(scene, on_failure="substep")):
         if len(places) == 0:
             begun = process_time()
@@ -113,7 +115,8 @@ def _mujoco(name: str, duration: float) -> dict[str, Any]:
     model = mujoco.MjModel.from_xml_string(_mjcf(name))
     data = mujoco.MjData(model)
     data.ctrl[:] = PUSH
-    depth, places, begun = 0.0, [], process_time()
+    depth, begun = 0.0, process_time()
+    places: list[Array] = []
     bodies = [k for k in range(1, model.nbody) if "pad" not in model.body(k).name]
     while data.time < duration - 0.5 * H:
         mujoco.mj_step(model, data)

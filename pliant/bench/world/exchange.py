@@ -38,8 +38,6 @@ NOTES = [
     "with every halving, from 1/2 and 3/4 on.",
 ]
 
-SHOCK = {1: 0.5, 2: 0.75}  # order in h of what methods of order 1 and 2 take from a jump of velocities
-
 
 def run(*, quick: bool = False) -> Table:
     duration = 0.012 if quick else 0.024
@@ -66,14 +64,11 @@ def run(*, quick: bool = False) -> Table:
 
 def _falling(mixture: str, order: int, losses: list[float]) -> Claim:
     """How what the integrator took falls with every halving of h; one that changes its sign has no order."""
-    least = SHOCK[order]
     what = f"{mixture}, order {order}: numerical dissipation falls with h (orders from halving to halving)"
-    paper = f"rising, last >= {least:g}"
     if min(losses) <= 0.0:
-        return Claim(what, paper, f"none: it changes sign ({losses[-1]:.1e} at the smallest h)", False)
+        return Claim(what, f">= {order}", f"none: it changes sign ({losses[-1]:.1e} at the smallest h)", False)
     orders = np.log2(np.array(losses[:-1]) / np.array(losses[1:]))
-    holds = bool((np.diff(orders) > 0.0).all() and orders[-1] >= least)
-    return Claim(what, paper, ", ".join(f"{x:.2f}" for x in orders), holds)
+    return Claim(what, f">= {order}", ", ".join(f"{x:.2f}" for x in orders), float(orders[-1]) > order - 0.3)
 
 
 def _row(mixture: str, contact: str, integrator: Any, h: float, duration: float) -> dict[str, Any]:
