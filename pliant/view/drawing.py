@@ -81,8 +81,8 @@ class Drawing:
     def _lines_or_dots(self, x: Any, lines: Any, colours: Any) -> Any:
         scene = self._server.scene
         if len(lines):
-            look = {"thickness": 2.0, "thickness_units": "screen"}
-            return scene.add_line_segments(self._name, x[lines], colours[lines], **look)
+            look, light = {"thickness": 2.0, "thickness_units": "screen"}, _light(colours)  # lines want light, like GLB
+            return scene.add_line_segments(self._name, x[lines], light[lines], **look)
         size = 0.01 * max(float(np.ptp(x, axis=0).max()), 1e-3)
         return scene.add_point_cloud(self._name, x, colours, point_size=size, point_shape="circle", precision="float32")
 
@@ -120,7 +120,11 @@ def _coloured(x: Any, triangles: Any, colours: Any) -> bytes:
     """A GLB of a surface with sRGB colours (n, 3) at its vertices, which the format wants as amounts of light."""
     import trimesh
 
-    light = np.round(255.0 * linear(colours)).astype(np.uint8)
-    mesh = trimesh.Trimesh(x, triangles, vertex_colors=light, process=False)
+    mesh = trimesh.Trimesh(x, triangles, vertex_colors=_light(colours), process=False)
     glb: Any = mesh.export(file_type="glb")
     return glb
+
+
+def _light(colours: Any) -> Any:
+    """sRGB colours (n, 3) as amounts of light, both of 8 bits."""
+    return np.round(255.0 * linear(colours)).astype(np.uint8)
