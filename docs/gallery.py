@@ -1,125 +1,187 @@
-"""The gallery: run every built-in scene, take its picture, write ``gallery.md``.
+"""The gallery: short films of scenes worth looking at, each made by the two commands that stand below it.
 
-    python docs/gallery.py                 # all scenes; hours for the large ones, whose runs are shortened below
-    python docs/gallery.py eol/ net        # only these (a family ends with a slash)
+    python docs/gallery.py                  # what is missing: runs go to runs/gallery, films to docs/images/gallery
+    python docs/gallery.py eol/nails net    # only these, again
+    python docs/gallery.py --page           # only gallery.md
 
-Pictures are made by the two commands that stand below them; runs are kept in ``runs/gallery``.
+Runs that exist are kept, so an interrupted gallery goes on where it was. Scenes without a film are listed in a table.
 """
 
+import json
+import shlex
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-
-from PIL import Image
 
 from pliant.scenes import built_in
 
 DOCS = Path(__file__).parent
-RUNS = DOCS.parent / "runs" / "gallery"
-SIZE = "480x300"
+IMAGES = DOCS / "images" / "gallery"
+COMMON = ("--to", "webp", "--size", "512x384", "--fps", "12")
+CLOTH = 'output.channels=["material"]'
+STRESS = 'output.channels=["von_mises"]'
 
-# Simulated seconds, where the picture needs less than the whole scene.
-SECONDS = {
-    "chen/cape": 2.0,
-    "chen/falling-cloth": 1.0,
-    "chen/pendulum": 3.0,
-    "conjac/aniso": 0.6,
-    "conjac/armadillo": 1.2,
-    "conjac/barcut": 1.1,
-    "conjac/dragon": 0.3,
-    "conjac/hetero": 0.6,
-    "conjac/twist": 1.5,
-    "contact/bunny": 0.3,
-    "contact/ducks": 0.4,
-    "contact/stack": 0.1,
-    "eol/draped-edge": 0.4,
-    "eol/draped-wire": 0.5,
-    "eol/edge": 0.55,
-    "eol/friction": 0.2,
-    "eol/jaws": 0.3,
-    "eol/lo-res": 0.6,
-    "eol/nails": 0.45,
-    "eol/push": 0.34,
-    "eol/swing": 0.56,
-    "eol/tablecloth": 0.5,
-    "eol/throw": 0.35,
-    "eol/wire": 0.6,
-    "qlb/arma": 0.2,
-    "qlb/bar": 1.0,
-    "world/shirt": 0.9,
+
+@dataclass(frozen=True)
+class Film:
+    """A scene, what is given to ``pliant run`` and to ``pliant export``, and a line below the picture."""
+
+    scene: str
+    run: str = ""
+    export: str = ""
+    text: str = ""
+
+    @property
+    def slug(self) -> str:
+        return self.scene.replace("/", "-")
+
+    @property
+    def folder(self) -> str:
+        return f"runs/gallery/{self.slug}"
+
+    @property
+    def path(self) -> Path:
+        return IMAGES / f"{self.slug}.webp"
+
+    @property
+    def commands(self) -> tuple[list[str], list[str]]:
+        """The command that runs the scene, and the one that makes the film."""
+        run = ["pliant", "run", self.scene, *shlex.split(self.run), "--out", self.folder]
+        return run, ["pliant", "export", self.folder, *COMMON, *shlex.split(self.export)]
+
+
+FILMS = {
+    "One world": (
+        Film("world/marionette", export="--speed 0.4", text="A puppet on strings draws a cloth over a table's edge."),
+        Film("world/walker", export="--speed 0.5", text="Four turning legs on soft ground that gives way below them."),
+        Film("world/die", export="--speed 0.4 --zoom 1.1", text="A die rolls to rest in the dent that it makes."),
+        Film("world/gripper", export="--speed 0.5", text="Motors of limited torque lift a soft block by friction."),
+        Film("world/muscle", export="--speed 0.5", text="A muscle, condensed onto one node, lifts a forearm."),
+        Film("world/bead-chain", export="--speed 0.5", text="A string of beads drags a soft cube along the floor."),
+        Film("world/arm-and-cloth", export="--speed 0.4", text="A box on an arm swings into a cloth, which slows it."),
+        Film("world/mixed-pile", run="--duration 0.8", export="--speed 0.3", text="Soft, rigid, jointed bodies."),
+    ),
+    "Cloth": (
+        Film(
+            "eol/nails",
+            run=f"--duration 0.45 --set '{CLOTH}'",
+            export="--channel material --speed 0.2",
+            text="A bed of nails: vertices slide through the material along every sharp tip.",
+        ),
+        Film(
+            "eol/tablecloth",
+            run=f"--duration 0.5 --set '{CLOTH}'",
+            export="--channel material --speed 0.2",
+            text="Creases lie exactly on the edges and corners of the table.",
+        ),
+        Film(
+            "eol/throw",
+            run=f"--duration 0.35 --set '{CLOTH}'",
+            export="--channel material --speed 0.15",
+            text="Thrown over a turning box.",
+        ),
+        Film("eol/jaws", run=f"--duration 0.3 --set '{CLOTH}'", export="--channel material --speed 0.12"),
+        Film("eol/push", run=f"--set '{CLOTH}' --duration 0.5", export="--channel material --speed 0.2"),
+        Film("eol/drape", run=f"--set '{CLOTH}'", export="--channel material --speed 0.3"),
+        Film("chen/cape", run="--duration 2", export="--speed 0.8"),
+        Film("chen/falling-cloth", run="--duration 1", export="--speed 0.4"),
+    ),
+    "Soft bodies": (
+        Film(
+            "bar-twist",
+            run=f"--set parameters.cells=7 --set parameters.turns=1.5 --set '{STRESS}'",
+            export="--channel von_mises --unit Pa --colours plasma --limits 0,1.2e5 --speed 0.75",
+            text="Twisted by one and a half turns, coloured by the von Mises stress.",
+        ),
+        Film("chen/bouncing-bunny", export="--speed 0.3", text="Dropped on a floor of penalty springs."),
+        Film("conjac/bunny", export="--speed 0.2", text="Condensed onto a few dynamic nodes, with friction."),
+        Film("conjac/armadillo", run="--duration 1.2", export="--speed 0.5", text="Nodes wake where limbs are pulled."),
+        Film("conjac/barcut", run="--duration 1.1", export="--speed 0.4", text="Stretched, and cut twice."),
+        Film("conjac/dragon", run="--duration 0.5", export="--speed 0.2"),
+        Film("contact/ducks", run="--duration 0.4", export="--speed 0.15", text="A hundred ducks fall into a bowl."),
+        Film("chen/tree", export="--speed 1", text="In a wind that swells and dies down."),
+        Film("chen/coiled-rope", export="--speed 0.5"),
+        Film("chen/honeycomb", export="--speed 0.5"),
+        Film("chen/moebius-ball", export="--speed 0.5"),
+        Film("chen/bridge", export="--speed 7"),
+    ),
+    "Articulated bodies": (
+        Film("redmax/klann-walker", run="--duration 2.5", export="--follow", text="Six legs on two driven axles."),
+        Film("redmax/umbrella", export="--speed 0.03"),
+        Film("redmax/tree", export="--speed 0.2", text="A binary tree of bars with springs between its branches."),
+    ),
 }
-FAMILIES = {
-    "": "First scenes",
-    "qlb": "Quasi-Newton solvers",
-    "chen": "Exponential and additive integrators, coarse meshes",
-    "conjac": "Condensation",
-    "muscle": "Muscle",
-    "world": "One world",
-    "contact": "Contact",
-    "eol": "Eulerian-on-Lagrangian cloth",
-    "redmax": "Articulated bodies",
-    "ledwon": "Projective Dynamics and XPBD",
-}
 
 
-def commands(name: str) -> tuple[list[str], list[str]]:
-    """The two commands that make the picture of a scene."""
-    folder = f"runs/gallery/{slug(name)}"
-    run = ["pliant", "run", name, "--out", folder]
-    if name in SECONDS:
-        run += ["--duration", f"{SECONDS[name]:g}"]
-    return run, ["pliant", "export", folder, "--to", "png", "--size", SIZE]
+def make(film: Film) -> None:
+    """Run the scene unless its run exists, and write the film."""
+    run, export = film.commands
+    if not finished(DOCS.parent / film.folder):
+        subprocess.run([*run, "--headless", "--overwrite"], cwd=DOCS.parent, check=True)
+    film.path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([*export, "--out", str(film.path)], cwd=DOCS.parent, check=True)
 
 
-def slug(name: str) -> str:
-    return name.replace("/", "-")
+def finished(folder: Path) -> bool:
+    """Whether a run has come to its end there."""
+    report = folder / "report.json"
+    return report.exists() and json.loads(report.read_text(encoding="utf-8"))["status"] == "finished"
 
 
-def picture(name: str) -> None:
-    """Run a scene and keep the picture of its last frame."""
-    run, export = commands(name)
-    target = DOCS / "images" / "gallery" / f"{slug(name)}.png"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    at = {"cwd": DOCS.parent, "check": True}
-    subprocess.run([*run, "--headless", "--overwrite"], **at)
-    subprocess.run([*export, "--out", str(target)], **at)
-    with Image.open(target) as image:  # 64 colours are enough for shaded surfaces, at a third of the size
-        image.convert("RGB").quantize(64).save(target, optimize=True)
-
-
-def page(names: list[str]) -> str:
-    """``gallery.md``: the scenes that have a picture, by family."""
+def page() -> str:
+    """``gallery.md``: the films by family, then all other scenes in a table."""
+    scenes = built_in()
     lines = [
         "# Gallery",
         "",
-        "Every picture is made by the command below it; `python docs/gallery.py` makes them all.",
+        "Every film is made by the two commands below it, export included; `python docs/gallery.py` makes them all.",
         "",
     ]
-    for family, title in FAMILIES.items():
-        members = [name for name in names if (name.split("/")[0] if "/" in name else "") == family]
-        shown = [name for name in members if (DOCS / "images" / "gallery" / f"{slug(name)}.png").exists()]
-        if not shown:
-            continue
-        lines += [f"## {title}", ""]
-        for name in shown:
-            what = (built_in()[name].__doc__ or "").strip().splitlines()[0]
-            command = " ".join(commands(name)[0])
-            lines += [f"![{name}](images/gallery/{slug(name)}.png)", "", f"**{name}**: {what}", "", f"`{command}`", ""]
-    return "\n".join(lines)
+    shown = set()
+    for title, films in FILMS.items():
+        there = [film for film in films if film.path.exists()]
+        if there:
+            lines += [f"## {title}", "", '<div class="grid cards" markdown>', ""]
+        for film in there:
+            run, export = (shlex.join(command) for command in film.commands)
+            shown.add(film.scene)
+            lines += [
+                f"-   ![{film.scene}](images/gallery/{film.slug}.webp){{ loading=lazy }}",
+                "",
+                f"    **{film.scene}** · {film.text or summary(scenes[film.scene])}",
+                "",
+                "    ```sh",
+                f"    {run}",
+                f"    {export}",
+                "    ```",
+                "",
+            ]
+        if there:
+            lines += ["</div>", ""]
+    lines += ["## All other scenes", "", "| command | what happens |", "|---|---|"]
+    lines += [f"| `pliant run {name}` | {summary(make)} |" for name, make in scenes.items() if name not in shown]
+    return "\n".join(lines) + "\n"
+
+
+def summary(scene: object) -> str:
+    """The first line of a scene's docstring, as Markdown in a table."""
+    line = (scene.__doc__ or "").strip().splitlines()[0]
+    return line.replace("``", "`").replace("|", "\\|")
 
 
 def main(asked: list[str]) -> None:
-    names = list(built_in())
-    chosen = [n for n in names if not asked or any(n == a or (a.endswith("/") and n.startswith(a)) for a in asked)]
+    films = [film for group in FILMS.values() for film in group]
     failed = []
-    for name in chosen:
-        try:
-            picture(name)
-        except subprocess.CalledProcessError as error:
-            failed.append(f"{name}: {error}")
-    (DOCS / "gallery.md").write_text(page(names), encoding="utf-8")
+    for film in films if asked != ["--page"] else []:
+        if film.scene in asked or (not asked and not film.path.exists()):
+            try:
+                make(film)
+            except subprocess.CalledProcessError as error:
+                failed.append(f"{film.scene}: {error}")
+    (DOCS / "gallery.md").write_text(page(), encoding="utf-8")
     if failed:
-        sys.exit("no picture of\n" + "\n".join(failed))
+        sys.exit("no film of\n" + "\n".join(failed))
 
 
 if __name__ == "__main__":

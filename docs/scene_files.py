@@ -48,6 +48,7 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
     "isolated": ("true or false: nothing outside acts, momenta are kept", "", "false"),
     "budget": ("number: CPU time that a step may take", "s", "no limit"),
+    "extensions": ("list of texts: Python files beside this one, or modules, that register parts of your own", "", "[]"),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {
@@ -134,8 +135,12 @@ that has no name goes by its kind, and where there is only one it need not be na
 
 **Functions of time**, where a number may change: a plain number stays as it is, a table is a [function](#function).
 
-**Parts of your own**: `pliant.register("material", MyMaterial)` makes a frozen dataclass known by its name
-(`"my-material"`), its fields are the keys. Put it into the Python file that defines it, and import that first.
+**Named materials**: `material = { preset = "ecoflex-00-30" }`, `fabric = { preset = "denim" }`, see
+[materials](presets.md); a body of a preset has its density unless another one is given.
+
+**Parts of your own**: `@pliant.register("material")` makes a frozen dataclass, or a function, known by its name
+(`MyMaterial` is `"my-material"`), its fields are the keys. The scene names the Python file in which that is done:
+`extensions = ["my_material.py"]`, beside the scene file; see [extending](extending.md).
 
 Everything that can stand in a file follows, written from the classes themselves (`python docs/scene_files.py`).
 """

@@ -9,15 +9,16 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "pliant.scene": ("Scene",),
     "pliant.bodies": ("Solid", "Membrane", "SpringNet", "Rayleigh", "Green"),
     "pliant.cloth.body": ("Cloth",),
     "pliant.cloth.material": ("ClothMaterial", "from_fabric"),
+    "pliant.cloth.fabrics": ("fabric", "fabrics"),
     "pliant.events": ("PlaneCut", "ElementCut", "Release"),
-    "pliant.loads": ("Activation", "Push", "Tug", "Wind"),
+    "pliant.loads": ("Activation", "Airflow", "BodyForce", "PointForce", "Pressure", "Push", "Tug", "Wind"),
     "pliant.attachments": ("Attachment",),
     "pliant.constraints": ("ConstrainedEuler", "FilteredEuler", "KeptLengths", "KeptVolumes"),
     "pliant.fitting": ("Fitting",),
@@ -45,6 +46,7 @@ _HOMES = {
     "pliant.scene_file": ("load_scene", "register"),
     "pliant.state": ("State",),
     "pliant.units": ("quantity",),
+    "pliant.materials.base": ("Parameter",),
     "pliant.linear.cholesky": ("Cholesky",),
     "pliant.linear.pcg": ("PCG",),
 }
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from pliant.certificate import Certificate
     from pliant.checkpoint import Checkpoint
     from pliant.cloth.body import Cloth
+    from pliant.cloth.fabrics import fabric, fabrics
     from pliant.cloth.material import ClothMaterial, from_fabric
     from pliant.constraints import ConstrainedEuler, FilteredEuler, KeptLengths, KeptVolumes
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
@@ -79,10 +82,11 @@ if TYPE_CHECKING:
     from pliant.ledger import Row
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG
-    from pliant.loads import Activation, Push, Tug, Wind
+    from pliant.loads import Activation, Airflow, BodyForce, PointForce, Pressure, Push, Tug, Wind
     from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
     from pliant.maps.pins import Pin
     from pliant.materials import *
+    from pliant.materials.base import Parameter
     from pliant.mesh import Mesh
     from pliant.record import Interrupted, Output, Run, load, record, resume
     from pliant.scene import Scene

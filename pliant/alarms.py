@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.certificate import Certificate
+from pliant.integrators.base import solved
 from pliant.ledger import Row
 from pliant.systems.observed import Grained
 
@@ -26,12 +27,13 @@ class Alarm:
     text: str
 
 
-def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any) -> tuple[Alarm, ...]:
-    """The alarms of a step; ``peak`` [J] is the largest scale of the books before it."""
+def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any, method: Any = None) -> tuple[Alarm, ...]:
+    """The alarms of a step by some ``method``; ``peak`` [J] is the largest scale of the books before it."""
     found, gain = [], -row.numerical
     scale = max(peak, row.scale)
     if gain > GAINED * scale and gain > NOTHING:
-        found.append(Alarm("energy", gain / scale, f"{gain:.3g} J created from nothing, of {scale:.3g} J"))
+        text = f"{gain:.3g} J created from nothing, of {scale:.3g} J{_better(certificate, method)}"
+        found.append(Alarm("energy", gain / scale, text))
     if certificate.min_det is not None and certificate.min_det <= 0.0:
         text = f"elements turned inside out, det F = {certificate.min_det:.3g}"
         found.append(Alarm("inversion", -certificate.min_det, text))
@@ -44,6 +46,13 @@ def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any) -> t
         text = f"friction has not converged, its normal forces are {certificate.lag:.1%} off"
         found.append(Alarm("friction", certificate.lag, text))
     return tuple(found)
+
+
+def _better(certificate: Certificate, method: Any) -> str:
+    """What to take in place of a method that gains from contacts which it does not solve for."""
+    if method is None or not certificate.contacts or solved(method):
+        return ""
+    return f" ({type(method).__name__} does not solve for contacts it meets within a step: take BDF1 or BDF2)"
 
 
 @dataclass(frozen=True)

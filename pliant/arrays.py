@@ -1,11 +1,40 @@
 """The array types that cross every public boundary. Floats are float64, indices int64, units SI."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from pliant.errors import SceneError
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 IndexArray = NDArray[np.signedinteger]  # row pointers and columns of sparse matrices: 32 or 64 bit
+
+
+def indices(given: object, where: str) -> tuple[IntArray, int | None]:
+    """Numbers of vertices or elements; given as such, or by a mask over all of them, whose length is told as well."""
+    name = where.rsplit(".", 1)[-1]
+    try:
+        values: NDArray[Any] = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        values = np.array([np.nan])
+    if values.dtype == bool and values.ndim == 1:
+        return np.flatnonzero(values), len(values)
+    if values.size and values.dtype.kind not in "iu":
+        remedy = f"give numbers of {name}, or a mask over all of them"
+        raise SceneError(f"{name} are {given!r}", where=where, remedy=remedy)
+    return values.astype(np.int64).ravel(), None
+
+
+def require_among(numbers: IntArray, mask: int | None, count: int, where: str, thing: str = "vertex") -> None:
+    """Refuse numbers that are not among ``count`` things, and a mask over another number of them."""
+    if mask not in (None, count):
+        raise SceneError(f"a mask over {mask}", where=where, remedy=f"there are {count}: give one boolean for each")
+    bad = numbers[(numbers < 0) | (numbers >= count)]
+    if len(bad):
+        remedy = f"use 0..{count - 1}" if count else "there is none"
+        raise SceneError(f"{thing} {bad[0]} does not exist", where=where, remedy=remedy)
 
 
 def unit(a: Array) -> Array:

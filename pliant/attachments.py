@@ -1,11 +1,11 @@
 """Attachments: vertices of one body that stay with points of another, exactly or by springs; seams of cloth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.errors import SceneError
 from pliant.maps.points import TieSprings
 from pliant.parts import Place
@@ -31,6 +31,7 @@ class Attachment:
     link: int | str | None = None
     stiffness: float | None = None
     others: IntArray | None = None
+    masks: tuple[int | None, int | None] = field(default=(None, None), init=False, repr=False)  # lengths, where given
     units: ClassVar[dict[str, str]] = {"stiffness": "N/m"}
 
     def __post_init__(self) -> None:
@@ -38,18 +39,18 @@ class Attachment:
         if self.stiffness is not None and not self.stiffness > 0.0:
             remedy = "give a positive number [N/m], or None for points that stay together"
             raise SceneError(f"stiffness is {self.stiffness}", where="Attachment.stiffness", remedy=remedy)
-        chosen = np.asarray(self.vertices)
-        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64).ravel()
-        if not len(chosen):
+        vertices, mask = indices(self.vertices, "Attachment.vertices")
+        if not len(vertices):
             raise SceneError("no vertices", where="Attachment.vertices", remedy="choose some of the body's")
-        object.__setattr__(self, "vertices", chosen)
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "masks", (mask, None))
         if self.others is None:
             return
-        others = np.asarray(self.others, dtype=np.int64).ravel()
-        if len(others) != len(chosen) or self.link is not None:
-            what = (
-                f"{len(chosen)} vertices are sewn to {len(others)}" if self.link is None else f"link is {self.link!r}"
-            )
+        others, other_mask = indices(self.others, "Attachment.others")
+        object.__setattr__(self, "masks", (mask, other_mask))
+        if len(others) != len(vertices) or self.link is not None:
+            sewn = f"{len(vertices)} vertices are sewn to {len(others)}"
+            what = sewn if self.link is None else f"link is {self.link!r}"
             remedy = "a seam needs as many vertices on both sides, and no link"
             raise SceneError(what, where="Attachment.others", remedy=remedy)
         object.__setattr__(self, "others", others)
@@ -64,21 +65,14 @@ class Attachment:
         mine, other = (places[scene.number(b, f"Attachment.{n}")] for b, n in ((self.body, "body"), (self.to, "to")))
         if mine is other and self.others is None:
             raise SceneError("a body is attached to itself", where="Attachment.to", remedy="name another body")
-        _require_vertices(self.vertices, mine, "Attachment.vertices")
+        require_among(self.vertices, self.masks[0], len(mine.x), f"Attachment.vertices of {mine.name!r}")
         if self.others is None:
             nodes, weights = other.holding(mine.x[self.vertices], self.link)
         else:
-            _require_vertices(self.others, other, "Attachment.others")
+            require_among(self.others, self.masks[1], len(other.x), f"Attachment.others of {other.name!r}")
             nodes, weights = (self.others + other.first)[:, None], np.ones((len(self.others), 1))
         own = (self.vertices + mine.first)[:, None]
         return np.hstack([own, nodes]), np.hstack([np.ones((len(own), 1)), -weights])
-
-
-def _require_vertices(vertices: IntArray, place: Place, where: str) -> None:
-    bad = vertices[(vertices < 0) | (vertices >= len(place.x))]
-    if len(bad):
-        remedy = f"use 0..{len(place.x) - 1}"
-        raise SceneError(f"vertex {bad[0]} of body {place.name!r} does not exist", where=where, remedy=remedy)
 
 
 def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings], tuple[IntArray, Array] | None]:

@@ -315,8 +315,11 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
     return sp.csr_matrix(sp.diags(lumped_mass(mesh, density)))
 
 
-def read_body(body: Any, **units: str) -> None:
-    """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities."""
+def read_body(body: Any, *, pinned: Mesh | None = None, **units: str) -> None:
+    """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities.
+
+    Pins refer to the vertices of ``pinned`` where that is not the body's own mesh.
+    """
     where, material = f"{body.name}.pins", f"{body.name}.material"
     if not isinstance(body.mesh, Mesh):
         raise SceneError(f"mesh is {body.mesh!r}", where=f"{body.name}.mesh", remedy="give a pliant.Mesh")
@@ -327,6 +330,8 @@ def read_body(body: Any, **units: str) -> None:
     pins = (body.pins,) if isinstance(body.pins, Pin) else body.pins
     if not isinstance(pins, Sequence) or not all(isinstance(p, Pin) for p in pins):
         raise SceneError(f"pins are {body.pins!r}", where=where, remedy="give a Pin, or several in a list")
+    for k, pin in enumerate(pins):
+        pin.require_fit(len((pinned or body.mesh).X), f"{where}[{k}].vertices")
     object.__setattr__(body, "pins", tuple(pins))
     object.__setattr__(body, "velocity", components(body.velocity, "m/s", f"{body.name}.velocity"))
     if body.positions is not None:

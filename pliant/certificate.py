@@ -10,6 +10,7 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Deforming
+from pliant.html import table
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import Composed, parts_of
 from pliant.systems.observed import Measuring, Stretching, Touching
@@ -59,6 +60,11 @@ class Certificate:
     def verdict(self) -> str:
         """In words: converged, failed, not certified."""
         return "not certified" if self.converged is None else "converged" if self.converged else "failed"
+
+    def _repr_html_(self) -> str:
+        hidden = ("counts", "seconds", "alarms", "converged", "message")
+        rows = {name: value for name, value in asdict(self).items() if name not in hidden}
+        return table(f"step {self.step}: {self.verdict}", rows)
 
     def as_json(self) -> dict[str, Any]:
         known = {name: "unknown" if value is None else value for name, value in asdict(self).items()}

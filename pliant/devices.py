@@ -10,13 +10,16 @@ import numpy as np
 from pliant.abilities import able
 from pliant.checkpoint import Checkpoint, Passing
 from pliant.errors import SceneError
-from pliant.integrators import ExplicitEuler, SymplecticEuler, Verlet
+from pliant.integrators import XPBD, ExplicitEuler, SymplecticEuler, Verlet
 from pliant.integrators.base import Staged
+from pliant.solvers.ldot import Ldot
 from pliant.solvers.newton import Newton
+from pliant.solvers.projective import PD
 from pliant.state import State
 from pliant.systems.stepped import Remote
 
-EXPLICIT = (ExplicitEuler, SymplecticEuler, Verlet)
+SOLVERS = (Newton, Ldot, PD)
+WITHOUT_SOLVER = (ExplicitEuler, SymplecticEuler, Verlet, XPBD)
 
 
 def placed(device: str, integrator: Any, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
@@ -26,10 +29,14 @@ def placed(device: str, integrator: Any, system: Any, point: Checkpoint) -> tupl
     from pliant.cuda.device import to_device
     from pliant.cuda.system import on_device
 
-    newton = isinstance(integrator, Staged) and isinstance(integrator.solver, Newton)
-    if not newton and not isinstance(integrator, EXPLICIT):
-        what = f"{type(integrator).__name__} does not step on the device"
-        remedy = "use BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint or Quasistatic with Newton, or Verlet"
+    solves = isinstance(integrator, Staged) and isinstance(integrator.solver, SOLVERS)
+    if not solves and not isinstance(integrator, WITHOUT_SOLVER):
+        solver = f" with {type(integrator.solver).__name__}" if isinstance(integrator, Staged) else ""
+        what = f"{type(integrator).__name__}{solver} does not step on the device"
+        remedy = (
+            "use BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint or Quasistatic with Newton, NewtonLP, HybridLP or PD, "
+            "or Verlet or XPBD"
+        )
         raise SceneError(what, where='device="cuda"', remedy=remedy)
     state = State(to_device(point.state.q), to_device(point.state.v), point.state.t)
     return on_device(system), replace(point, state=state, memory=moved(point.memory, to_device))

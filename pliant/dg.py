@@ -40,7 +40,7 @@ class DiscontinuousSolid:
             remedy = "give a mesh of triangles in the plane"
             raise SceneError(f"mesh is {self.continuous!r}", where=f"{self.name}.continuous", remedy=remedy)
         object.__setattr__(self, "mesh", explode(self.continuous))
-        read_body(self, density="kg/m^2", eta="Pa/m")
+        read_body(self, pinned=self.continuous, density="kg/m^2", eta="Pa/m")
 
     def copies(self) -> list[Pin]:
         """The pins with every copy of the vertices they hold."""

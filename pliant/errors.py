@@ -4,10 +4,14 @@ Wrong input raises one of these at construction time; the command line prints th
 Numerical failure is a result (``converged=False``) that the run policy turns into `ConvergenceError`.
 """
 
+import difflib
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+SHOWN = 24  # names in a hint; longer lists hide what they say
 
 
 class PliantError(Exception):
@@ -77,3 +81,13 @@ def require_count(value: object, least: int, where: str) -> None:
     if not (isinstance(value, Integral) and int(value) >= least):
         name = where.rsplit(".", 1)[-1]
         raise SceneError(f"{name} is {value!r}", where=where, remedy=f"give a whole number, {least} or more")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt name."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if near or not names:
+        return f"did you mean {near[0]!r}?" if near else "there are none"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"known are {', '.join(names[:SHOWN])}{more}"

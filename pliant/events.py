@@ -7,12 +7,12 @@ the same on both sides, except that cloth no longer bends there. [Weidner2022, s
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from pliant.arrays import IntArray
+from pliant.arrays import IntArray, indices, require_among
 from pliant.errors import SceneError
 from pliant.maps.pins import Pin
 from pliant.mesh import CutMesh, Mesh, cut, plane_sides
@@ -22,6 +22,7 @@ from pliant.units import read_fields
 if TYPE_CHECKING:
     from pliant.scene import Scene
 
+NO_PIN = Pin(np.zeros(0, dtype=np.int64))  # in the place of one that has let go: numbers of pins never change
 Carry = Callable[[State], State]  # a state of the scene before an event in the coordinates of the scene after it
 
 
@@ -53,7 +54,12 @@ class PlaneCut:
         require_time(self.time, "PlaneCut.time")
 
     def check(self, scene: "Scene") -> None:
-        _require_elements(scene, self.body, "PlaneCut.body")
+        mesh = _require_elements(scene, self.body, "PlaneCut.body")
+        sides = plane_sides(mesh, self.point, self.normal)
+        if sides.all() or not sides.any():
+            low, high = mesh.bounds.tolist()
+            remedy = f"the rest shape reaches from {low} to {high} m"
+            raise SceneError("all of the body is on one side of the plane", where="PlaneCut.point", remedy=remedy)
 
     def apply(self, scene: "Scene") -> tuple["Scene", Carry]:
         mesh = scene.deformable(self.body, "PlaneCut.body").mesh
@@ -67,30 +73,33 @@ class ElementCut:
     time: float
     elements: IntArray
     body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the elements
     units: ClassVar[dict[str, str]] = {"time": "s"}
 
     def __post_init__(self) -> None:
         read_fields(self)
         require_time(self.time, "ElementCut.time")
+        elements, mask = indices(self.elements, "ElementCut.elements")
+        object.__setattr__(self, "elements", elements)
+        object.__setattr__(self, "mask", mask)
+        if not len(elements):
+            remedy = "choose those that are cut out"
+            raise SceneError("no element is chosen", where="ElementCut.elements", remedy=remedy)
 
     def check(self, scene: "Scene") -> None:
         mesh = _require_elements(scene, self.body, "ElementCut.body")
-        elements = np.asarray(self.elements)
-        if not len(elements) or elements.min() < 0 or elements.max() >= len(mesh.T):
-            what = "no element is chosen" if not len(elements) else f"elements {elements.min()} to {elements.max()}"
-            remedy = f"the body has elements 0 to {len(mesh.T) - 1}"
-            raise SceneError(what, where="ElementCut.elements", remedy=remedy)
+        require_among(self.elements, self.mask, len(mesh.T), "ElementCut.elements", "element")
 
     def apply(self, scene: "Scene") -> tuple["Scene", Carry]:
         mesh = scene.deformable(self.body, "ElementCut.body").mesh
-        chosen = np.zeros(len(mesh.T), dtype=bool)
-        chosen[np.asarray(self.elements)] = True
-        return severed(scene, self.body, cut(mesh, chosen))
+        out = np.zeros(len(mesh.T), dtype=bool)
+        out[self.elements] = True
+        return severed(scene, self.body, cut(mesh, out))
 
 
 @dataclass(frozen=True)
 class Release:
-    """The pins of a body let go: all of them, or those numbered ``pins``."""
+    """The pins of a body let go: all of them, or those numbered ``pins``, as the body was given."""
 
     time: float
     body: int | str = 0
@@ -103,14 +112,13 @@ class Release:
 
     def check(self, scene: "Scene") -> None:
         count = len(scene.deformable(self.body, "Release.body").pins)
-        for k in range(count) if self.pins is None else self.pins:
-            if not 0 <= k < count:
-                raise SceneError(f"pin {k} of {count}", where="Release.pins", remedy="count pins from 0")
+        if self.pins is not None:
+            require_among(*indices(self.pins, "Release.pins"), count, "Release.pins", "pin")
 
     def apply(self, scene: "Scene") -> tuple["Scene", Carry]:
         body: Any = scene.deformable(self.body, "Release.body")
-        gone = range(len(body.pins)) if self.pins is None else self.pins
-        kept = tuple(pin for k, pin in enumerate(body.pins) if k not in gone)
+        gone = range(len(body.pins)) if self.pins is None else indices(self.pins, "Release.pins")[0].tolist()
+        kept = tuple(NO_PIN if k in gone else pin for k, pin in enumerate(body.pins))
         return scene.with_body(self.body, replace(body, pins=kept)), lambda state: state
 
 

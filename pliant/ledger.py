@@ -9,10 +9,11 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
                      took, so exchanges move energy within the system and are no part of D
     work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
                      plus, where obstacles move, what they push with times the way they go
-    numerical        D = E0 - E1 + sum_j A_j + A_s: what the integrator took (D < 0: gave)
+    numerical        D = E0 - E1 + sum_j A_j + A_s: the numerical dissipation (D < 0: energy is added)
 
-The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, and the
-mean of both ends for methods of higher order: the quadrature has the order of the method. For backward Euler D has a
+The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, contacts
+and lagged friction as they were in the solve, and the mean of both ends for methods of higher order: the quadrature has
+the order of the method. For backward Euler D has a
 closed form that needs no energy difference of the kinetic kind (`backward_euler_dissipation`), so that the books of a
 converged step can be audited: they fail to balance exactly by the work of the unsolved residual.
 """
@@ -107,23 +108,26 @@ def entry(
     order: int,
     booked: Mapping[str, float] | None = None,
     exchanged: Mapping[Pair, float] | None = None,
+    during: Any = None,
 ) -> Row:
     """The line for the step ``before`` -> ``after`` made by an integrator of the given order, which ``booked`` work
-    and found what parts ``exchanged``."""
+    and found what parts ``exchanged``. ``during`` is the system of its last stage, where it tells that.
+    """
     row = opening(previous.step + 1, system, after)
     weights: Quadrature = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
     dq = after.q - before.q if after.q.shape == before.q.shape else None
-    work = dict(row.work) if dq is None else _work(system, before, after, dq, weights)
+    acting = system if during is None or order > 1 else during
+    work = dict(row.work) if dq is None else {**row.work, **_work(acting, before, after, dq, weights)}
     if dq is not None:
-        work["scripts"] += system.pushed(before, after, weights) if able(system, Pushing) else 0.0
+        work["scripts"] += acting.pushed(before, after, weights) if able(acting, Pushing) else 0.0
         work |= _powers(system, before, after, weights)
     work = {**dict.fromkeys(previous.work, 0.0), **work}
     for name, done in (booked or {}).items():
         work[name] = work.get(name, 0.0) + float(done)
     numerical = previous.total - row.total + sum(work.values())
     exchange = dict(row.exchange)
-    if dq is not None and able(system, Exchanging):
-        exchange |= system.exchanges(before, after, weights)
+    if dq is not None and able(acting, Exchanging):
+        exchange |= acting.exchanges(before, after, weights)
     for pair, done in (exchanged or {}).items():
         exchange[pair] = exchange.get(pair, 0.0) + float(done)
     return replace(row, work=work, numerical=numerical, exchange=exchange)

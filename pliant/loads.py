@@ -1,17 +1,19 @@
 """Loads: forces of a scene that are given as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.bodies import Placed
 from pliant.errors import SceneError
 from pliant.forces.base import Force
+from pliant.forces.surface_load import AirDrag, SurfacePressure
 from pliant.forces.tension import FibreTension
+from pliant.maps.signals import Signal, check_signal, times_of, value_at
+from pliant.mesh.topology import boundary_facets
 from pliant.units import read_fields
 
 
@@ -34,10 +36,12 @@ class Tug:
     full: float
     end: float
     body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
     units: ClassVar[dict[str, str]] = {"value": "N", "start": "s", "full": "s", "end": "s"}
 
     def __post_init__(self) -> None:
         read_fields(self)
+        _read_vertices(self, "Tug.vertices")
         if not self.start <= self.full <= self.end:
             what = f"it starts at {self.start:g}, is full at {self.full:g} and ends at {self.end:g} s"
             raise SceneError(what, where="Tug", remedy="give times in this order")
@@ -52,7 +56,7 @@ class Tug:
         return float(part) * np.asarray(self.value)
 
     def force(self, placed: Placed) -> "TimedForce":
-        return TimedForce("tugs", _shares(self.vertices, placed, "Tug.vertices"), self.at, placed.X.shape[1])
+        return TimedForce("tugs", _by_mass(placed, self, "Tug.vertices"), self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +70,12 @@ class Push:
     times: tuple[float, ...]
     values: tuple[tuple[float, ...], ...]
     body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
     units: ClassVar[dict[str, str]] = {"times": "s", "values": "N"}
 
     def __post_init__(self) -> None:
         read_fields(self)
+        _read_vertices(self, "Push.vertices")
         times, values = np.asarray(self.times), np.asarray(self.values)
         if times.ndim != 1 or not len(times) or (np.diff(times) <= 0.0).any():
             raise SceneError(f"times are {self.times}", where="Push.times", remedy="give one or more, increasing")
@@ -86,7 +92,8 @@ class Push:
         return np.array([np.interp(t, self.times, column) for column in np.asarray(self.values).T])
 
     def force(self, placed: Placed) -> "TimedForce":
-        return TimedForce("pushes", _shares(self.vertices, placed, "Push.vertices"), self.at, placed.X.shape[1])
+        share = _by_mass(placed, self, "Push.vertices")
+        return TimedForce("pushes", share, self.at, placed.X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,7 @@ class Activation:
 
     direction: tuple[float, ...] | Array
     tension: float | Array
-    signal: Callable[[float], float] | Sequence[tuple[float, float]]
+    signal: Signal
     body: int | str = 0
     units: ClassVar[dict[str, str]] = {"tension": "Pa"}
 
@@ -131,22 +138,18 @@ class Activation:
         if not (np.asarray(self.tension) >= 0.0).all():
             remedy = "fibres pull, they do not push"
             raise SceneError(f"tension is {self.tension}", where="Activation.tension", remedy=remedy)
-        if not callable(self.signal):
-            table = np.asarray(self.signal, dtype=np.float64)
-            good = table.ndim == 2 and table.shape[1] == 2 and len(table) and (np.diff(table[:, 0]) > 0.0).all()
-            if not good or not (table[:, 1] >= 0.0).all():
-                remedy = "give pairs (time, activation), times increasing, activations from 0 to 1"
-                raise SceneError(f"signal is {self.signal}", where="Activation.signal", remedy=remedy)
+        check_signal(self.signal, "Activation.signal")
+        if not callable(self.signal) and min(value for _, value in self.signal) < 0.0:
+            remedy = "activations are from 0 to 1"
+            raise SceneError(f"signal is {self.signal}", where="Activation.signal", remedy=remedy)
 
     @property
     def corners(self) -> tuple[float, ...]:
-        return () if callable(self.signal) else tuple(float(time) for time, _ in self.signal)
+        return times_of(self.signal)
 
     def at(self, t: float) -> float:
         """The activation at time t: 0 relaxed, 1 full."""
-        if callable(self.signal):
-            return float(self.signal(t))
-        return float(np.interp(t, *np.asarray(self.signal, dtype=np.float64).T))
+        return value_at(self.signal, t)
 
     def force(self, placed: Placed) -> FibreTension:
         m, d = len(placed.T), placed.X.shape[1]
@@ -165,17 +168,173 @@ class Activation:
         return FibreTension(placed.X, placed.T, along / length, tension, self.at)
 
 
-LOADS = (Tug, Push, Wind, Activation)
+@dataclass(frozen=True, eq=False)
+class PointForce:
+    """The force ``value`` (3,) [N] times ``signal``, in equal parts on ``vertices``; its direction stays."""
+
+    vertices: IntArray
+    value: tuple[float, ...]
+    signal: Signal = ((0.0, 1.0),)
+    body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
+    units: ClassVar[dict[str, str]] = {"value": "N"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        _read_vertices(self, "PointForce.vertices")
+        check_signal(self.signal, "PointForce.signal")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return times_of(self.signal)
+
+    def at(self, t: float) -> Array:
+        """The total force (3,) [N] at time t."""
+        return value_at(self.signal, t) * np.asarray(self.value)
+
+    def force(self, placed: Placed) -> "TimedForce":
+        chosen = _numbers_in(placed, self, "PointForce.vertices")
+        share = np.bincount(chosen, minlength=len(placed.X)) / len(chosen)
+        return TimedForce("point forces", share, self.at, placed.X.shape[1])
 
 
-def _shares(vertices: IntArray, placed: Placed, where: str) -> Array:
+@dataclass(frozen=True, eq=False)
+class BodyForce:
+    """The acceleration ``value`` (3,) [m/s^2] times ``signal`` of all masses of a body."""
+
+    value: tuple[float, ...]
+    signal: Signal = ((0.0, 1.0),)
+    body: int | str = 0
+    units: ClassVar[dict[str, str]] = {"value": "m/s^2"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        check_signal(self.signal, "BodyForce.signal")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return times_of(self.signal)
+
+    def at(self, t: float) -> Array:
+        """The acceleration (3,) [m/s^2] at time t."""
+        return value_at(self.signal, t) * np.asarray(self.value)
+
+    def force(self, placed: Placed) -> "TimedForce":
+        return TimedForce("body forces", placed.nodal_mass, self.at, placed.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Pressure:
+    """``value`` [Pa] times ``signal`` against the surface of a solid, or on the side of a sheet that its normals leave.
+
+    It follows the surface. ``vertices`` choose a part: the triangles all of whose corners are among them.
+    """
+
+    value: float
+    signal: Signal = ((0.0, 1.0),)
+    vertices: IntArray | None = None
+    body: int | str = 0
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
+    units: ClassVar[dict[str, str]] = {"value": "Pa"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        if self.vertices is not None:
+            _read_vertices(self, "Pressure.vertices")
+        check_signal(self.signal, "Pressure.signal")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return times_of(self.signal)
+
+    def at(self, t: float) -> float:
+        """The pressure [Pa] at time t."""
+        return value_at(self.signal, t) * self.value
+
+    def force(self, placed: Placed) -> SurfacePressure:
+        return SurfacePressure(
+            len(placed.X), _surface(placed, None if self.vertices is None else self, "Pressure"), self.at
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Airflow:
+    """Air of ``density`` [kg/m^3] that moves with ``velocity`` (3,) [m/s] times ``signal`` past the surface of a body.
+
+    Each triangle stops what comes against it, on the outside of solids and on both sides of sheets: it drives, and it
+    damps.
+    """
+
+    velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    density: float = 1.2
+    signal: Signal = ((0.0, 1.0),)
+    body: int | str = 0
+    units: ClassVar[dict[str, str]] = {"velocity": "m/s", "density": "kg/m^3"}
+
+    def __post_init__(self) -> None:
+        read_fields(self)
+        check_signal(self.signal, "Airflow.signal")
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return times_of(self.signal)
+
+    def at(self, t: float) -> Array:
+        """The velocity (3,) [m/s] of the air at time t."""
+        return value_at(self.signal, t) * np.asarray(self.velocity)
+
+    def force(self, placed: Placed) -> AirDrag:
+        return AirDrag(len(placed.X), _surface(placed, None, "Airflow"), self.density, self.at)
+
+
+LOADS = (Tug, Push, Wind, Activation, PointForce, BodyForce, Pressure, Airflow)
+
+
+class OnVertices(Protocol):
+    """A load on some vertices of a body; ``mask`` is the length of the mask that chose them, if one did."""
+
+    @property
+    def vertices(self) -> Any: ...
+
+    @property
+    def mask(self) -> int | None: ...
+
+
+def _read_vertices(load: OnVertices, where: str) -> None:
+    """The field ``vertices`` of a frozen load becomes numbers."""
+    vertices, mask = indices(load.vertices, where)
+    object.__setattr__(load, "vertices", vertices)
+    object.__setattr__(load, "mask", mask)
+    if not len(vertices):
+        raise SceneError("no vertices", where=where, remedy="choose some of the body's")
+
+
+def _numbers_in(placed: Placed, load: OnVertices, where: str) -> IntArray:
+    """The vertices of a load, each once, numbered as in the whole scene."""
+    require_among(load.vertices, load.mask, int(placed.T.max()) + 1 - placed.first, where)
+    return np.unique(load.vertices) + placed.first
+
+
+def _by_mass(placed: Placed, load: OnVertices, where: str) -> Array:
     """What every vertex gets of a force that is shared by mass (n,)."""
-    mine = np.asarray(vertices) + placed.first
-    if not len(mine) or mine.min() < placed.first or mine.max() > placed.T.max():
-        raise SceneError(f"vertices {vertices}", where=where, remedy="give numbers of vertices of that body")
-    share = np.zeros(len(placed.nodal_mass))
-    share[mine] = placed.nodal_mass[mine] / placed.nodal_mass[mine].sum()
+    mine, m = _numbers_in(placed, load, where), placed.nodal_mass
+    share = np.zeros(len(m))
+    share[mine] = m[mine] / m[mine].sum()
     return share
+
+
+def _surface(placed: Placed, chosen: OnVertices | None, load: str) -> IntArray:
+    """The triangles (k, 3) of a body's surface, outward; those of some vertices only, where they are given."""
+    if placed.X.shape[1] != 3 or placed.T.shape[1] < 3:
+        raise SceneError("the body has no surface in space", where=f"{load}.body", remedy="name a solid or a sheet")
+    F = boundary_facets(placed.T) if placed.T.shape[1] == 4 else placed.T
+    if chosen is None:
+        return F
+    whole = np.isin(F, _numbers_in(placed, chosen, f"{load}.vertices")).all(axis=1)
+    if not whole.any():
+        remedy = "choose all three corners of at least one triangle"
+        raise SceneError("no triangle has all its corners chosen", where=f"{load}.vertices", remedy=remedy)
+    return F[whole]
 
 
 class TimedForce:

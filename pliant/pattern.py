@@ -5,13 +5,32 @@ is an identity test of arrays and sums of matrices are sums of value arrays.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
 from pliant.arrays import Array, IndexArray, IntArray
+
+
+def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, int]) -> sp.csr_matrix:
+    """The CSR matrix of these very arrays: sorted indices without doubles, all of one type; nothing is checked.
+
+    SciPy's constructors check, which takes longer than most sums of the small matrices of bodies on joints.
+    """
+    A = copy(_nothing(*shape))
+    A.data, A.indices, A.indptr = data, indices, indptr
+    A.has_sorted_indices = True
+    A.has_canonical_format = True
+    return A
+
+
+@lru_cache(maxsize=256)
+def _nothing(rows: int, columns: int) -> sp.csr_matrix:
+    return sp.csr_matrix((rows, columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +50,7 @@ class Pattern:
 
     def matrix(self, data: Array) -> sp.csr_matrix:
         """The CSR matrix with these values; index arrays are shared, not copied or checked."""
-        A = sp.csr_matrix((self.size, self.size))
-        A.data, A.indices, A.indptr = data, self.indices, self.indptr
-        A.has_sorted_indices = True
-        A.has_canonical_format = True
-        return A
+        return csr(data, self.indices, self.indptr, (self.size, self.size))
 
     def holds(self, A: sp.csr_matrix) -> bool:
         """Whether A was made with the index arrays of this pattern."""
@@ -86,7 +101,8 @@ def side_by_side(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
     indices = np.concatenate([A.indices + c for A, c in zip(blocks, columns[:-1], strict=True)])
     data = np.concatenate([A.data for A in blocks])
     shape = (sum(A.shape[0] for A in blocks), int(columns[-1]))
-    return sp.csr_matrix((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape)
+    joined = (data, indices.astype(np.int32), indptr.astype(np.int32))
+    return csr(*joined, shape) if all(A.has_canonical_format for A in blocks) else sp.csr_matrix(joined, shape=shape)
 
 
 def added(A: sp.csr_matrix, B: sp.csr_matrix, weight: float = 1.0) -> sp.csr_matrix:
@@ -171,7 +187,10 @@ def taken(A: sp.csr_matrix, rows: IntArray | None, columns: IntArray) -> sp.csr_
     number = np.full(A.shape[1], -1, dtype=np.int32)
     number[columns] = np.arange(len(columns))
     data, indices, indptr = _taken(A.indptr, A.indices, A.data, chosen, number)
-    return sp.csr_matrix((data, indices, indptr), shape=(len(chosen), len(columns)))
+    shape = (len(chosen), len(columns))
+    if A.has_canonical_format:
+        return csr(data, indices, indptr, shape)
+    return sp.csr_matrix((data, indices, indptr), shape=shape)
 
 
 @njit(cache=True)

@@ -4,6 +4,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,6 +17,7 @@ from pliant.attachments import Attachment
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import SceneError
 from pliant.events import Event
+from pliant.html import table
 from pliant.integrators import BDF2
 from pliant.integrators.base import Integrator
 from pliant.loads import Load
@@ -82,7 +84,7 @@ class Scene:
                 names = ", ".join(sorted({b.name for b in self.bodies}))
                 raise SceneError(what, where=where, remedy=f"use its number, or one of {names}")
             return found[0]
-        if not 0 <= body < len(self.bodies):
+        if isinstance(body, bool) or not isinstance(body, Integral) or not 0 <= body < len(self.bodies):
             raise SceneError(f"body {body} of {len(self.bodies)}", where=where, remedy="count bodies from 0")
         return int(body)
 
@@ -186,8 +188,23 @@ class Scene:
         """The system with the meshes that `Reshaping.topology` described."""
         return self.system().restored(shape)
 
-    def run(self, folder: str | Path, **options: Any) -> Any:
-        """Simulate and record into ``folder``; returns the run (frames, ledger, report)."""
+    def run(self, folder: str | Path, *, progress: bool = False, **options: Any) -> Any:
+        """Simulate and record into ``folder``; returns the run (frames, ledger, report).
+
+        ``progress`` shows a bar, in a terminal and in a notebook.
+        """
         from pliant.record import record
 
-        return record(self, folder, **options)
+        if not progress:
+            return record(self, folder, **options)
+        from pliant.progress import watching
+
+        with watching(self, quiet=False) as watch:
+            return record(self, folder, watch=watch, **options)
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, Any] = {"bodies": ", ".join(f"{type(body).__name__} {body.name!r}" for body in self.bodies)}
+        rows |= {"integrator": repr(self.integrator), "contact": "none" if self.contact is None else repr(self.contact)}
+        rows |= {"obstacles": len(self.obstacles), "forces": len(self.forces), "events": len(self.events)}
+        rows |= {"h [s]": self.h, "duration [s]": self.duration, "steps": self.steps}
+        return table(f"Scene {self.name}", rows)

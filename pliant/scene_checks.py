@@ -18,7 +18,7 @@ from pliant.integrators import (
     LinearlyImplicit,
     Quasistatic,
 )
-from pliant.integrators.base import Extrapolating, Staged, require_fit
+from pliant.integrators.base import require_fit, solved
 from pliant.parts import Separate, apart
 from pliant.policy import read_budget, read_policy
 from pliant.systems.coupled import Coupled
@@ -51,6 +51,10 @@ def check_scene(scene: Any) -> None:
     if scene.obstacles and scene.contact is None:
         remedy = "give contact=PenaltyContact() or BarrierContact()"
         raise SceneError("obstacles need a contact model", where="scene.obstacles", remedy=remedy)
+    for k, obstacle in enumerate(scene.obstacles):
+        if obstacle.motion is not None:
+            where, remedy = f"scene.obstacles[{k}].motion", "give Shake(...), or one like it"
+            require_part(obstacle.motion, "positions", where, remedy)
     _require_method(scene)
     if scene.contact is not None and 2 in dims:
         raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
@@ -66,8 +70,7 @@ def _require_method(scene: Any) -> None:
     """Refuse an integrator that cannot step a kind of body, or a kind of contact, that the scene has."""
     require_fit(scene.integrator, _kinds(scene), CHOICES)
     stepping: Any = scene.integrator.integrator if isinstance(scene.integrator, Adaptive) else scene.integrator
-    staged = isinstance(stepping, Staged) and not isinstance(stepping, Extrapolating)
-    if scene.contact is not None and scene.contact.safe and not staged:
+    if scene.contact is not None and scene.contact.safe and not solved(stepping):
         name, remedy = type(stepping).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
         raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
     if isinstance(scene.contact, RowContact) and not isinstance(stepping, LinearlyImplicit):

@@ -78,7 +78,7 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
         if trouble:
             report = replace(report, converged=False, message=trouble)
             warned = _warn_once(warned, index, trouble)
-        report = replace(report, alarms=tuple(alarms_of(report, row, peak, system)))
+        report = replace(report, alarms=tuple(alarms_of(report, row, peak, system, scene.integrator)))
         peak = max(peak, row.scale)
         gain = gain_of(scene, row)
         if gain:
@@ -148,7 +148,8 @@ def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], o
         for part in (piece for step in taken for piece in step.pieces or (step,)):
             system = system if part.system is None else part.system
             start = before if part.start is None else part.start
-            row = ledger.entry(row, system, start, part.state, order, part.work, part.exchange)
+            during = None if part.acted is None else part.acted.during
+            row = ledger.entry(row, system, start, part.state, order, part.work, part.exchange, during)
             rows.append(row)
             before = part.state
     return ledger.combined(rows)

@@ -57,4 +57,5 @@ def _after(first: SolveReport, last: SolveReport) -> SolveReport:
 def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:
     """The report with the contact forces at the root."""
     system = stage.system
-    return replace(report, acted=system.acting(q, stage.velocity(q), stage.t)) if able(system, Acting) else report
+    acted = system.acting(q, stage.velocity(q), stage.t) if able(system, Acting) else None
+    return report if acted is None else replace(report, acted=acted.within(system))

@@ -4,6 +4,9 @@ The folder of a run is named after its settings. A sweep that is started again s
 what was interrupted, so the same command always ends with the same table. Points run in processes of this machine, or
 on workers of a dask.distributed scheduler that see the same folders (one thread each: ``dask worker --nthreads 1``). A
 worker that dies loses nothing: another one goes on from the last checkpoint of its run.
+
+In batches, points are stepped together as one scene (`pliant.batch`), which is what a GPU wants; they have no folders:
+the positions and velocities that a batch ends with are in ``batch-0.npz``, one row per point.
 """
 
 import csv
@@ -17,9 +20,12 @@ from hashlib import sha1
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
-from time import sleep
+from time import perf_counter, sleep
 from typing import Any
 
+import numpy as np
+
+from pliant.attempt import StepFailed
 from pliant.errors import MissingDependency, PliantError, RunError, SceneError
 
 TABLE = "sweep.csv"
@@ -85,6 +91,50 @@ def sweep(
     ordered = [rows[k] for k in sorted(rows)]
     write_table(ordered, todo[0].folder.parent / TABLE)
     return ordered
+
+
+def sweep_batches(todo: Sequence[SweepPoint], size: int, *, watch: Callable[[Row], None] | None = None) -> list[Row]:
+    """Run all points, ``size`` at a time as one scene; rows in the order of the points, also in ``sweep.csv``."""
+    if size < 1:
+        raise RunError(f"batches of {size}", where="--batch", remedy="use at least 1")
+    rows: list[Row] = []
+    folder = todo[0].folder.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for k, first in enumerate(range(0, len(todo), size)):
+        for row in run_batch(todo[first : first + size], folder / f"batch-{k}.npz"):
+            rows.append(row)
+            if watch is not None:
+                watch(row)
+    write_table(rows, folder / TABLE)
+    return rows
+
+
+def run_batch(batch: Sequence[SweepPoint], states: Path) -> list[Row]:
+    """Step some points together; their lines of the table. One that fails fails for all."""
+    from pliant.batch import parted, together
+    from pliant.certificate import smallest_det
+    from pliant.scene_file import load_scene
+    from pliant.simulate import simulate
+
+    scenes = [load_scene(point.scene, point.settings).scene for point in batch]
+    begun, iterations, last = perf_counter(), 0, None
+    try:
+        for last in simulate(together(scenes)):
+            iterations += last.report.iterations
+    except StepFailed as error:
+        reason = " ".join(str(error).split())
+        return [{**p.swept, "status": "failed", "folder": states.name, "error": reason} for p in batch]
+    assert last is not None
+    spent, ends = (perf_counter() - begun) / len(batch), parted(scenes, last.state)
+    np.savez_compressed(states, q=[end.q for end in ends], v=[end.v for end in ends], t=last.state.t)
+    rows = []
+    for point, scene, end in zip(batch, scenes, ends, strict=True):
+        system = scene.system()
+        found = {"iterations": iterations, "min_det": smallest_det(system, end.q)}
+        energy = sum(system.energies(end.q, end.v, end.t).values())
+        row = {**point.swept, "status": "finished", "steps": last.index, **found, "energy": energy}
+        rows.append({**row, "seconds": spent, "folder": states.name})
+    return rows
 
 
 def run_point(point: SweepPoint) -> Row:

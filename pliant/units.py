@@ -125,6 +125,17 @@ def quantity(value: Any, unit: str, name: str) -> Any:
         raise UnitError(f"{name} is {value!r}", where=name, remedy=remedy) from None
 
 
+def in_any_unit(value: Any, name: str) -> Any:
+    """A string with any unit as a number in SI; anything else is taken as it is."""
+    number = _NUMBER.match(value) if isinstance(value, str) else None
+    return value if number is None else quantity(value, spelled_unit(unit(value[number.end() :]).dimension), name)
+
+
+def spelled_unit(dimension: Dimension) -> str:
+    """A dimension as a unit of SI that `unit` reads."""
+    return "*".join(f"{s}^{p}" for s, p in zip(("kg", "m", "s"), dimension, strict=True) if p) or "1"
+
+
 def _number(value: Any, unit: str, name: str) -> float:
     try:
         return float(value)

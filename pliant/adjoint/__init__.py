@@ -2,7 +2,7 @@
 
 from pliant.adjoint.fit import FitRun, Fitted, fit
 from pliant.adjoint.losses import ContactForce, CustomLoss, EndEnergy, EndShape, Loss, PointTrajectory, PointWeights
-from pliant.adjoint.motion import Motion, jax_motion, torch_motion
+from pliant.adjoint.motion import Trajectory, jax_motion, torch_motion
 from pliant.adjoint.observations import Observations
 from pliant.adjoint.path import completed, read, written
 from pliant.adjoint.recording import read_recording
@@ -19,7 +19,7 @@ __all__ = [
     "Fitted",
     "Gradient",
     "Loss",
-    "Motion",
+    "Trajectory",
     "Observations",
     "PointTrajectory",
     "PointWeights",

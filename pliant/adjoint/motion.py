@@ -1,7 +1,7 @@
 """Runs as functions of their parameters: x(p), and the transposed derivative that reverse differentiation asks for.
 
-`Motion` is plain NumPy; `torch_motion` and `jax_motion` make it a function of PyTorch (a `torch.autograd.Function`) or
-JAX (a `custom_vjp`), so that a run can stand anywhere in a larger computation.
+`Trajectory` is plain NumPy; `torch_motion` and `jax_motion` make it a function of PyTorch (a `torch.autograd.Function`)
+or JAX (a `custom_vjp`), so that a run can stand anywhere in a larger computation.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from pliant.scene import Scene
 from pliant.state import State
 
 
-class Motion:
+class Trajectory:
     """The places x (steps + 1, k, 3) [m] of some points of a scene (None: all) as a function of parameters p (size,).
 
     ``values`` are the parameters that the scene has. The steps of the last run are kept for its pullback.
@@ -31,7 +31,7 @@ class Motion:
         count = len(self._problem.system.positions(self._problem.begin.q))
         self.points = np.arange(count) if points is None else np.atleast_1d(np.asarray(points))
         if self.points.dtype.kind not in "iu" or not ((self.points >= 0) & (self.points < count)).all():
-            raise SceneError(f"points are {points!r}", where="Motion.points", remedy=f"use 0 to {count - 1}")
+            raise SceneError(f"points are {points!r}", where="Trajectory.points", remedy=f"use 0 to {count - 1}")
         self.values = self._problem.parameters.values
         self.shape = scene.steps + 1, len(self.points), 3
         self._last: tuple[bytes, Problem, list[tuple[Tape, int, State]]] | None = None
@@ -57,7 +57,7 @@ class Motion:
         return self._last
 
 
-def torch_motion(motion: Motion) -> Callable[[Any], Any]:
+def torch_motion(motion: Trajectory) -> Callable[[Any], Any]:
     """x(p) for tensors: float64 places on the CPU, with p's gradient by the adjoint."""
     try:
         import torch
@@ -66,7 +66,7 @@ def torch_motion(motion: Motion) -> Callable[[Any], Any]:
             "torch is not installed", where="torch_motion", remedy="pip install pliant[torch]"
         ) from error
 
-    class Run(torch.autograd.Function):
+    class Differentiated(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, p: Any) -> Any:
             ctx.save_for_backward(p)
@@ -78,10 +78,10 @@ def torch_motion(motion: Motion) -> Callable[[Any], Any]:
             slope = motion.pullback(p.detach().cpu().double().numpy(), weights.cpu().double().numpy())
             return torch.from_numpy(slope).to(p).reshape(p.shape)
 
-    return Run.apply  # type: ignore[no-any-return]
+    return Differentiated.apply  # type: ignore[no-any-return]
 
 
-def jax_motion(motion: Motion) -> Callable[[Any], Any]:
+def jax_motion(motion: Trajectory) -> Callable[[Any], Any]:
     """x(p) for arrays of JAX, also under ``jit``: in float64 if JAX was told so (``jax_enable_x64``)."""
     try:
         import jax

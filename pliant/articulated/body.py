@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.bodies import Body, mesh_body
@@ -117,7 +116,7 @@ def from_urdf(source: str | Path, *, floating: bool = False, name: str | None = 
 class Rigid:
     """A free rigid body: the solid within a closed surface (triangles, or the boundary of tetrahedra).
 
-    ``density`` [kg/m^3]; ``velocity`` [m/s] of its centre of mass and ``spin`` [rad/s] at the start.
+    ``density`` [kg/m^3]; ``velocity`` [m/s] of its center of mass and ``spin`` [rad/s] at the start.
     """
 
     mesh: Mesh
@@ -166,7 +165,7 @@ class Rigid:
 
     @classmethod
     def gathered(cls, bodies: Sequence["Rigid"], scene: Any) -> list[Made]:
-        """One part for all of them: a forest of free joints at the centres of mass, along the principal axes."""
+        """One part for all of them: a forest of free joints at the centers of mass, along the principal axes."""
         links, rates = [], []
         for k, rigid in enumerate(bodies):
             body = rigid.body()
@@ -252,6 +251,8 @@ def solids_of(part: ArticulatedSystem) -> list[tuple[int, Hull]]:
 
 def convex(X: Array, F: IntArray) -> bool:
     """Whether a closed surface bounds a convex body: it encloses as much as its hull."""
+    from scipy.spatial import ConvexHull
+
     volume = float(np.linalg.det(X[F] - X.mean(axis=0)).sum()) / 6.0
     return bool(abs(volume - ConvexHull(X).volume) <= 1e-6 * abs(volume))
 

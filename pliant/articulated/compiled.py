@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated import _joint_kernels as kinds
 from pliant.articulated._measure_kernels import measure
 from pliant.articulated._stage_kernels import diagonal_at, inverse_dynamics, newton, tangent
 from pliant.articulated._tree_kernels import advance
@@ -19,36 +18,13 @@ from pliant.articulated.bodies import Body
 from pliant.articulated.constraints.joints import JointLimit
 from pliant.articulated.forces.bodies import BodyDamping
 from pliant.articulated.forces.joint import JointSpring, JointTorque
-from pliant.articulated.joints import (
-    Fixed,
-    Free2D,
-    Free3D,
-    FreeST,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Translational,
-    Universal,
-)
+from pliant.articulated.joints import Prismatic, Revolute
+from pliant.articulated.kinds import KINDS
 from pliant.articulated.se3 import adjoint, inverse
 from pliant.articulated.tree import Tree
 from pliant.solvers.base import PULLS
 
 FULL_STEPS = 12  # of Newton's method, before the general way with its line search is taken
-
-KINDS: dict[type, int] = {
-    Fixed: kinds.FIXED,
-    Revolute: kinds.REVOLUTE,
-    Prismatic: kinds.PRISMATIC,
-    Planar: kinds.PLANAR,
-    Translational: kinds.TRANSLATIONAL,
-    Universal: kinds.UNIVERSAL,
-    Spherical: kinds.SPHERICAL,
-    Free2D: kinds.FREE2D,
-    Free3D: kinds.FREE3D,
-    FreeST: kinds.FREEST,
-}
 
 
 class Measured(NamedTuple):

@@ -43,9 +43,8 @@ class TreeStep:
         matrix = Dense() if self.how.matrix is None else self.how.matrix
         x, J = np.zeros((0, 3)), sp.csr_matrix((0, self.system.tree.dof))
         if self.how.points:
-            counts = [max(len(link.body.points), 1) for link in self.system.tree.links]
-            x = self.system.positions(self.q)
-            J = self.carried(np.repeat(np.arange(len(counts)), counts), x)
+            points = self.system.points
+            x, J = points.positions(self.kin), points.jacobian(self.kin)
         return Block(
             matrix.prepare(self.at, self.h, self.how.beta),
             right_hand_side(self.at, self.h),

@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from pliant.arrays import Array, IntArray
 from pliant.articulated.forces.base import joined_links
 from pliant.articulated.tree import Tree
+from pliant.pattern import csr
 
 STEP = 1e-30  # of complex steps: nothing is subtracted, so nothing cancels
 
@@ -71,12 +72,12 @@ class Islands:
         for colour in range(self.colours):
             products[colour] = apply((self._colour == colour).astype(float))
         data = products[self._colour[indices], entries]
-        return sp.csr_matrix((data, indices, indptr), shape=(m, len(self._colour)))
+        return csr(data, indices, indptr, (m, len(self._colour)))
 
     def stored(self, A: Array) -> sp.csr_matrix:
         """A dense matrix (nr, nr) that does not leave islands, with the entries of `matrix`."""
         indptr, indices, entries = self._square
-        return sp.csr_matrix((A[entries, indices], indices, indptr), shape=A.shape)
+        return csr(A[entries, indices], indices, indptr, (A.shape[0], A.shape[1]))
 
     def projected(self, A: sp.csr_matrix) -> sp.csr_matrix:
         """The symmetric part of a square `matrix` without its negative eigenvalues, island by island."""
@@ -87,7 +88,7 @@ class Islands:
             where = A.indptr[members][:, :, None] + np.arange(size)
             w, V = np.linalg.eigh(0.5 * (data[where] + np.swapaxes(data[where], 1, 2)))
             data[where] = (V * np.maximum(w, 0.0)[:, None, :]) @ np.swapaxes(V, 1, 2)
-        return sp.csr_matrix((data, A.indices, A.indptr), shape=A.shape)
+        return csr(data, A.indices, A.indptr, A.shape)
 
     def _pattern(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """indptr, indices and the row of every entry; rows of no island (-1) are empty."""
@@ -95,4 +96,5 @@ class Islands:
         indptr = np.concatenate([[0], np.cumsum(sizes)])
         entries = np.repeat(np.arange(len(rows)), sizes)
         within = np.arange(indptr[-1]) - indptr[entries]
-        return indptr, self._members[self._first[rows[entries]] + within], entries
+        indices = self._members[self._first[rows[entries]] + within]
+        return indptr.astype(np.int32), indices.astype(np.int32), entries

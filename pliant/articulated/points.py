@@ -9,6 +9,7 @@ from pliant.arrays import Array, IntArray
 from pliant.articulated import _point_kernels as kernels
 from pliant.articulated.islands import Islands
 from pliant.articulated.tree import Kinematics, Tree
+from pliant.pattern import csr
 
 
 class Points:
@@ -34,6 +35,10 @@ class Points:
         first = np.searchsorted(self.link, np.arange(len(tree)))
         return np.concatenate([link.body.faces + k for link, k in zip(tree.links, first, strict=True)])
 
+    def tree_of(self, rows: IntArray) -> IntArray:
+        """The tree of links that each of these points belongs to."""
+        return self._trees.links[self.link[rows]]
+
     def positions(self, kin: Kinematics) -> Array:
         """World positions (p, 3)."""
         frames = kin.frames[self.link]
@@ -49,7 +54,7 @@ class Points:
         tree, (c, columns), (indptr, indices) = kin.tree, _world(kin), self._rows
         x = self.positions(kin) - c
         data = kernels.jacobian(tree.parent, tree.ptr, columns, x, self.link, indptr, self._trees.square()[2])
-        return sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, tree.dof))
+        return csr(data, indices, indptr, (len(indptr) - 1, tree.dof))
 
     def curvature(self, kin: Kinematics, g: Array) -> sp.csr_matrix:
         """d(J^T g)/dq (nr, nr) for fixed forces g (3 p,) on the points, in closed form."""
@@ -60,7 +65,7 @@ class Points:
             owner = np.broadcast_to(links[:, None], slopes.shape[:-1]).ravel()
             own = kernels.world_columns(kin.joint_frames, owner, slopes.reshape(-1, 6), c).reshape(slopes.shape)
             kernels.add_own(data, coordinates, links, own, F, N, indptr, rank)
-        return sp.csr_matrix((data, indices, indptr), shape=(tree.dof, tree.dof))
+        return csr(data, indices, indptr, (tree.dof, tree.dof))
 
 
 def _world(kin: Kinematics) -> tuple[Array, Array]:

@@ -20,39 +20,49 @@ from pliant.articulated.islands import complex_step
 from pliant.articulated.loads import Loads
 from pliant.articulated.points import Points
 from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.tree import Kinematics
+from pliant.pattern import added
 from pliant.state import State
 from pliant.systems.base import Weights
+from pliant.systems.closures import Closures
 
 
-class PointwiseLinks(ArticulatedSystem):
-    """The links of ``system`` in the step of length h from ``start``: inertia and gravity are forces of a potential.
+class PointwiseLinks:
+    """The ``links`` of a system in the step of length h from ``start``: inertia and gravity are forces of a potential.
 
-    So `inertia` is zero. Where nothing else acts on the links, the force is a gradient.
+    So `inertia` is zero. Where nothing else acts on the links, the force is a gradient. What has nothing to do with
+    inertia is that of the links.
     """
 
-    def __init__(self, system: ArticulatedSystem, start: State, h: float) -> None:
-        self.__dict__.update(system.__dict__)
-        self._h = h
-        self._centres = Points.of_frames(self.tree, self.trees)
-        kin = self.kinematics(start.q, start.v)
+    def __init__(self, links: ArticulatedSystem, start: State, h: float) -> None:
+        self.links, self._h = links, h
+        self.free, self.rest, self.scale = links.free, links.rest, links.scale
+        self.total_mass, self.free_mass = links.total_mass, links.free_mass
+        self.symmetric = not links.forces
+        self._centres = Points.of_frames(links.tree, links.trees)
+        kin = links.kinematics(start.q, start.v)
         x = self._centres.positions(kin) + h * (self._centres.jacobian(kin) @ start.v).reshape(-1, 3)
-        self._goal = x + h * h * self.gravity
-        self.symmetric = not self.forces
+        self._goal = x + h * h * links.gravity
+
+    # ------------------------------------------------------------------------------------------------ inertia
 
     def _pulls(self, q: Array) -> tuple[float, Array]:
         """h^2 W(q), and its slope (12 n,) over the points of the links."""
-        kin = self.kinematics(q, np.zeros_like(q))
-        d = self._centres.positions(kin) - self._goal
-        g = momenta(self.tree.inertia, d)
+        d = self._centres.positions(self._at(q)) - self._goal
+        g = momenta(self.links.tree.inertia, d)
         return 0.5 * float(g @ d.ravel()), g
+
+    def _at(self, q: Array) -> Kinematics:
+        return self.links.kinematics(q, np.zeros_like(q))
 
     def _applied(self, q: Array, v: Array, t: float) -> Array:
         """What springs, dampers and motors do (nr,)."""
-        if not self.forces:
+        links = self.links
+        if not links.forces:
             return np.zeros(len(q))
-        kin = self.kinematics(q, v)
-        loads = Loads(kin, self.quirks)
-        for force in self.forces:
+        kin = links.kinematics(q, v)
+        loads = Loads(kin, links.quirks)
+        for force in links.forces:
             force.add(loads, kin, t)
         maximal, reduced = loads.damping_force(kin)
         return kin.apply_transpose(loads.f + maximal) + loads.f_r + reduced
@@ -61,32 +71,53 @@ class PointwiseLinks(ArticulatedSystem):
         return np.zeros(len(q))
 
     def force(self, q: Array, v: Array, t: float) -> Array:
-        J = self._centres.jacobian(self.kinematics(q, np.zeros_like(q)))
+        J = self._centres.jacobian(self._at(q))
         return self._applied(q, v, t) - J.T @ self._pulls(q)[1] / self._h**2
 
     def force_sizes(self, q: Array, v: Array, t: float) -> Array:
         """Without the inertia, which is no force elsewhere."""
-        return abs(super().force(q, v, t))
+        return abs(self.links.force(q, v, t))
 
     def potential(self, q: Array, t: float) -> float | None:
-        return None if self.forces else self._pulls(q)[0] / self._h**2
+        return None if self.links.forces else self._pulls(q)[0] / self._h**2
 
     def tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
     ) -> sp.csr_matrix:
         """With ``psd`` too it is exact: `Coupled` projects it with what contact forces add."""
         _, w_damping, w_stiffness = weights
-        bent = self._centres.curvature(self.kinematics(q, np.zeros_like(q)), self._pulls(q)[1])
-        A = sp.csr_matrix((w_stiffness / self._h**2) * (self.mass(q) + bent))
-        if not self.forces:
+        w = w_stiffness / self._h**2
+        A = added(w * self.mass(q), self._centres.curvature(self._at(q), self._pulls(q)[1]), w)
+        if not self.links.forces:
             return A
         moved = lambda e: -self._applied(q + w_stiffness * e, v + w_damping * e, t)
-        return sp.csr_matrix(A + self.islands.matrix(complex_step(moved)))
+        return added(A, self.links.islands.matrix(complex_step(moved)))
 
-    def root(
-        self, stage: object, guess: Array, tolerances: tuple[float, float], iterations: int
-    ) -> tuple[Array, Array, float] | None:
-        return None
+    # ------------------------------------------------------------------------------------------------ of the links
+
+    def mass(self, q: Array) -> sp.csr_matrix:
+        return self.links.mass(q)
+
+    def weights(self, q: Array) -> Array:
+        return self.links.weights(q)
+
+    def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        return self.links.restrict(A)
+
+    def prescribe(self, q: Array, t: float) -> Array:
+        return self.links.prescribe(q, t)
+
+    def limit(self, q: Array, dq: Array) -> float:
+        return self.links.limit(q, dq)
+
+    def positions(self, q: Array) -> Array:
+        return self.links.positions(q)
+
+    def closures(self, q: Array, v: Array, t: float) -> Closures | None:
+        return self.links.closures(q, v, t)
+
+    def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+        return self.links.closure_tangent(q, v, t, y, w)
 
 
 def momenta(inertia: Array, d: Array) -> Array:

@@ -111,7 +111,7 @@ class ArticulatedSystem:
     def kinematics(self, q: Array, v: Array) -> Kinematics:
         """Frames, twists and Jacobian at (q, v); the last ones are kept: points, inertia and forces ask in turn."""
         for kin in self._seen:
-            if kin.q.dtype == np.result_type(q, v) and np.array_equal(kin.q, q) and np.array_equal(kin.v, v):
+            if kin.q.dtype == np.result_type(q, v) and (kin.q == q).all() and (kin.v == v).all():
                 return kin
         kin = self.tree.kinematics(q, v)
         if not np.iscomplexobj(kin.q):
@@ -134,7 +134,10 @@ class ArticulatedSystem:
 
     def mass(self, q: Array) -> sp.csr_matrix:
         """J^T M J (nr, nr)."""
-        kin = self.kinematics(q, np.zeros_like(q))
+        still = np.zeros_like(q)
+        if self.ordinary is not None and len(q) <= DENSE and not np.iscomplexobj(q):
+            return self.islands.stored(self.ordinary.tangent(q, still, still, (1.0, 0.0, 0.0)))
+        kin = self.kinematics(q, still)
         return self.islands.matrix(lambda d: kin.apply_transpose(self.tree.inertia * kin.apply(d)))
 
     def inertia(self, q: Array, a: Array) -> Array:
@@ -290,8 +293,9 @@ class ArticulatedSystem:
         return [(Pose(R[k], p[k]), Twist(velocity[k], spin[k], p[k])) for k in range(len(p))]
 
     def cells(self) -> list[IntArray]:
-        """The triangles of all bodies over the rows of `positions`, as recorders want them."""
-        return [self.surface]
+        """The triangles over the rows of `positions`, one array for each tree of links."""
+        trees = self.points.tree_of(self._faces[:, 0])
+        return [self._faces[trees == k] for k in np.unique(trees)]
 
     @property
     def surface(self) -> IntArray:
@@ -393,7 +397,7 @@ class ArticulatedSystem:
             return None
         return self.ordinary.root(stage, guess, tolerances, iterations)
 
-    def pointwise(self, start: State, h: float) -> "ArticulatedSystem":
+    def pointwise(self, start: State, h: float) -> Any:
         from pliant.articulated.pointwise import PointwiseLinks
 
         return PointwiseLinks(self, start, h)

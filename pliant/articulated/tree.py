@@ -7,9 +7,11 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
+from pliant.articulated._kinematics_kernels import kinematics
 from pliant.articulated.bodies import Body, require_frame
 from pliant.articulated.joints.base import Joint
 from pliant.articulated.joints.stacking import batches
+from pliant.articulated.kinds import covered
 from pliant.articulated.se3 import inverse, reparameterise
 from pliant.errors import SceneError
 
@@ -114,6 +116,7 @@ class Tree:
             (joint, members, self.ptr[members][:, None] + np.arange(joint.dof))
             for joint, members in batches([link.joint for link in self.links])
         ]
+        self._covered = covered([link.joint for link in self.links], self.parent, self.ptr)
 
     def __len__(self) -> int:
         return len(self.links)
@@ -139,6 +142,14 @@ class Tree:
 
     def kinematics(self, q: Array, v: Array) -> Kinematics:
         """Frames, twists and Jacobian at (q, v); complex where q or v are."""
+        if self._covered is None:
+            return self.batched_kinematics(q, v)
+        dtype = np.result_type(q, v)
+        q, v = q.astype(dtype), v.astype(dtype)
+        return Kinematics(self, q, v, *kinematics(*self._covered, self.E0, self.Eb, self.Eij, self.link, q, v))
+
+    def batched_kinematics(self, q: Array, v: Array) -> Kinematics:
+        """The same for joints of any kind, all of one kind at once."""
         n, dtype = len(self), np.result_type(q, v)
         Q = np.empty((n, 4, 4), dtype=dtype)
         S, Sdot = np.zeros((self.dof, 6), dtype=dtype), np.zeros((self.dof, 6), dtype=dtype)

@@ -8,13 +8,14 @@ import traceback
 
 def main() -> None:
     """Run the command; errors made on purpose are one line and exit code 2 (1 for numerical failure)."""
-    from pliant.attempt import StepFailed
     from pliant.cli.app import app
     from pliant.errors import ConvergenceError, NotPositiveDefinite, PliantError
 
     try:
         app()
     except PliantError as error:
+        from pliant.attempt import StepFailed
+
         if os.environ.get("PLIANT_VERBOSE"):
             traceback.print_exc()
         said, bundle = " ".join(str(error).split()), error.bundle if isinstance(error, StepFailed) else None
@@ -23,4 +24,5 @@ def main() -> None:
         print(f"error: {said}", file=sys.stderr)
         if bundle is not None:
             print(f"look into it with: pliant replay {bundle}", file=sys.stderr)
+            print(f"to record into {bundle.parent} again add --overwrite", file=sys.stderr)
         sys.exit(1 if isinstance(error, ConvergenceError | NotPositiveDefinite) else 2)

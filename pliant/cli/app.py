@@ -2,9 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from pliant.cli.complete import formats, runs, scenes, settings
 
 app = typer.Typer(
     name="pliant",
@@ -16,12 +18,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-SceneArgument = Annotated[str, typer.Argument(help="a built-in scene (see `pliant list`), a .toml or a .py file")]
+SceneArgument = Annotated[
+    str, typer.Argument(help="a built-in scene (see `pliant list`), a .toml or a .py file", autocompletion=scenes)
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help='change the scene, e.g. --set integrator=bdf1 --set material.E="1 MPa"', metavar="PATH=VALUE"
+        "--set",
+        help='change the scene, e.g. --set integrator=bdf1 --set material.E="1 MPa"',
+        metavar="PATH=VALUE",
+        autocompletion=settings,
     ),
+]
+UseOption = Annotated[
+    list[str] | None,
+    typer.Option("--use", help="a Python file in which parts of your own are registered", metavar="FILE.py"),
 ]
 StepOption = Annotated[str | None, typer.Option("--h", help='time step, e.g. 0.01 or "5 ms"')]
 DurationOption = Annotated[str | None, typer.Option(help="simulated time")]
@@ -39,6 +50,11 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _settings(given: list[str] | None, files: list[str] | None) -> list[str]:
+    """All settings; files with parts of the user's own are one of them."""
+    return [*(f'extensions=["{file}"]' for file in files or []), *(given or [])]
+
+
 @app.callback()
 def _common(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="show the traceback of errors")] = False,
@@ -54,6 +70,7 @@ def _common(
 def run(
     scene: SceneArgument,
     set_: SetOption = None,
+    use: UseOption = None,
     h: StepOption = None,
     duration: DurationOption = None,
     out: Annotated[Path | None, typer.Option(help="folder to record into; default runs/SCENE")] = None,
@@ -70,13 +87,13 @@ def run(
     use_threads(threads)
     trust_source(scene, trust)
     given = {"h": h, "duration": duration, "device": device}
-    settings = list(set_ or []) + [f"{name}={value}" for name, value in given.items() if value is not None]
+    settings = _settings(set_, use) + [f"{name}={value}" for name, value in given.items() if value is not None]
     run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
 
 
 @app.command()
 def resume(
-    folder: Annotated[Path, typer.Argument(help="the folder of an interrupted run")],
+    folder: Annotated[Path, typer.Argument(help="the folder of an interrupted run", autocompletion=runs)],
     set_: SetOption = None,
     out: Annotated[Path | None, typer.Option(help="folder of the changed run; default FOLDER-fork")] = None,
     headless: HeadlessOption = False,
@@ -115,17 +132,34 @@ def replay(
 
 @app.command("list")
 def list_(
-    scene: Annotated[str | None, typer.Argument(help="show one scene in full, as a scene file")] = None,
+    word: Annotated[
+        str | None, typer.Argument(help="a word to look for, or a scene to show in full", autocompletion=scenes)
+    ] = None,
     to: Annotated[Path | None, typer.Option(help="write the scene file and its meshes into this folder")] = None,
     json: JsonOption = False,
 ) -> None:
-    """What there is to choose from: scenes, integrators, solvers, materials, channels."""
-    from pliant.cli.catalogue import show_catalogue, show_scene
+    """What there is to choose from: scenes, integrators, solvers, materials, channels.
 
-    if scene is None:
-        show_catalogue(json=json)
+    With a word only what has it in its name or description; with the name of a scene, that scene as a scene file.
+    """
+    from pliant.cli.catalogue import is_scene, show_catalogue, show_scene
+
+    if word is not None and (to is not None or is_scene(word)):
+        show_scene(word, to, json=json)
     else:
-        show_scene(scene, to, json=json)
+        show_catalogue(word or "", json=json)
+
+
+@app.command()
+def new(
+    what: Annotated[str, typer.Argument(help="material, integrator, force or scene")],
+    name: Annotated[str, typer.Argument(help="what it is to be called, e.g. my-rubber")],
+    out: Annotated[Path | None, typer.Option(help="file to write; default NAME.py")] = None,
+) -> None:
+    """Write a file to start from: a part of your own that works, passes its checks, and is known by its name."""
+    from pliant.cli.new import write_start
+
+    write_start(what, name, out)
 
 
 @app.command()
@@ -160,6 +194,7 @@ def coarsen(
 def advise(
     scene: SceneArgument,
     set_: SetOption = None,
+    use: UseOption = None,
     h: StepOption = None,
     json: JsonOption = False,
     trust: TrustOption = False,
@@ -169,7 +204,7 @@ def advise(
     from pliant.cli.run import trust_source
 
     trust_source(scene, trust)
-    show_advice(scene, list(set_ or []) + ([f"h={h}"] if h is not None else []), json=json)
+    show_advice(scene, _settings(set_, use) + ([f"h={h}"] if h is not None else []), json=json)
 
 
 @app.command()
@@ -192,35 +227,61 @@ def bench(
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="the folder of a run")],
-    to: Annotated[str, typer.Option(help="png, mp4, gif, usd, vtk, obj, ply, gltf or npz")],
+    folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
+    to: Annotated[
+        str, typer.Option(help="png, mp4, gif, webp, usd, vtk, obj, ply, gltf or npz", autocompletion=formats)
+    ],
     out: Annotated[Path | None, typer.Option(help="file (or folder of a series); default inside the run")] = None,
     channel: Annotated[str | None, typer.Option(help="colours or values: a recorded channel, or displacement")] = None,
     embed: Annotated[Path | None, typer.Option(help="a fine surface (file) that follows the body")] = None,
     frame: Annotated[int | None, typer.Option(help="one frame only; negative numbers count from the end")] = None,
     every: Annotated[int | None, typer.Option(help="every k-th frame of a series (geometry)")] = None,
-    size: Annotated[str | None, typer.Option(help="pixels (pictures and films); default 960x540")] = None,
+    size: Annotated[str | None, typer.Option(help="pixels: 960x540 (default), hd, fullhd, 4k")] = None,
+    camera: Annotated[str | None, typer.Option(help="fit, front, side, back, top, iso, or a direction x,y,z")] = None,
+    zoom: Annotated[float | None, typer.Option(help="closer (above 1) or farther")] = None,
+    moving: Annotated[bool | None, typer.Option("--moving", help="frame only what moves")] = None,
+    colours: Annotated[str | None, typer.Option(help="colour map of the channel, by matplotlib's name")] = None,
+    limits: Annotated[str | None, typer.Option(help="range of the colours, LOW,HIGH; default that of the run")] = None,
+    unit: Annotated[str | None, typer.Option(help="unit of the channel, for the legend")] = None,
+    background: Annotated[str | None, typer.Option(help="colour of the background, such as white or #14171c")] = None,
+    stamp: Annotated[bool | None, typer.Option("--stamp", help="write the time into the picture")] = None,
+    wireframe: Annotated[bool | None, typer.Option("--wireframe", help="draw the edges of the mesh")] = None,
+    beside: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,
     fps: Annotated[float | None, typer.Option(help="frames per second (films); default 30")] = None,
+    speed: Annotated[float | None, typer.Option(help="of films, relative to real time; 0.25 is slow motion")] = None,
+    orbit: Annotated[float | None, typer.Option(help="degrees the camera turns in the course of a film")] = None,
+    follow: Annotated[bool | None, typer.Option("--follow", help="keep what moves in the middle (films)")] = None,
     trust: TrustOption = False,
 ) -> None:
     """Write a run as a picture, a film, or geometry for other programs."""
     from pliant.cli.export import check_format, draw_run, export_run
     from pliant.cli.run import trust_folder
 
-    trust_folder(folder, trust)
-    if check_format(to, every=every, size=size, fps=fps):
-        draw_run(folder, to, out, channel, embed, frame, size or "960x540", 30.0 if fps is None else fps)
+    for one in (folder, *(beside or [])):
+        trust_folder(one, trust)
+    seen: dict[str, Any] = {
+        "size": size,
+        "camera": camera,
+        "zoom": zoom,
+        "moving": moving,
+        "colours": colours,
+        "limits": limits,
+    }
+    seen |= {"unit": unit, "background": background, "stamp": stamp, "wireframe": wireframe, "beside": beside or None}
+    seen |= {"fps": fps, "speed": speed, "orbit": orbit, "follow": follow}
+    if check_format(to, every=every, **seen):
+        draw_run(folder, to, out, channel, embed, frame, seen)
     else:
         export_run(folder, to, out, channel, embed, frame, 1 if every is None else every)
 
 
 @app.command()
 def plot(
-    folders: Annotated[list[Path], typer.Argument(help="folders of runs; several are compared")],
+    folders: Annotated[list[Path], typer.Argument(help="folders of runs; several are compared", autocompletion=runs)],
     show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations, steps; default all")] = None,
     out: Annotated[Path | None, typer.Option(help="picture file; default plot.png in the first folder")] = None,
 ) -> None:
-    """Draw energies, what the integrator took, and iterations per step."""
+    """Draw energies, numerical dissipation and iterations per step."""
     from pliant.cli.plot import plot_folders
 
     plot_folders(folders, show or [], out)
@@ -231,9 +292,15 @@ def sweep(
     scene: SceneArgument,
     over: Annotated[list[str], typer.Option(help="an axis, e.g. --over material.E=1e4,1e5", metavar="PATH=A,B,...")],
     set_: SetOption = None,
+    use: UseOption = None,
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
     workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
+    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
+    batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="a column to draw against the axes: a curve, or a heat map for two")
+    ] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
@@ -242,7 +309,8 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     trust_source(scene, trust)
-    sweep_scene(scene, over, list(set_ or []), out, workers=workers, cluster=cluster, json=json)
+    settings = _settings(set_, use) + ([] if device is None else [f"device={device}"])
+    sweep_scene(scene, over, settings, out, workers=workers, cluster=cluster, batch=batch, metric=metric, json=json)
 
 
 @app.command()
@@ -272,8 +340,10 @@ def fit(
 
 @app.command()
 def view(
-    folder: Annotated[Path, typer.Argument(help="the folder of a run")],
-    compare: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,
+    folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
+    compare: Annotated[
+        list[Path] | None, typer.Option(help="another run, side by side with one clock", autocompletion=runs)
+    ] = None,
     port: Annotated[int, typer.Option(help="port of the page")] = 8080,
     host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
     play: Annotated[bool, typer.Option(help="start playing at once")] = True,
@@ -292,6 +362,7 @@ def view(
 def play(
     scene: SceneArgument,
     set_: SetOption = None,
+    use: UseOption = None,
     compare: Annotated[
         list[str] | None,
         typer.Option(help="another run beside it with one clock, e.g. integrator=siere", metavar="PATH=VALUE"),
@@ -305,4 +376,4 @@ def play(
     from pliant.cli.view import play_scene
 
     trust_source(scene, trust)
-    play_scene(scene, list(set_ or []), compare or [], host, port)
+    play_scene(scene, _settings(set_, use), compare or [], host, port)

@@ -3,16 +3,19 @@
 import json as js
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from pliant.progress import watching
+
 if TYPE_CHECKING:
     from pliant.record import Run
-    from pliant.simulate import TimeStep
+
+
+INTERRUPTED = 130  # the exit code of what Ctrl-C has stopped
 
 
 def use_threads(threads: int | None) -> None:
@@ -36,13 +39,13 @@ def run_scene(
     usual = Path("runs") / (path.stem if path.is_file() else path.resolve().name if path.is_dir() else source)
     folder = out or (usual if overwrite else _free_folder(usual))
     try:
-        with _watching(loaded.scene, quiet) as watch:
+        with watching(loaded.scene, quiet) as watch:
             made = record(
                 loaded.scene, folder, output=loaded.output, origin=loaded.origin, overwrite=overwrite, watch=watch
             )
     except Interrupted as stop:
         print(f"{stop}; go on with: pliant resume {folder}", file=sys.stderr)
-        raise typer.Exit(1) from None
+        raise typer.Exit(INTERRUPTED) from None
     _say(made, json)
 
 
@@ -53,11 +56,11 @@ def resume_run(folder: Path, *, quiet: bool, json: bool) -> None:
     load(folder)  # is it a run at all?
     loaded = load_scene(folder / "scene.toml")
     try:
-        with _watching(loaded.scene, quiet) as watch:
+        with watching(loaded.scene, quiet) as watch:
             made = resume(folder, watch=watch)
     except Interrupted as stop:
         print(f"{stop}; go on with: pliant resume {folder}", file=sys.stderr)
-        raise typer.Exit(1) from None
+        raise typer.Exit(INTERRUPTED) from None
     _say(made, json)
 
 
@@ -69,67 +72,31 @@ def fork_run(folder: Path, settings: Sequence[str], out: Path | None, *, quiet: 
     loaded = load_scene(folder / "scene.toml", settings)
     target = out or _free_folder(folder.with_name(f"{folder.resolve().name}-fork"))
     try:
-        with _watching(loaded.scene, quiet) as watch:
+        with watching(loaded.scene, quiet) as watch:
             made = fork(folder, settings, target, watch=watch)
     except Interrupted as stop:
         print(f"{stop}; go on with: pliant resume {target}", file=sys.stderr)
-        raise typer.Exit(1) from None
+        raise typer.Exit(INTERRUPTED) from None
     _say(made, json)
 
 
 def trust_folder(folder: Path, trusted: bool) -> None:
-    """Refuse a folder whose scene is a Python file unless its code may run: a folder may come from somebody else."""
+    """Refuse a folder whose scene names Python files unless their code may run: it may come from somebody else."""
     from pliant.errors import RunError
     from pliant.scene_file.load import read_toml
 
     for scene in (folder / "scene.toml", folder / "failure" / "scene.toml"):
-        named = read_toml(scene).get("python") if scene.is_file() and not trusted else None
-        if named is not None:
+        document = read_toml(scene) if scene.is_file() and not trusted else {}
+        named = document.get("python") or document.get("extensions")
+        if named:
             remedy = "look into it, then add --trust"
-            raise RunError(f"{scene} runs the Python file {named!r}", where="trust", remedy=remedy)
+            raise RunError(f"{scene} runs the Python code of {named!r}", where="trust", remedy=remedy)
 
 
 def trust_source(source: str, trusted: bool) -> None:
     """The same for what names a scene, if it is a folder; a file or a built-in scene is the user's own choice."""
     if Path(source).is_dir():
         trust_folder(Path(source), trusted)
-
-
-@contextmanager
-def _watching(scene: Any, quiet: bool) -> Iterator["Callable[[TimeStep], None] | None"]:
-    """A progress bar on standard error: simulated time, steps per second, iterations, energy, time left."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from pliant.units import energy_unit
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("t {task.fields[t]:.4g} s  {task.fields[rate]:.3g} steps/s  {task.fields[iterations]} it"),
-        TextColumn("E {task.fields[energy]:.4g} " + energy_unit(scene)),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(str(scene.name), total=scene.steps, t=0.0, rate=0.0, iterations=0, energy=0.0)
-
-        def watch(step: "TimeStep") -> None:
-            speed = progress.tasks[0].speed or 0.0
-            progress.update(
-                task,
-                completed=step.index,
-                t=step.state.t,
-                rate=speed,
-                iterations=step.report.iterations,
-                energy=step.ledger.total,
-            )
-
-        yield watch
 
 
 def _say(made: "Run", json: bool) -> None:

@@ -22,10 +22,12 @@ def sweep_scene(
     *,
     workers: int,
     cluster: str | None,
+    batch: int | None,
+    metric: str | None,
     json: bool,
 ) -> None:
     from pliant.scene_file import load_scene
-    from pliant.sweep import TABLE, points, sweep
+    from pliant.sweep import TABLE, points, sweep, sweep_batches
 
     folder = out or Path("runs") / f"{Path(scene).stem}-sweep"
     todo = points(scene, over, settings, folder)
@@ -36,14 +38,22 @@ def sweep_scene(
         done.append(row)
         print(f"{len(done)}/{len(todo)} {row['folder']}: {row['status']}", file=sys.stderr)
 
-    rows = sweep(todo, workers=workers, cluster=cluster, watch=watch)
+    if batch is None:
+        rows = sweep(todo, workers=workers, cluster=cluster, watch=watch)
+    else:
+        rows = sweep_batches(todo, batch, watch=watch)
     finished = [point.folder for point, row in zip(todo, rows) if row["status"] == "finished"]
     if json:
         print(js.dumps(rows))
     else:
         _show(rows)
         print(folder / TABLE)
-    if not json and 0 < len(finished) <= PLOTTED:
+    if metric is not None:
+        from pliant.sweep_chart import draw
+
+        picture = draw(rows, over, metric, folder / f"{metric}.png")
+        print(picture, file=sys.stderr if json else sys.stdout)
+    elif not json and batch is None and 0 < len(finished) <= PLOTTED:
         from pliant.plots import plot_runs
         from pliant.record import load
 

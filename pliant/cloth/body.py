@@ -189,9 +189,7 @@ class Cloth:
         start = self.mesh if isinstance(self.mesh, Sheet) else _pattern(self.mesh, self.name)
         fixed = start.fixed.copy()
         for k, pin in enumerate(p for p in self.pins if isinstance(p, Pin)):
-            if len(pin.vertices) and not 0 <= pin.vertices.min() <= pin.vertices.max() < len(start.X):
-                remedy = f"use vertices 0..{len(start.X) - 1}"
-                raise SceneError(f"a pin of vertex {pin.vertices.max()}", where=f"{self.name}.pins[{k}]", remedy=remedy)
+            pin.require_fit(len(start.X), f"{self.name}.pins[{k}].vertices")
             fixed[pin.vertices] = True
         return replace(start, fixed=fixed, v=start.v + np.asarray(self.velocity, dtype=np.float64))
 

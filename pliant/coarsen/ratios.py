@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
 
 from pliant.arrays import Array
 from pliant.energies.base import Internal
@@ -75,6 +74,8 @@ def fit(
     systems change: ratios belong to boundary conditions. The test of the source: at least half of the coarse modes must
     look like a fine one; where they do not, "coarse" gives ratios of 1, with a warning.
     """
+    from scipy.optimize import linear_sum_assignment
+
     for name, system in (("coarse", coarse), ("fine", fine)):
         if not 0 < s <= len(system.free):
             n = len(system.free)

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from pliant.arrays import Array, unit
 from pliant.contact.sharp import NO_SURFACE, Features, Surface, flat_features, hull_features
@@ -210,6 +209,8 @@ class Box:
     @cached_property
     def _axes(self) -> Array:
         """Its own axes as columns (3, 3)."""
+        from scipy.spatial.transform import Rotation
+
         return np.asarray(Rotation.from_rotvec(self.turn).as_matrix())
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._closest import above_triangles, candidates, hash_points, inside_tets, nearest_of_lists, normals
@@ -221,6 +220,8 @@ def _joined_lists(meshes: list[Mesh], faces: list[int]) -> Lists:
 
 def _rest_lists(mesh: Mesh) -> tuple[IntArray, IntArray]:
     """For every tet the surface triangles nearest to its middle in the rest shape: starts and triangles of `Lists`."""
+    from scipy.spatial import cKDTree
+
     centre = mesh.X[mesh.surface()].mean(axis=1)
     k = min(NEAREST, len(centre))
     index = cKDTree(centre).query(mesh.X[mesh.T].mean(axis=1), k=k)[1].reshape(-1)

@@ -35,6 +35,11 @@ class Passage:
             return np.zeros_like(x)
         return (x - self.before.world(self.pose.local(x))) / self.dt
 
+    @property
+    def outset(self) -> "Passage":
+        """The same way seen from where it begins: the pose there, the mean velocity of points that set out at x."""
+        return Passage(self.before, self.pose, -self.dt)
+
 
 def passage(motion: Motion | None, t0: float, t: float) -> Passage:
     """The motion from t0 to t; for t <= t0 its velocity is the momentary one at t."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.triangles import NearestTriangle
@@ -70,6 +69,8 @@ def hull_features(points: Array, sharp: float, where: str) -> tuple[Features, In
 
     An edge is sharp when its faces turn by more than ``sharp`` [rad], a corner where three sharp edges meet.
     """
+    from scipy.spatial import ConvexHull, QhullError
+
     try:
         q = ConvexHull(points)
     except (QhullError, ValueError) as error:

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray, cross
 from pliant.contact.contacts import Contacts
+from pliant.pattern import csr, pulled_back
 
 FLAT = 1e-8  # frames with angles whose sine is smaller do not turn
 
@@ -98,10 +99,10 @@ class SlipMap:
     def assemble(self, D: Array, n: int) -> sp.csr_matrix:
         """sum_c B^T D_c B over all coordinates for blocks ``D (c, 2, 2)``."""
         c, _, m, _ = self.B.shape
-        B, at = self.B.reshape(c, 2, 3 * m), self._columns.reshape(c, 3 * m)
-        blocks = np.swapaxes(B, 1, 2) @ (D @ B)
-        rows, columns = (np.broadcast_to(k, blocks.shape).ravel() for k in (at[:, :, None], at[:, None, :]))
-        return sp.csr_matrix(sp.coo_matrix((blocks.ravel(), (rows, columns)), shape=(3 * n, 3 * n)))
+        columns = np.repeat(self._columns.reshape(c, 1, 3 * m), 2, axis=1).ravel().astype(np.int32)
+        rows = csr(self.B.ravel(), columns, 3 * m * np.arange(2 * c + 1, dtype=np.int32), (2 * c, 3 * n))
+        pairs = np.repeat(np.arange(2 * c, dtype=np.int32).reshape(c, 1, 2), 2, axis=1).ravel()
+        return pulled_back(rows, csr(D.ravel(), pairs, 2 * np.arange(2 * c + 1, dtype=np.int32), (2 * c, 2 * c)))
 
     @cached_property
     def _columns(self) -> IntArray:

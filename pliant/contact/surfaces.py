@@ -117,9 +117,11 @@ class Surfaces:
         Whatever ``apart`` is, nothing comes so near that rounding decides who is on which side: additive steps shrink
         distances by a constant factor, and at 3e-11 of the size edges that are nearly parallel were seen to cross.
         """
-        least = min(CLOSEST[0] * float(np.abs(V0).max()), CLOSEST[1] * dhat, 0.99 * self.nearest(V0, dhat))
+        least = min(CLOSEST[0] * float(np.abs(V0).max()), CLOSEST[1] * dhat)
+        if apart < least:
+            apart = max(apart, min(least, 0.99 * self.nearest(V0, dhat)))
         step = self._ipc.compute_collision_free_stepsize
-        return float(step(self.mesh, V0, V1, max(apart, least), self._broad, self._narrow))
+        return float(step(self.mesh, V0, V1, apart, self._broad, self._narrow))
 
     def crossings(self, V: Array) -> IntArray:
         """Pairs (edge, face) that cross, (k, 2), by exact arithmetic; what must not meet is not looked at."""

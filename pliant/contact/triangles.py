@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._closest import nearest_of_lists
@@ -59,6 +58,8 @@ class NearestTriangle:
     """Exact nearest points on a fixed triangle surface ``X (n, 3)``, ``F (k, 3)``."""
 
     def __init__(self, X: Array, F: IntArray) -> None:
+        from scipy.spatial import cKDTree
+
         self.X, self.F = np.ascontiguousarray(X), np.ascontiguousarray(F)
         middle = X[F].mean(axis=1)
         self._reach = float(np.linalg.norm(X[F] - middle[:, None], axis=2).max())

@@ -3,6 +3,7 @@
 from numba import cuda, float64
 
 from pliant.cuda._matrix_kernels import BLOCK, SLICE
+from pliant.cuda._pcg_kernels import block_sum
 from pliant.cuda.device import SIMULATED
 
 MODES = 6
@@ -50,28 +51,20 @@ def projected(first, members, group, offset, mask, start, columns, values, K):
 @cuda.jit
 def restricted(first, members, offset, mask, r, out):
     """out (6g,) = P^T r, one block per group."""
-    shared = cuda.shared.array((6, WIDE), float64)
+    shared, own = cuda.shared.array(WIDE, float64), cuda.local.array(MODES, float64)
     a, t = cuda.blockIdx.x, cuda.threadIdx.x
     for c in range(MODES):
-        shared[c, t] = 0.0
+        own[c] = 0.0
     for q in range(first[a] + t, first[a + 1], WIDE):
         i = members[q]
         for c in range(MODES):
-            total = 0.0
             for u in range(3):
-                total += mask[3 * i + u] * mode(offset, i, u, c) * r[3 * i + u]
-            shared[c, t] += total
-    cuda.syncthreads()
-    half = WIDE // 2
-    while half > 0:
-        if t < half:
-            for c in range(MODES):
-                shared[c, t] += shared[c, t + half]
+                own[c] += mask[3 * i + u] * mode(offset, i, u, c) * r[3 * i + u]
+    for c in range(MODES):
+        total = block_sum(own[c], shared)
+        if t == 0:
+            out[MODES * a + c] = total
         cuda.syncthreads()
-        half //= 2
-    if t == 0:
-        for c in range(MODES):
-            out[MODES * a + c] = shared[c, 0]
 
 
 @cuda.jit
@@ -82,16 +75,9 @@ def dense_product(K, x, y):
     total = 0.0
     for k in range(t, x.shape[0], WIDE):
         total += K[i, k] * x[k]
-    shared[t] = total
-    cuda.syncthreads()
-    half = WIDE // 2
-    while half > 0:
-        if t < half:
-            shared[t] += shared[t + half]
-        cuda.syncthreads()
-        half //= 2
+    total = block_sum(total, shared)
     if t == 0:
-        y[i] = shared[0]
+        y[i] = total
 
 
 @cuda.jit

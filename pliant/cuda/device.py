@@ -3,7 +3,7 @@
 With ``NUMBA_ENABLE_CUDASIM=1`` kernels run as Python on NumPy arrays: slow, but on any machine, for tests.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -58,6 +58,34 @@ def to_host(values: Any) -> Any:
 def launch(kernel: Any, count: int, arguments: Sequence[Any], stream: Any = 0) -> None:
     """Run ``kernel`` on ``count`` threads in blocks of THREADS."""
     kernel[-(-count // THREADS), THREADS, stream](*arguments)
+
+
+class Recorded:
+    """Launches that are the same every time: carried out the first time, which compiles, then replayed as one graph.
+
+    ``work(stream)`` launches kernels on fixed arrays, and allocates nothing.
+    """
+
+    def __init__(self, work: Callable[[Any], None]) -> None:
+        self._work = work
+        self._graph: Any = None
+
+    def __call__(self) -> None:
+        if self._graph is not None:
+            self._graph.launch()
+            return
+        self._work(0)
+        if not SIMULATED:
+            self._graph = self._recorded()
+
+    def _recorded(self) -> Any:
+        cupy = arrays()
+        stream = cupy.cuda.Stream(non_blocking=True)
+        cupy.cuda.Device().synchronize()
+        with stream:
+            stream.begin_capture()
+            self._work(cuda.external_stream(stream.ptr))
+            return stream.end_capture()
 
 
 def triangular_inverse(L: Any) -> Any:

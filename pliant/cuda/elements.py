@@ -1,18 +1,17 @@
-"""Elastic energies on the device: one thread per element, then sums over elements in a fixed order.
+"""Elastic energies on the device: one thread per element, then sums over elements in a fixed order (`sums`)."""
 
-A pass writes what every element contributes, component by component (neighbouring threads, neighbouring numbers); a
-second one adds up, for every node or 3x3 block, its contributions in the order of the elements.
-"""
-
+from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pliant.arrays import IntArray
+from pliant.arrays import Array
 from pliant.cuda import _element_kernels as kernels
 from pliant.cuda.device import arrays, launch, to_device, to_host
 from pliant.cuda.matrix import BlockRows
+from pliant.cuda.sums import Sums
 from pliant.cuda.translate import kernel
 from pliant.energies.elastic import Elastic
 from pliant.kernels import passes
@@ -23,7 +22,7 @@ from pliant.kernels.specialise import Density, force_lanes
 
 
 class Passes(NamedTuple):
-    """The kernels of one density on one element."""
+    """The kernels of one density on one element, or of springs."""
 
     energy: Any
     force: Any
@@ -52,47 +51,56 @@ def det_of(element: Element) -> Any:
 
 
 class DeviceElastic:
-    """`Elastic` on the device: a `Deforming` energy of flat device positions x (3n,)."""
+    """`Elastic` energies on the device, those of all bodies that are `alike` together.
+
+    A `Deforming` energy of flat device positions x (3n,). ``hosts`` are the energies it is made of.
+    """
 
     internal: ClassVar[bool] = True
 
-    def __init__(self, energy: Elastic, rows: BlockRows) -> None:
+    def __init__(self, hosts: Sequence[Elastic], rows: BlockRows) -> None:
+        self.hosts, energy = tuple(hosts), hosts[0]
         self.name, self.material, self.elements = energy.name, energy.material, energy.elements
-        self.host = energy
-        elements, place = energy.elements, energy.elements.place
-        kind, nodes, m = elements.kind, place.nodes, place.m
-        self.m, self.n = m, place.n
-        G = np.concatenate([elements.gradients.reshape(-1, 9), elements.volumes[:, None]], axis=1)[place.order]
+        kind, places = energy.elements.kind, [e.elements.place for e in hosts]
+        self.ends = np.cumsum([0, *(place.m for place in places)])
+        self.m, self.n = int(self.ends[-1]), places[0].n
+        nodes = np.concatenate([place.nodes for place in places])
+        G = np.concatenate([_shapes(e)[place.order] for e, place in zip(hosts, places, strict=True)])
         self._tables = to_device(np.ascontiguousarray((3 * nodes).astype(np.uint32).T)), to_device(G.T.copy())
         self._terms = []
-        for density, values in energy.seen.terms():
-            table = np.zeros((PARAMETERS, len(values)))
-            table[: values.shape[1]] = (values if len(values) == 1 else values[place.order]).T
-            self._terms.append((passes_of(density, kind), to_device(table), int(len(values) > 1)))
+        for k, density in enumerate(_densities(energy)):
+            values = [_parameters(e, k) for e in hosts]
+            single = len(hosts) == 1 and len(values[0]) == 1
+            rows_of = values if single else [_in_order(v, p) for v, p in zip(values, places, strict=True)]
+            table = np.ascontiguousarray(np.concatenate(rows_of).T)
+            self._terms.append((passes_of(density, kind), to_device(table), int(not single)))
         self._det = det_of(kind)
-        contributions = 3 * np.arange(kind.nodes)[:, None] * m + np.arange(m)
-        self._nodes, _ = _ordered(nodes.T, contributions, np.arange(place.n))
-        a, b = np.triu_indices(kind.nodes)
-        keys = nodes[:, a].T * place.n + nodes[:, b].T
-        self._blocks, found = _ordered(keys, 9 * np.arange(len(a))[:, None] * m + np.arange(m), None)
-        i, j = found // place.n, found % place.n
-        self._places = to_device(rows.place(i, j)), to_device(rows.place(j, i))
-        self._pairs = len(a)
+        self._sums = Sums(nodes, self.n, rows)
 
     def value(self, x: Any) -> float:
         """Total energy [J]."""
+        return float(self._element_energies(x).sum())
+
+    def values(self, x: Any) -> list[float]:
+        """The energy [J] of every one of ``hosts``."""
+        stored = self._element_energies(x)
+        sizes = np.diff(self.ends)
+        if (sizes == sizes[0]).all():
+            return [float(w) for w in to_host(stored.reshape(len(sizes), -1).sum(axis=1))]
+        return [float(stored[a:b].sum()) for a, b in pairwise(self.ends.tolist())]
+
+    def _element_energies(self, x: Any) -> Any:
         out = arrays().empty(self.m)
         for k, (pass_, table, stride) in enumerate(self._terms):
             launch(pass_.energy, self.m, (x, *self._tables, table, stride, k == 0, out))
-        return float(out.sum())
+        return out
 
     def gradient(self, x: Any) -> Any:
         """dW/dx (3n,) [N]."""
-        out, parts = arrays().empty_like(x), arrays().empty((3 * len(self._tables[0]), self.m))
+        parts = arrays().empty((3 * len(self._tables[0]), self.m))
         for k, (pass_, table, stride) in enumerate(self._terms):
             launch(pass_.force, self.m, (x, *self._tables, table, stride, k == 0, parts))
-        launch(kernels.sum_nodes, self.n, (parts, *self._nodes, out))
-        return out
+        return self._sums.at_nodes(parts)
 
     def march(self, q: Any, v: Any, inverse_mass: Any, load: Any, dt: float, steps: int) -> None:
         """``steps`` steps of symplectic Euler in place, with this energy and a constant load."""
@@ -100,14 +108,14 @@ class DeviceElastic:
         for _ in range(steps):
             for k, (pass_, table, stride) in enumerate(self._terms):
                 launch(pass_.force, self.m, (q, *self._tables, table, stride, k == 0, parts))
-            launch(kernels.kick_and_drift, self.n, (parts, *self._nodes, load, inverse_mass, dt, q, v))
+            launch(kernels.kick_and_drift, self.n, (parts, *self._sums.nodes, load, inverse_mass, dt, q, v))
 
     def add_hessian(self, x: Any, weight: float, psd: bool, values: Any) -> None:
         """values += weight d2W/dx2, in the places of the `BlockRows`."""
-        parts = arrays().empty((9 * self._pairs, self.m))
+        parts = arrays().empty((9 * self._sums.pairs, self.m))
         for k, (pass_, table, stride) in enumerate(self._terms):
             launch(pass_.block, self.m, (x, *self._tables, table, stride, k == 0, psd, parts))
-        launch(kernels.sum_blocks, len(self._blocks[0]) - 1, (parts, *self._blocks, *self._places, weight, values))
+        self._sums.at_blocks(parts, weight, values)
 
     def det(self, x: Any) -> Any:
         """det F (m,) of every element, along the device's order."""
@@ -115,18 +123,34 @@ class DeviceElastic:
         launch(self._det, self.m, (x, *self._tables, out))
         return out
 
-    def deformation(self, x: Any) -> Any:
+    def deformation(self, x: Any) -> Array:
         """F of every element, on the host."""
-        return self.host.deformation(to_host(x))
+        return np.concatenate([energy.deformation(to_host(x)) for energy in self.hosts])
 
 
-def _ordered(keys: IntArray, places: IntArray, known: IntArray | None) -> tuple[tuple[Any, Any], IntArray]:
-    """(ptr, off) on the device: off[ptr[k]:ptr[k + 1]] are the places of the k-th key, in ascending order of elements.
+def alike(energy: Elastic) -> Any:
+    """Equal for energies that the same kernels serve."""
+    return energy.elements.kind, _densities(energy), energy.material.allows_inversion
 
-    ``keys`` and ``places`` are tables (r, m), ``known`` all keys, those that occur by default; they are returned, too.
-    """
-    order = np.argsort(keys.T.ravel(), kind="stable")
-    ordered = keys.T.ravel()[order]
-    found = np.unique(ordered) if known is None else known
-    ptr = np.searchsorted(ordered, np.append(found, found[-1] + 1))
-    return (to_device(ptr.astype(np.int64)), to_device(places.T.ravel()[order].astype(np.uint32))), found
+
+def _densities(energy: Elastic) -> tuple[Density, ...]:
+    return tuple(density for density, _ in energy.seen.terms())
+
+
+def _parameters(energy: Elastic, k: int) -> Array:
+    """The parameters (1 or m, PARAMETERS) of the k-th density."""
+    _, values = energy.seen.terms()[k]
+    table = np.zeros((len(values), PARAMETERS))
+    table[:, : values.shape[1]] = values
+    return table
+
+
+def _in_order(values: Array, place: Any) -> Array:
+    """One row per element, in the device's order."""
+    return np.tile(values, (place.m, 1)) if len(values) == 1 else values[place.order]
+
+
+def _shapes(energy: Elastic) -> Array:
+    """Shape gradients and volume (m, 10) of the elements."""
+    elements = energy.elements
+    return np.concatenate([elements.gradients.reshape(-1, 9), elements.volumes[:, None]], axis=1)

@@ -4,7 +4,7 @@
 
 Scalars stay on the device; an iteration whose tolerance is met, or whose curvature is not positive, sets a mark that
 makes the following ones do nothing, so that they can be launched ahead, on a GPU as one graph of CHECK iterations.
-The preconditioner B is block Jacobi; where that takes more than PATIENCE iterations, the iteration goes on with a
+The preconditioner B is block Jacobi; where that takes more than ``patience`` iterations, the iteration goes on with a
 correction by rigid motions of groups of vertices besides (`pliant.cuda.coarse`), which costs as much as some hundred
 iterations to build. Sums are taken block by block and then in order.
 """
@@ -12,12 +12,10 @@ iterations to build. Sums are taken block by block and then in order.
 from dataclasses import dataclass
 from typing import Any
 
-from numba import cuda
-
 from pliant.cuda import _pcg_kernels as kernels
 from pliant.cuda._pcg_kernels import ALPHA, BB, COUNT, CURVED, MARK, RR, RZ
 from pliant.cuda.coarse import Coarse, CoarseSpace
-from pliant.cuda.device import SIMULATED, THREADS, arrays, launch
+from pliant.cuda.device import SIMULATED, THREADS, Recorded, arrays, launch
 from pliant.cuda.matrix import Matrix
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.state import Transient
@@ -38,20 +36,25 @@ class Workspace:
         self.scalars, self.bad = xp.zeros(7), xp.zeros(1)
         self.coarse = None if space is None else Coarse(space, self.A)
         self.tolerance = tolerance
-        self._corrects = False  # whether the coarse space of this matrix is in use
-        self._graphs: dict[bool, Any] = {}
+        self.loaded = A
+        self._corrects = False  # whether a coarse space is in use
+        self._run = {corrects: Recorded(self._iterations) for corrects in (False, True)}
 
-    def load(self, A: Matrix) -> None:
-        """Take a new matrix; raises `NotPositiveDefinite` where a diagonal block is not."""
+    def load(self, A: Matrix, early: bool = False) -> None:
+        """Take a new matrix; raises `NotPositiveDefinite` where a diagonal block is not.
+
+        ``early``: a coarse space that was made for an earlier matrix stays in use.
+        """
         self.A.values[...] = A.values
-        self.bad[...], self._corrects = 0.0, False
+        self.loaded, self._corrects = A, self._corrects and early
+        self.bad[...] = 0.0
         rows = self.A.rows
         launch(kernels.inverse_diagonal, rows.n, (rows.diagonal, self.A.values, self.A.mask, self.inverse, self.bad))
         if float(self.bad[0]):
             remedy = "project the Hessian (psd=True) or add a multiple of the mass matrix"
             raise NotPositiveDefinite("a diagonal block is not positive definite", where="DevicePCG", remedy=remedy)
 
-    def solve(self, b: Any, most: int) -> tuple[Any, int]:
+    def solve(self, b: Any, most: int, patience: int) -> tuple[Any, int]:
         """x (N,) and the number of products, for b (N,) that is zero where coordinates are not free."""
         self.x[...], self.r[...], self.p[...], self.Ap[...] = 0.0, b, 0.0, 0.0
         self.scalars[...] = 0.0
@@ -61,9 +64,9 @@ class Workspace:
             return self.x.copy(), 0
         done = 0
         while done < most and not float(self.scalars[MARK]):
-            if done >= PATIENCE and self.coarse is not None and not self._corrects:
+            if done >= patience and self.coarse is not None and not self._corrects:
                 self._correct(self.coarse)
-            self._run()
+            self._run[self._corrects]()
             done += CHECK
         mark, count = (float(self.scalars[k]) for k in (MARK, COUNT))
         if mark == CURVED and count == 0.0:
@@ -88,31 +91,13 @@ class Workspace:
         launch(kernels.turn, N, (self.scalars, self.z, self.p), stream)
 
     def _iterations(self, stream: Any) -> None:
+        """CHECK iterations with the preconditioner in use."""
         A = self.A
         for _ in range(CHECK):
             arguments = (A.rows.start, A.rows.columns, A.values, A.mask, self.scalars, self.p, self.Ap, self.partial)
             launch(kernels.product_and_curvature, A.rows.n, arguments, stream)
             kernels.set_alpha[1, THREADS, stream](self.partial, self.scalars)
             self._precondition(stream)
-
-    def _run(self) -> None:
-        """CHECK iterations: launched one by one the first time, which compiles, then recorded as a graph."""
-        graph = self._graphs.get(self._corrects)
-        if graph is not None:
-            graph.launch()
-            return
-        self._iterations(0)
-        if not SIMULATED:
-            self._graphs[self._corrects] = self._recorded()
-
-    def _recorded(self) -> Any:
-        cupy = arrays()
-        stream = cupy.cuda.Stream(non_blocking=True)
-        cupy.cuda.Device().synchronize()
-        with stream:
-            stream.begin_capture()
-            self._iterations(cuda.external_stream(stream.ptr))
-            return stream.end_capture()
 
 
 class DeviceFactor:
@@ -122,22 +107,30 @@ class DeviceFactor:
 
     def __init__(self, A: Matrix, space: Workspace, settings: "DevicePCG", analysed: bool) -> None:
         self.memory, self.analysed, self.inner = Transient(space), analysed, 0
-        self._A, self._space, self._most = A, space, settings.max_iterations
+        self._A, self._space, self._settings = A, space, settings
 
     def solve(self, b: Any) -> Any:
         """x with ||b - A x|| <= tolerance ||b||."""
-        x, count = self._space.solve(self._A.whole(b), self._most)
+        if self._space.loaded is not self._A:  # another factor has used the workspace since
+            self._space.load(self._A)
+        x, count = self._space.solve(self._A.whole(b), self._settings.max_iterations, self._settings.patience)
         self.inner += count
         return x[self._A.free]
 
 
 @dataclass(frozen=True)
 class DevicePCG:
-    """Conjugate gradients on the device as a linear solver; ``coarse`` is for systems that take many iterations."""
+    """Conjugate gradients on the device as a linear solver.
+
+    ``coarse`` is for systems that take more than ``patience`` iterations. ``early``: it stays that of an earlier matrix
+    where there is one.
+    """
 
     tolerance: float = 1e-2
     max_iterations: int = 2000
     coarse: CoarseSpace | None = None
+    patience: int = PATIENCE
+    early: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.tolerance < 1.0:
@@ -148,5 +141,5 @@ class DevicePCG:
         old = memory.value if isinstance(memory, Transient) else None
         known = old if isinstance(old, Workspace) and old.A.rows is A.rows else None
         space = known or Workspace(A, self.coarse, self.tolerance)
-        space.load(A)
+        space.load(A, self.early)
         return DeviceFactor(A, space, self, known is None)

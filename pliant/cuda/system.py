@@ -1,12 +1,14 @@
 """Elastodynamics on the device: the same equations, with coordinates that are device arrays.
 
-Elastic energies and constant loads have kernels. What has none (springs, attachments, contact with obstacles, friction)
-is evaluated by its own code on the host, with coordinates copied there and forces copied back. Its matrix must lie
-within the pattern of the meshes: of contact between bodies the blocks that couple its two sides are left out, as in
+Elastic energies, springs and constant loads have kernels. What has none (attachments, contact, friction) is evaluated
+by its own code on the host, with coordinates copied there and forces copied back. Its matrix must lie within the
+pattern of the meshes: of contact between bodies the blocks that couple its two sides are left out, as in
 [QLB2021, sec. 3.3], so that Newton's method takes more iterations to the same root.
 """
 
+from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,42 +17,22 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.cuda.coarse import coarse_space
 from pliant.cuda.device import arrays, to_device, to_host
-from pliant.cuda.elements import DeviceElastic
+from pliant.cuda.elements import DeviceElastic, alike
+from pliant.cuda.hosted import ForceOnHost, OnHost, require_able
 from pliant.cuda.matrix import BlockRows, Matrix, add_diagonal
 from pliant.cuda.pcg import DevicePCG
+from pliant.cuda.springs import DeviceSprings
 from pliant.energies.base import ConstantLoad, Pairing
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import DeadLoad
+from pliant.energies.springs import Springs
 from pliant.errors import SceneError
 from pliant.forces.base import Lagged, Rubbing
 from pliant.state import State
 from pliant.systems.base import Quadrature, Weights
 from pliant.systems.elastodynamics import Elastodynamics
-from pliant.systems.observed import Barring
-from pliant.systems.projected_contact import Projecting
 
-
-class OnHost:
-    """An energy that is evaluated on the host, for coordinates on the device."""
-
-    def __init__(self, energy: Any) -> None:
-        self.name, self.host = energy.name, energy
-
-    def value(self, x: Any) -> float:
-        return float(self.host.value(to_host(x)))
-
-    def gradient(self, x: Any) -> Any:
-        return to_device(self.host.gradient(to_host(x)))
-
-
-class ForceOnHost:
-    """A force that is evaluated on the host."""
-
-    def __init__(self, force: Any) -> None:
-        self.name, self.host = force.name, force
-
-    def force(self, q: Any, v: Any, t: float) -> Any:
-        return to_device(self.host.force(to_host(q), to_host(v), t))
+PRECISE = 1e-6  # relative residual where a matrix takes the place of a factor that is exact on the CPU
 
 
 class DeviceSystem:
@@ -59,7 +41,7 @@ class DeviceSystem:
     symmetric: ClassVar[bool] = True
 
     def __init__(self, host: Elastodynamics) -> None:
-        _require_able(host)
+        require_able(host)
         self.host = host
         self.X, self.scale, self.total_mass, self.free_mass = host.X, host.scale, host.total_mass, host.free_mass
         self.free, self._held = to_device(host.free), to_device(host.pins.prescribed)
@@ -71,14 +53,19 @@ class DeviceSystem:
         indptr = pattern.indptr[::3].astype(np.int64) // 9
         rows = np.repeat(np.arange(len(pattern.indptr) - 1), np.diff(pattern.indptr))
         self._rows = BlockRows(indptr, pattern.indices[(rows % 3 == 0) & (pattern.indices % 3 == 0)] // 3)
-        self.energy_terms = tuple(self._energy(e) for e in host.energy_terms)
+        self._hosts = _grouped(host.energy_terms)
+        self.energy_terms = tuple(self._energy(group) for group in self._hosts)
         self.force_terms = tuple(ForceOnHost(f) for f in host.force_terms)
         self.linear = DevicePCG(coarse=coarse_space(host.X))
+        self.early = replace(self.linear, early=True)
         self._still = None if host.pins.moving else self._prescribed(0.0)
 
-    def _energy(self, energy: Any) -> Any:
+    def _energy(self, group: Sequence[Any]) -> Any:
+        energy = group[0]
         if isinstance(energy, Elastic):
-            return DeviceElastic(energy, self._rows)
+            return DeviceElastic(group, self._rows)
+        if isinstance(energy, Springs):
+            return DeviceSprings(energy, self._rows)
         if isinstance(energy, ConstantLoad):
             return DeadLoad(to_device(energy.load), name=energy.name)  # type: ignore[attr-defined]
         return OnHost(energy)
@@ -102,8 +89,10 @@ class DeviceSystem:
         """The system of a stage of the host; what it has in common with this one stays where it is."""
         fixed = copy(self)
         fixed.host = host
-        known = {id(e): d for e, d in zip(self.host.energy_terms, self.energy_terms, strict=True)}
-        fixed.energy_terms = tuple(known.get(id(e)) or OnHost(e) for e in host.energy_terms)
+        known = {id(e) for group in self._hosts for e in group}
+        found = [e for e in host.energy_terms if id(e) not in known]
+        fixed._hosts = (*self._hosts, *((e,) for e in found))
+        fixed.energy_terms = (*self.energy_terms, *(OnHost(e) for e in found))
         fixed.force_terms = tuple(ForceOnHost(f) for f in host.force_terms)
         return fixed
 
@@ -171,7 +160,7 @@ class DeviceSystem:
         w_mass, w_damping, w_stiffness = weights
         values = arrays().zeros(self._rows.size)
         for energy in self.energy_terms:
-            if isinstance(energy, DeviceElastic):
+            if isinstance(energy, DeviceElastic | DeviceSprings):
                 energy.add_hessian(q, w_stiffness, psd, values)
         for weight, A in self._on_host(q, v, t, weights, psd):
             self._add(weight, A, values)
@@ -208,6 +197,13 @@ class DeviceSystem:
     def restrict(self, A: Matrix) -> Matrix:
         return A
 
+    def vertexwise(self, S: sp.csr_matrix) -> Callable[[Any], Any]:
+        """r -> S^-1 r of the free coordinates, for a matrix S (n, n) over vertices that acts on every axis alike."""
+        values = arrays().zeros(self._rows.size)
+        self._add(1.0, sp.kron(S, sp.eye(3), format="coo"), values)
+        constant = replace(self.linear, tolerance=PRECISE, patience=0)
+        return constant.factor(Matrix(self._rows, values, self._mask, self.free)).solve
+
     def prescribe(self, q: Any, t: float) -> Any:
         if len(self._held) == 0:
             return q
@@ -243,8 +239,11 @@ class DeviceSystem:
         if self.host.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
         out = {"kinetic": 0.5 * float(v @ (self._mass * v))}
-        for label, e in zip(self.host.labels(), self.energy_terms, strict=True):
-            out[label] = out.get(label, 0.0) + e.value(q)
+        labels = dict(zip(map(id, self.host.energy_terms), self.host.labels(), strict=True))
+        for group, term in zip(self._hosts, self.energy_terms, strict=True):
+            values = term.values(q) if isinstance(term, DeviceElastic) else [term.value(q)]
+            for e, value in zip(group, values, strict=True):
+                out[labels[id(e)]] = out.get(labels[id(e)], 0.0) + value
         return out
 
     def momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
@@ -287,16 +286,9 @@ def on_device(system: Any) -> DeviceSystem:
     return DeviceSystem(system)
 
 
-def _require_able(host: Elastodynamics) -> None:
-    remedy = 'use device="cpu"'
-    if host.X.shape[1] != 3:
-        raise SceneError("planar bodies", where='device="cuda"', remedy=remedy)
-    if not host.lumped:
-        raise SceneError("a consistent mass matrix", where='device="cuda"', remedy="use lumped=True")
-    for energy in host.energy_terms:
-        if isinstance(energy, Elastic) and not energy.material.allows_inversion:
-            what = f"{energy.name!r}: {type(energy.material).__name__} forbids inversion, which is not watched there"
-            raise SceneError(what, where='device="cuda"', remedy="use StableNeoHookean")
-    if isinstance(host.contact, Barring | Projecting):
-        what = "barriers and projections are for the CPU only"
-        raise SceneError(what, where='device="cuda"', remedy='use PenaltyContact, or device="cpu"')
+def _grouped(energies: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+    """Elastic energies that one kernel can evaluate together; the others by themselves."""
+    groups: dict[Any, list[Any]] = {}
+    for energy in energies:
+        groups.setdefault(alike(energy) if isinstance(energy, Elastic) else id(energy), []).append(energy)
+    return tuple(tuple(group) for group in groups.values())

@@ -18,6 +18,7 @@ from pliant.contact.contacts import ContactForces, Contacts, Remembered, shared_
 from pliant.contact.pose import Passage
 from pliant.contact.surfaces import CAUTION, Surfaces
 from pliant.errors import ConvergenceError
+from pliant.pattern import csr
 
 
 def barrier(d: Array, dhat: float) -> tuple[Array, Array, Array]:
@@ -172,10 +173,14 @@ class SurfaceBarrier:
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         collisions, V = self._collisions(x)
         method = self._projection.CLAMP if psd else self._projection.NONE
-        H = self._potential.hessian(collisions, self._surfaces.mesh, V, method).tocoo()
-        own = (H.row < self._own) & (H.col < self._own)
-        rows, columns = self._dofs[H.row[own]], self._dofs[H.col[own]]
-        return sp.csr_matrix(sp.coo_matrix((H.data[own], (rows, columns)), shape=(len(x), len(x))))
+        H = self._potential.hessian(collisions, self._surfaces.mesh, V, method)  # by columns, or rows: it is symmetric
+        if H.shape[0] > self._own:
+            H = H[: self._own, : self._own]
+        H.sort_indices()
+        entries = np.zeros(len(x) + 1, dtype=np.int64)
+        entries[self._dofs + 1] = np.diff(H.indptr)
+        indices, indptr = self._dofs[H.indices].astype(np.int32), np.cumsum(entries).astype(np.int32)
+        return csr(H.data, indices, indptr, (len(x), len(x)))
 
     def persistent_hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
         """Gauss-Newton, without the blocks that couple the two sides of a contact."""

@@ -1,12 +1,13 @@
-"""Taking a run elsewhere: surfaces in the formats of other programs, pictures and films."""
+"""Export of runs: surfaces in the formats of other programs, pictures and films."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from pliant.export.arrays import write_npz
 from pliant.export.clip import Clip, Picture, clip
-from pliant.export.film import Look, write_film, write_png
+from pliant.export.film import write_film, write_png
 from pliant.export.gltf import write_gltf
+from pliant.export.look import Look
 from pliant.export.series import write_obj, write_ply, write_vtk
 from pliant.export.usd import write_usd
 
@@ -18,7 +19,12 @@ GEOMETRY: dict[str, tuple[str, Callable[[Clip, Path], Path]]] = {  # format -> e
     "gltf": (".glb", write_gltf),
     "npz": (".npz", write_npz),
 }
-PICTURES: dict[str, Callable[[Clip, Path, Look], Path]] = {"png": write_png, "mp4": write_film, "gif": write_film}
+PICTURES: dict[str, Callable[..., Path]] = {  # (clip, path, look, beside)
+    "png": write_png,
+    "mp4": write_film,
+    "gif": write_film,
+    "webp": write_film,
+}
 
 __all__ = [
     "GEOMETRY",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ KNOWN = (*POINT_CHANNELS, *CELL_CHANNELS)
 class Picture:
     """One frame as a surface: time [s], ``points (n, 3)`` [m], ``triangles (k, 3)``, ``lines (l, 2)`` of springs,
     and ``values`` per vertex, (n,) or (n, d). ``uv (n, 2)`` [m] says where vertices are in the material, for textures;
-    None where the channel ``material`` was not recorded."""
+    None where the channel ``material`` was not recorded. ``bodies (n,)`` has the number of every vertex's body."""
 
     t: float
     points: Array
@@ -32,6 +33,7 @@ class Picture:
     lines: IntArray
     values: dict[str, Array]
     uv: Array | None = None
+    bodies: IntArray | None = None
 
 
 @dataclass(frozen=True)
@@ -149,12 +151,17 @@ class Skin:
     vertices: IntArray  # (p, k)
     weights: Array  # (p, k)
     cells: "_CellMean"
+    bodies: IntArray  # (p,)
+    uv: Array | None = None  # (p, 2) of the surface itself
 
     def picture(self, frame: Frame, first: Array, channels: tuple[str, ...]) -> Picture:
         values = {name: self._on_surface(self._channel(frame, first, name)) for name in channels}
-        return Picture(frame.t, self._on_surface(frame.points), self.triangles, self.lines, values, self._uv(frame))
+        x, uv = self._on_surface(frame.points), self._uv(frame)
+        return Picture(frame.t, x, self.triangles, self.lines, values, uv, self.bodies)
 
     def _uv(self, frame: Frame) -> Array | None:
+        if self.uv is not None:
+            return self.uv
         material = frame.point_values.get("material")
         known = material is not None and np.isfinite(material[self.vertices]).all()
         return self._on_surface(material)[:, :2] if material is not None and known else None
@@ -197,20 +204,42 @@ def own_skin(topology: Topology, n: int) -> Skin:
     loose = _cells(topology, 1).ravel()
     used, numbers = np.unique(np.concatenate([F.ravel(), lines.ravel(), loose]), return_inverse=True)
     F, lines = numbers[: F.size].reshape(-1, 3), numbers[F.size : F.size + lines.size].reshape(-1, 2)
-    return Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n))
+    bodies = _body_of_vertices(topology, n)[used]
+    return Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n), bodies)
+
+
+def _body_of_vertices(topology: Topology, n: int) -> IntArray:
+    """The number of the body of each of n vertices; 0 where a file does not say."""
+    found = np.zeros(n, dtype=np.int64)
+    if topology.bodies is not None:
+        found[topology.connectivity] = np.repeat(topology.bodies, np.diff(topology.offsets))
+    return found
 
 
 def _following_skin(topology: Topology, x: Array, path: Path) -> Skin:
     """A surface file placed in the tets at x and carried along by barycentric weights."""
-    raw, tets = read_raw(path), _cells(topology, 4)
-    T = np.asarray(raw.T)
+    (X, T, uv), tets = _surface(path), _cells(topology, 4)
     if not len(tets):
         raise MeshError("the run has no tetrahedra to carry a surface", where=str(path), remedy="leave out --embed")
     if T.ndim != 2 or T.shape[1] != 3:
         raise MeshError("no triangles", where=str(path), remedy="give a triangle surface (.obj, .ply, .stl)")
     used, numbers = np.unique(tets, return_inverse=True)
-    held = embed(Mesh(X=x[used], T=numbers.reshape(tets.shape)), raw.X)
-    return Skin(T, np.zeros((0, 2), np.int64), used[held.vertices], held.weights, _CellMean(topology, len(x)))
+    held = embed(Mesh(X=x[used], T=numbers.reshape(tets.shape)), X)
+    vertices, means = used[held.vertices], _CellMean(topology, len(x))
+    bodies = _body_of_vertices(topology, len(x))[vertices[:, 0]]
+    return Skin(T, np.zeros((0, 2), np.int64), vertices, held.weights, means, bodies, uv)
+
+
+def _surface(path: Path) -> tuple[Array, IntArray, Array | None]:
+    """Vertices, triangles and texture coordinates of a surface file; a vertex with two of these is two vertices."""
+    raw = read_raw(path)
+    if path.suffix == ".obj":
+        import trimesh
+
+        textured: Any = trimesh.load(path, process=False, force="mesh")
+        if isinstance(textured.visual, trimesh.visual.TextureVisuals) and textured.visual.uv is not None:
+            return np.asarray(textured.vertices), np.asarray(textured.faces), np.asarray(textured.visual.uv)
+    return raw.X, np.asarray(raw.T), None
 
 
 def _cells(topology: Topology, size: int) -> IntArray:

@@ -1,21 +1,40 @@
-"""Values as colours."""
+"""Values and bodies as colours, the same in pictures, films and pages."""
 
 from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 
 MAP = "viridis"
+BODIES = (  # one body after the other; neighbours differ in hue and in brightness, and stand out on paper and on stone
+    (62, 124, 177),  # blue
+    (229, 141, 79),  # orange
+    (86, 160, 120),  # green
+    (203, 88, 92),  # red
+    (137, 115, 176),  # violet
+    (226, 190, 92),  # yellow
+    (84, 168, 178),  # teal
+    (186, 128, 104),  # brown
+    (211, 135, 168),  # pink
+    (120, 130, 145),  # slate
+)
+STONE, STEEL = (190, 184, 172), (98, 104, 112)  # obstacles; nails, wires and tips
 
 
-def palette(values: Array, limits: tuple[float, float]) -> Any:
-    """Colours (n, 4) of 8 bits: dark for the lowest value, yellow for the highest."""
+def of_bodies(bodies: IntArray | None, n: int, first: int = 0) -> Any:
+    """Colours (n, 3) of 8 bits by the number of each vertex's body; ``first`` is the colour of body 0."""
+    numbers = np.zeros(n, dtype=np.int64) if bodies is None else bodies
+    return np.array(BODIES, dtype=np.uint8)[(numbers + first) % len(BODIES)]
+
+
+def palette(values: Array, limits: tuple[float, float], colours: str = MAP) -> Any:
+    """Colours (n, 4) of 8 bits on a colour map: in the usual one dark for the lowest value, yellow for the highest."""
     import matplotlib
 
     least, most = limits
     scaled = np.clip((values - least) / max(most - least, 1e-300), 0.0, 1.0)
-    return (255 * matplotlib.colormaps[MAP](scaled)).astype(np.uint8)
+    return (255 * matplotlib.colormaps[colours](scaled)).astype(np.uint8)
 
 
 def linear(colours: Any) -> Array:

@@ -1,169 +1,123 @@
-"""Pictures and films without a screen, drawn by VTK through pyvista."""
+"""Pictures and films without a screen; several runs stand side by side, with one camera and one scale of colours."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.errors import MissingDependency, RunError
+from pliant.errors import MissingDependency
+from pliant.export.camera import Bounds, moving_box, shot
+from pliant.export.captions import captioned
 from pliant.export.clip import Clip, Picture, ranges
-from pliant.export.colours import MAP, magnitude
-from pliant.export.obstacles import Shape, scene_of, shapes_of
+from pliant.export.look import PLAIN, Look
+from pliant.export.obstacles import scene_of, shapes_of
+from pliant.export.studio import studio
 
-BODY, EDGES, STONE, BACKGROUND = "#6f9bd1", "#27405e", "#c9c4b8", "white"
-FINE = 6000  # triangles; finer surfaces are drawn without their edges
-AWAY = np.array([-0.55, -1.0, 0.5]) / np.linalg.norm([-0.55, -1.0, 0.5])  # from the body to the camera; z is up
-CHECK, INK, PAPER = 0.05, (54, 86, 140), (232, 226, 208)  # squares [m] in two colours where the material is shown
-LABELS = 120  # pixels kept for the colour bar and its numbers
-ANGLE, MARGIN = 30.0, 1.08  # field of view [degrees], and what is left around the body in it
+FOLLOWING = 0.25  # seconds over which a camera that follows is slow to react
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a picture looks: ``size`` in pixels, colours of ``channel`` (None: one colour), films at ``fps`` [1/s].
-
-    The channel ``material`` is shown as squares printed on the cloth, which slide with it through its mesh.
-    """
-
-    size: tuple[int, int] = (960, 540)
-    channel: str | None = None
-    fps: float = 30.0
-
-    def __post_init__(self) -> None:
-        if min(self.size) < 16 or max(self.size) > 8192:
-            raise RunError(
-                f"a picture of {self.size[0]}x{self.size[1]}", where="--size", remedy="use 16 to 8192 pixels"
-            )
-        if not 0.1 <= self.fps <= 240:
-            raise RunError(f"{self.fps:g} frames per second", where="--fps", remedy="use 0.1 to 240")
-
-
-PLAIN = Look()
-
-
-def write_png(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
-    """One picture: the last of the clip's frames."""
-    with _stage(clip, look, "ssaa") as draw:
-        image = draw(clip.picture(clip.numbers[-1]))
+def write_png(clip: Clip, path: Path, look: Look = PLAIN, beside: Sequence[Clip] = ()) -> Path:
+    """One picture: the last of the clip's frames; of runs ``beside`` it, their last frame that is not later."""
+    with _scene([clip, *beside], look) as draw:
+        image = draw(float(clip.times[-1]), 0.0)
     _imageio().imwrite(path, image)
     return path
 
 
-def write_film(clip: Clip, path: Path, look: Look = PLAIN) -> Path:
-    """A film (.mp4 or .gif) in real time: for every moment shown, the last frame recorded before it."""
-    times = clip.times
-    count = int(np.floor((times[-1] - times[0]) * look.fps + 1e-6)) + 1
-    shown = clip.at(times[0] + np.arange(count) / look.fps)
-    options = {"duration": 1000.0 / look.fps, "loop": 0} if path.suffix == ".gif" else _video(look)
-    with _stage(clip, look, "msaa") as draw, _writer(path, options) as film:
-        for picture in shown:
-            film.append_data(draw(picture))
+def write_film(clip: Clip, path: Path, look: Look = PLAIN, beside: Sequence[Clip] = ()) -> Path:
+    """A film (.mp4, .gif or .webp): for every moment shown, the last frame recorded before it."""
+    look, times = replace(look, samples=min(look.samples, 1.5)), clip.times  # motion hides what a still would show
+    count = int(np.floor((times[-1] - times[0]) * look.fps / look.speed + 1e-6)) + 1
+    with _scene([clip, *beside], look) as draw, _writer(path, look) as film:
+        for k in range(count):
+            film(draw(float(times[0]) + k * look.speed / look.fps, k / max(count - 1, 1)))
     return path
 
 
 @contextmanager
-def _stage(clip: Clip, look: Look, smoothing: str) -> Iterator[Any]:
-    """A function Picture -> image (height, width, 3), with one camera and one colour scale for the whole clip."""
-    pv = _pyvista()
-    low, high, least, most = ranges(clip, look.channel)
-    plotter = pv.Plotter(off_screen=True, window_size=list(look.size))
-    plotter.background_color = BACKGROUND
-    plotter.enable_anti_aliasing(smoothing)
-    _aim(plotter, low, high, look.size[0] / look.size[1])
-    obstacles = shapes_of(scene_of(clip.run), low, high)
+def _scene(clips: list[Clip], look: Look) -> Iterator[Any]:
+    """A function (time [s], share of the film) -> image, with one box and one scale of colours for all clips."""
+    found = [ranges(one, look.channel) for one in clips]
+    everything = Bounds(np.min([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0))
+    limits = look.limits or (min(f[2] for f in found), max(f[3] for f in found))
+    box = everything
+    if look.moving:
+        boxes = [moving_box(one, everything) for one in clips]
+        box = Bounds(np.min([b.low for b in boxes], axis=0), np.max([b.high for b in boxes], axis=0))
+    panel = look if len(clips) == 1 else _panel(look, len(clips))
+    names = [one.run.folder.resolve().name for one in clips] if len(clips) > 1 else [""]
+    with ExitStack() as rooms:
+        studios = [
+            rooms.enter_context(
+                studio(panel, everything, shapes_of(scene_of(one.run), everything.low, everything.high), limits, k)
+            )
+            for k, one in enumerate(clips)
+        ]
+        followed: list[Array] = []
 
-    def draw(picture: Picture) -> Array:
-        for k, shape in enumerate(obstacles):
-            _place_obstacle(plotter, f"obstacle{k}", _grid(pv, shape.at(picture.t), shape), shape)
-        _place(plotter, _grid(pv, picture.points, picture), picture, look.channel, (least, most))
-        return plotter.screenshot(return_img=True)
+        def draw(t: float, share: float) -> Array:
+            pictures = [_at(one, t) for one in clips]
+            focus = _followed(followed, pictures[0], look) if look.follow else None
+            camera = shot(box, panel, share, focus)
+            images = [room.draw(picture, camera) for room, picture in zip(studios, pictures, strict=True)]
+            return captioned(images, names, pictures[0].t, look, limits)
 
-    try:
         yield draw
-    finally:
-        plotter.close()
 
 
-def _aim(plotter: Any, low: Array, high: Array, aspect: float) -> None:
-    """Look at the middle of everything that ever is in the picture, from the front, left and above, and see it all."""
-    middle = 0.5 * (low + high)
-    distance = _distance(0.5 * (high - low), aspect)
-    plotter.camera_position = [middle + distance * AWAY, middle, (0.0, 0.0, 1.0)]
-    plotter.camera.view_angle = ANGLE
-    plotter.camera.clipping_range = (0.01 * distance, 100.0 * distance)
+def _panel(look: Look, count: int) -> Look:
+    """The look of one of ``count`` runs that share the width of a picture."""
+    return replace(look, size=(max(16, look.size[0] // count), look.size[1]))
 
 
-def _distance(half: Array, aspect: float) -> float:
-    """How far a camera stands from a box of half size ``half (3,)`` [m] so that ANGLE, its upright view, holds it."""
-    right = np.cross((0.0, 0.0, 1.0), AWAY)
-    right /= np.linalg.norm(right)
-    up = np.cross(AWAY, right)
-    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
-    reach = np.maximum(np.abs(corners @ up), np.abs(corners @ right) / aspect) / np.tan(np.radians(ANGLE / 2))
-    return max(float((corners @ AWAY + MARGIN * reach).max()), 1e-6)
+def _at(clip: Clip, t: float) -> Picture:
+    """The last of the clip's frames that is not later than t."""
+    k = max(int(np.searchsorted(clip.times, t + 1e-9, side="right")) - 1, 0)
+    return clip.picture(clip.numbers[k])
 
 
-def _grid(pv: Any, points: Array, shape: Picture | Shape) -> Any:
-    cells = {}
-    if len(shape.triangles):
-        cells["faces"] = np.column_stack([np.full(len(shape.triangles), 3), shape.triangles]).ravel()
-    if len(shape.lines):
-        cells["lines"] = np.column_stack([np.full(len(shape.lines), 2), shape.lines]).ravel()
-    return pv.PolyData(points, **cells)  # without cells every vertex is a dot
-
-
-def _place_obstacle(plotter: Any, name: str, grid: Any, shape: Shape) -> None:
-    if name not in plotter.actors or shape.moves:
-        options = {"color": STONE, "opacity": 0.6, "line_width": 4, "point_size": 10}
-        plotter.add_mesh(grid, name=name, reset_camera=False, render_points_as_spheres=True, **options)
-
-
-def _place(plotter: Any, grid: Any, picture: Picture, channel: str | None, limits: tuple[float, float]) -> None:
-    options: dict[str, Any] = {"color": BODY}
-    if channel == "material" and picture.uv is not None:
-        grid.active_texture_coordinates = picture.uv / (2 * CHECK)
-        options = {"texture": _checks()}
-    elif channel is not None:
-        grid.point_data[channel] = magnitude(picture.values[channel])
-        left = min(0.86, 1.0 - LABELS / plotter.window_size[0])
-        bar = {"title": channel, "color": "black", "vertical": True, "position_x": left, "position_y": 0.2}
-        bar |= {"fmt": "%.3g", "width": 0.08}
-        options = {"scalars": channel, "clim": limits, "cmap": MAP, "scalar_bar_args": bar}
-    if len(picture.triangles):
-        options |= {"show_edges": len(picture.triangles) < FINE, "edge_color": EDGES, "line_width": 1}
-        options |= {"ambient": 0.2, "specular": 0.2, "smooth_shading": len(picture.triangles) >= FINE}
-    else:
-        options |= {"line_width": 3, "point_size": 8, "render_points_as_spheres": True}
-    plotter.add_mesh(grid, name="body", reset_camera=False, **options)
-
-
-def _checks() -> Any:
-    """Two by two squares, repeated: what is printed on the cloth."""
-    squares = np.kron(np.array([[1, 0], [0, 1]]), np.ones((32, 32), dtype=np.int64))
-    texture = _pyvista().Texture(np.array([INK, PAPER], dtype=np.uint8)[squares])
-    texture.repeat = True
-    return texture
-
-
-def _video(look: Look) -> dict[str, Any]:
-    return {"fps": look.fps, "macro_block_size": 2, "quality": 7, "ffmpeg_log_level": "error"}
+def _followed(before: list[Array], picture: Picture, look: Look) -> Array:
+    """Where a camera that follows looks: at the mean of the vertices, a little late."""
+    mean = picture.points.mean(axis=0)
+    slow = np.exp(-look.speed / (look.fps * FOLLOWING)) if before else 0.0
+    focus = mean if not before else slow * before[0] + (1.0 - slow) * mean
+    before[:] = [focus]
+    return focus
 
 
 @contextmanager
-def _writer(path: Path, options: dict[str, Any]) -> Iterator[Any]:
+def _writer(path: Path, look: Look) -> Iterator[Any]:
+    """A function that appends an image to a film."""
+    if path.suffix == ".webp":
+        with _webp(path, look) as append:
+            yield append
+        return
+    video = {"fps": look.fps, "macro_block_size": 2, "quality": 7, "ffmpeg_log_level": "error"}
+    options = {"duration": 1000.0 / look.fps, "loop": 0} if path.suffix == ".gif" else video
     try:
         film = _imageio().get_writer(path, mode="I", **options)
     except (ImportError, ValueError) as error:
         remedy = "pip install 'imageio[ffmpeg]'"
         raise MissingDependency(f"cannot write {path.suffix} films", where="export", remedy=remedy) from error
     try:
-        yield film
+        yield film.append_data
     finally:
         film.close()
+
+
+@contextmanager
+def _webp(path: Path, look: Look) -> Iterator[Any]:
+    """A film that browsers loop like a picture; its images are held until the end."""
+    from PIL import Image
+
+    images: list[Any] = []
+    yield lambda image: images.append(Image.fromarray(image))
+    options = {"duration": round(1000.0 / look.fps), "loop": 0, "quality": 72, "method": 5}
+    images[0].save(path, save_all=True, append_images=images[1:], minimize_size=False, **options)
 
 
 def _imageio() -> Any:
@@ -172,13 +126,3 @@ def _imageio() -> Any:
     except ImportError as error:
         raise MissingDependency("imageio is not installed", where="export", remedy="pip install imageio") from error
     return imageio
-
-
-def _pyvista() -> Any:
-    try:
-        import pyvista
-        from vtkmodules.vtkCommonCore import vtkLogger
-    except ImportError as error:
-        raise MissingDependency("pyvista is not installed", where="export", remedy="pip install pyvista") from error
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)  # without a display VTK finds its way, and would say so
-    return pyvista

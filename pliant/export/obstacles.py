@@ -1,4 +1,4 @@
-"""Obstacles in pictures: surfaces, edges and tips, where they are at any time."""
+"""Obstacles in pictures: their surfaces where they are at any time; wires are rods, nails are spikes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,25 @@ from pliant.record import Run
 from pliant.scene_like import Around
 
 CELLS = 32  # along a side of the patch that stands for an unbounded obstacle
-NONE = np.zeros((0, 3), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+SIDES = 10  # of a rod or a spike
+ROD, SPIKE = 0.004, 0.12  # radius of rods and length of spikes, in sizes of what is seen
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Points ``at(t)`` (p, 3) [m] of ``triangles (k, 3)`` or ``lines (l, 2)``; without both the points are meant."""
+    """Points ``at(t)`` (p, 3) [m] of ``triangles (k, 3)``.
+
+    ``thin`` are rods and spikes, ``hollow`` is what bodies lie in or on, seen from inside only. ``floor`` is the height
+    [m] of a level plane at rest that everything is above; None for all else.
+    """
 
     at: Callable[[float], Array]
     triangles: IntArray
-    lines: IntArray
     moves: bool
+    name: str = "obstacle"
+    thin: bool = False
+    hollow: bool = False
+    floor: float | None = None
 
 
 @runtime_checkable
@@ -51,27 +59,64 @@ def shapes_of(scene: Any, low: Array, high: Array) -> list[Shape]:
 
 
 def obstacles_of(scene: Any) -> list[Any]:
-    """The obstacles of a scene, and of its integrator where that corrects the state."""
+    """The obstacles of a scene, and of its integrator where that corrects the state; none where it is not known."""
+    if scene is None:
+        return []
     if isinstance(scene, Around):
         return obstacles_of(scene.scene)
     return [o for thing in (scene, scene.integrator) if isinstance(thing, Surrounded) for o in thing.obstacles]
 
 
 def _shape(obstacle: Any, low: Array, high: Array) -> Shape:
-    """Its own surface, a patch of it where it is unbounded, else its edges or tips."""
+    """Its own surface, a patch of it where it is unbounded, else rods along its edges and spikes for its tips."""
     X, triangles = obstacle.surface()
-    lines = NONE[1]
+    thin, size, floor = False, float(np.linalg.norm(high - low)), None
     if not len(triangles) and obstacle.container:
         below = np.array([*0.5 * (low + high)[:2], low[2]])  # things lie on floors and in bowls
         near = pose_at(obstacle.motion, 0.0).local(below[None])[0]
-        X, triangles = _patch(obstacle, near, 0.55 * float(np.linalg.norm(high - low)))
+        X, triangles = _patch(obstacle, near, 0.55 * size)
+        level = obstacle.motion is None and np.ptp(X[:, 2]) < 1e-6 * size
+        floor = float(X[0, 2]) if level and obstacle.distance(X[:1] + (0.0, 0.0, size))[0][0] > 0.0 else None
     elif isinstance(obstacle, Sharp) and len(triangles):
         X = X.mean(axis=0) + 0.997 * (X - X.mean(axis=0))  # a little smaller, so that cloth on its faces is seen
     elif isinstance(obstacle, Sharp):
-        sharp = obstacle.features()
-        X = np.concatenate([sharp.edges.reshape(-1, 3), sharp.corners])
-        lines = np.arange(2 * len(sharp.edges)).reshape(-1, 2)
-    return Shape(lambda t: pose_at(obstacle.motion, t).world(X), triangles, lines, obstacle.motion is not None)
+        thin, sharp = True, obstacle.features()
+        rods = [_rod(a, b, sides[0], ROD * size) for (a, b), sides in zip(sharp.edges, sharp.sides, strict=True)]
+        spikes = [_spike(tip, up, SPIKE * size) for tip, up in zip(sharp.corners, sharp.up, strict=True)]
+        X, triangles = _together([*rods, *spikes])
+    at = lambda t: pose_at(obstacle.motion, t).world(X)
+    return Shape(at, triangles, obstacle.motion is not None, obstacle.name, thin, bool(obstacle.container), floor)
+
+
+def _rod(a: Array, b: Array, up: Array, radius: float) -> tuple[Array, IntArray]:
+    """A round rod from a to b [m] whose highest line, towards ``up``, is the edge itself: cloth lies on it."""
+    axis = (b - a) / np.linalg.norm(b - a)
+    n = up - (up @ axis) * axis
+    n /= np.linalg.norm(n)
+    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    ring = radius * (np.cos(angle)[:, None] * n + np.sin(angle)[:, None] * np.cross(axis, n)) - radius * n
+    k = np.arange(SIDES)
+    after = (k + 1) % SIDES
+    sides = np.concatenate([np.stack([k, after, SIDES + k], 1), np.stack([after, SIDES + after, SIDES + k], 1)])
+    return np.concatenate([a + ring, b + ring]), sides
+
+
+def _spike(tip: Array, up: Array, length: float) -> tuple[Array, IntArray]:
+    """A cone that ends in a tip [m] pointing along the unit vector ``up``."""
+    n = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    n /= np.linalg.norm(n)
+    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    ring = np.cos(angle)[:, None] * n + np.sin(angle)[:, None] * np.cross(up, n)
+    k = np.arange(SIDES)
+    return np.concatenate([tip - length * up + 0.08 * length * ring, tip[None]]), np.stack(
+        [k, (k + 1) % SIDES, np.full(SIDES, SIDES)], axis=1
+    )
+
+
+def _together(pieces: list[tuple[Array, IntArray]]) -> tuple[Array, IntArray]:
+    first = np.cumsum([0, *(len(X) for X, _ in pieces)])
+    triangles = [T + k for (_, T), k in zip(pieces, first, strict=False)]
+    return np.concatenate([X for X, _ in pieces]), np.concatenate(triangles)
 
 
 def _patch(obstacle: Any, near: Array, radius: float) -> tuple[Array, IntArray]:

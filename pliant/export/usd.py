@@ -1,8 +1,11 @@
-"""USD: one time-sampled mesh (springs as curves, loose vertices as points), z up, metres, channels as primvars.
+"""USD: a time-sampled prim for every body and obstacle, and a camera; z up, metres, channels as primvars.
 
-Where the material was recorded, its coordinates are the primvar ``st``, one metre of cloth to a texture.
+``/World/body_1`` is a mesh (springs are curves, loose vertices points), prims below ``/World/obstacles`` are what it
+meets, ``/World/camera`` sees all of it. Where velocities were recorded, meshes have them for motion blur. Where the
+material was recorded, or a surface with texture coordinates follows the body, these are the primvar ``st``.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,10 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
-from pliant.export.clip import Clip, Picture
+from pliant.export.camera import ANGLE, Bounds, frame_of, shot
+from pliant.export.clip import Clip, Picture, ranges
+from pliant.export.look import PLAIN
+from pliant.export.obstacles import Shape, scene_of, shapes_of
 
 BATCH = 8  # frames that are held before they are written; after saving, USD keeps only where they lie
 
@@ -31,16 +37,67 @@ def write_usd(clip: Clip, path: Path) -> Path:
     stage.SetStartTimeCode(float(clip.times[0]) * rate)
     stage.SetEndTimeCode(float(clip.times[-1]) * rate)
     stage.SetDefaultPrim(usd.UsdGeom.Xform.Define(stage, "/World").GetPrim())
+    moving = "velocity" in clip.recorded and "velocity" not in clip.channels
+    clip = replace(clip, channels=(*clip.channels, "velocity")) if moving else clip
+    low, high, *_ = ranges(clip)
+    obstacles = shapes_of(scene_of(clip.run), low, high)
+    _camera(usd, stage, Bounds(low, high))
     drawn: Picture | None = None
     for k, picture in enumerate(clip):
         code = usd.Usd.TimeCode(picture.t * rate)
-        for draw in (_mesh, _curves, _points):
-            draw(usd, stage, picture, code, drawn is not None and drawn.triangles is picture.triangles)
+        same = drawn is not None and drawn.triangles is picture.triangles
+        for number, body in split(picture):
+            for draw in (_mesh, _curves, _points):
+                draw(usd, stage, f"/World/body_{number + 1}", body, code, same)
+        _obstacles(usd, stage, obstacles, picture.t, code, drawn is None)
         drawn = picture
         if k % BATCH == BATCH - 1:
             stage.Save()
     stage.Save()
     return path
+
+
+def split(picture: Picture) -> list[tuple[int, Picture]]:
+    """The bodies of a picture, each with its number and its own vertices."""
+    bodies = np.zeros(len(picture.points), dtype=np.int64) if picture.bodies is None else picture.bodies
+    found = []
+    for number in np.unique(bodies).tolist():
+        rows = np.flatnonzero(bodies == number)
+        new = np.full(len(bodies), -1)
+        new[rows] = np.arange(len(rows))
+        own = lambda cells, new=new: new[cells[(new[cells] >= 0).all(axis=1)]] if len(cells) else cells
+        values = {name: array[rows] for name, array in picture.values.items()}
+        uv = None if picture.uv is None else picture.uv[rows]
+        triangles, lines = own(picture.triangles), own(picture.lines)
+        found.append((number, Picture(picture.t, picture.points[rows], triangles, lines, values, uv, bodies[rows])))
+    return found
+
+
+def _camera(usd: Any, stage: Any, box: Bounds) -> None:
+    """The camera that pictures are taken with."""
+    view = shot(box, PLAIN)
+    away = (view.position - view.focus) / np.linalg.norm(view.position - view.focus)
+    right, up = frame_of(away)
+    matrix = np.eye(4)
+    matrix[:4, :3] = [right, up, away, view.position]  # rows: USD multiplies from the left
+    camera = usd.UsdGeom.Camera.Define(stage, "/World/camera")
+    camera.AddTransformOp().Set(usd.Gf.Matrix4d(matrix.tolist()))
+    height = 2.0 * 50.0 * float(np.tan(np.radians(ANGLE / 2)))  # of the film behind a lens of 50 mm
+    camera.CreateFocalLengthAttr(50.0)
+    far = float(np.linalg.norm(view.position - view.focus)) + box.size
+    camera.CreateClippingRangeAttr(usd.Gf.Vec2f(1e-3 * far, 10.0 * far))
+    camera.CreateVerticalApertureAttr(height)
+    camera.CreateHorizontalApertureAttr(height * PLAIN.size[0] / PLAIN.size[1])
+
+
+def _obstacles(usd: Any, stage: Any, shapes: list[Shape], t: float, code: Any, first: bool) -> None:
+    """Obstacles as meshes; those that move have points at every frame."""
+    for k, shape in enumerate(shapes):
+        if first or shape.moves:
+            name = usd.Tf.MakeValidIdentifier(f"{shape.name}_{k + 1}")
+            when = code if shape.moves else usd.Usd.TimeCode.Default()
+            picture = Picture(t, shape.at(t), shape.triangles, np.zeros((0, 2), np.int64), {})
+            _mesh(usd, stage, f"/World/obstacles/{name}", picture, when, not first)
 
 
 def _rate(times: Array) -> float:
@@ -51,10 +108,10 @@ def _rate(times: Array) -> float:
     return float(round(rate)) if abs(rate - round(rate)) < 1e-6 * rate else rate
 
 
-def _mesh(usd: Any, stage: Any, picture: Picture, code: Any, same: bool) -> None:
+def _mesh(usd: Any, stage: Any, path: str, picture: Picture, code: Any, same: bool) -> None:
     if not len(picture.triangles):
         return
-    mesh = usd.UsdGeom.Mesh.Define(stage, "/World/surface")
+    mesh = usd.UsdGeom.Mesh.Define(stage, path)
     if not same:  # the topology is sampled only where it changes
         mesh.CreateSubdivisionSchemeAttr(usd.UsdGeom.Tokens.none)
         mesh.CreateDoubleSidedAttr(True)
@@ -71,10 +128,10 @@ def _mesh(usd: Any, stage: Any, picture: Picture, code: Any, same: bool) -> None
         primvar.Set(usd.Vt.Vec2fArray.FromNumpy(st), code)
 
 
-def _curves(usd: Any, stage: Any, picture: Picture, code: Any, same: bool) -> None:
+def _curves(usd: Any, stage: Any, path: str, picture: Picture, code: Any, same: bool) -> None:
     if not len(picture.lines):
         return
-    curves = usd.UsdGeom.BasisCurves.Define(stage, "/World/springs")
+    curves = usd.UsdGeom.BasisCurves.Define(stage, f"{path}_springs" if len(picture.triangles) else path)
     if not same:
         curves.CreateTypeAttr(usd.UsdGeom.Tokens.linear)
         counts = np.full(len(picture.lines), 2, dtype=np.int32)
@@ -82,10 +139,10 @@ def _curves(usd: Any, stage: Any, picture: Picture, code: Any, same: bool) -> No
     _sample_points(usd, curves, picture.points[picture.lines.ravel()], code)
 
 
-def _points(usd: Any, stage: Any, picture: Picture, code: Any, same: bool) -> None:
+def _points(usd: Any, stage: Any, path: str, picture: Picture, code: Any, same: bool) -> None:
     if len(picture.triangles) or len(picture.lines):
         return
-    points = usd.UsdGeom.Points.Define(stage, "/World/vertices")
+    points = usd.UsdGeom.Points.Define(stage, path)
     _sample_points(usd, points, picture.points, code)
     _sample_values(usd, points, picture, code)
 
@@ -101,6 +158,8 @@ def _sample_values(usd: Any, shape: Any, picture: Picture, code: Any) -> None:
     api, types = usd.UsdGeom.PrimvarsAPI(shape), usd.Sdf.ValueTypeNames
     for name, values in picture.values.items():
         rows = np.ascontiguousarray(values, dtype=np.float32)
+        if name == "velocity" and np.isfinite(rows).all():
+            shape.CreateVelocitiesAttr().Set(usd.Vt.Vec3fArray.FromNumpy(rows), code)
         vector = rows.ndim == 2 and rows.shape[1] == 3
         kind = types.Float3Array if vector else types.FloatArray
         primvar = api.CreatePrimvar(name, kind, usd.UsdGeom.Tokens.vertex)
@@ -113,7 +172,7 @@ def _sample_values(usd: Any, shape: Any, picture: Picture, code: Any) -> None:
 def _usd() -> Any:
     try:
         import pxr
-        from pxr import Sdf, Tf, Usd, UsdGeom, Vt  # noqa: F401  (makes them attributes of pxr)
+        from pxr import Gf, Sdf, Tf, Usd, UsdGeom, Vt  # noqa: F401  (makes them attributes of pxr)
     except ImportError as error:
         raise MissingDependency("usd-core is not installed", where="export", remedy="pip install usd-core") from error
     return pxr

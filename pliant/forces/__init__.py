@@ -4,8 +4,9 @@ from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction
 from pliant.forces.green import GreenDamping
 from pliant.forces.rayleigh import RayleighForce
+from pliant.forces.surface_load import AirDrag, SurfacePressure
 from pliant.forces.tension import FibreTension
 
-FORCES = (RayleighForce, GreenDamping, ContactDamping, Friction, FibreTension)
+FORCES = (RayleighForce, GreenDamping, ContactDamping, Friction, FibreTension, SurfacePressure, AirDrag)
 
 __all__ = [*(force.__name__ for force in FORCES), "FORCES"]

@@ -92,7 +92,7 @@ def additive_step(
     message = "" if finite else "not finite: the explicit part is beyond its stability limit; reduce h"
     told = solution.report
     message = message or told.message
-    report = replace(told, converged=finite, counts=counts, seconds=clock.totals(), message=message)
+    report = replace(told, converged=told.converged and finite, counts=counts, seconds=clock.totals(), message=message)
     return Step(State(q, v, t), solution.memory, (report,))
 
 

@@ -105,6 +105,11 @@ class Extrapolating(Protocol):
     extrapolates: ClassVar[bool]
 
 
+def solved(integrator: Any) -> bool:
+    """Whether its states are roots of stages, which see every contact that they meet."""
+    return isinstance(integrator, Staged) and not isinstance(integrator, Extrapolating)
+
+
 def fits(integrator: Any, kind: type) -> bool:
     """Whether an integrator steps systems of a class; those whose mesh changes only if it names them, or steps parts
     that prepare their own blocks.

@@ -26,7 +26,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
@@ -147,6 +146,8 @@ class TurningFrames:
 
     def turned(self, t: float, y: Array) -> Array:
         """R(t) y."""
+        from scipy.spatial.transform import Rotation
+
         return Rotation.from_rotvec(t * self.omega).apply(y)
 
     def loads(self, system: Elastodynamics, state: State, seen: tuple[Array, Array], h: float) -> tuple[Array, Array]:
@@ -169,6 +170,8 @@ class TurningFrames:
         Centres move as the integrator inside says, by axes of the middle of the step. A rotation that is left in ``a``
         is made a true one, from the mean of the angular velocities at both ends.
         """
+        from scipy.spatial.transform import Rotation
+
         shift, drift = (np.where(self.moving[:, None], self.mean(z), 0.0) for z in (a, d[1]))
         rotated = Rotation.from_rotvec(0.5 * h * self.spin(y, self.moment(y, d[0] + d[1])))
         r = y + a - shift - np.cross(self.spin(y, self.moment(y, a)), y)

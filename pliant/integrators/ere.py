@@ -2,10 +2,13 @@
 
     u_{n+1} = u_n + h phi1(h J_n) b(u_n),    u = [q; v],  b = [v; M^-1 f],  J = [[0, I], [-M^-1 K, -M^-1 D]]
 
-computed as du = the first 2n entries of exp(h Ja) e with J bordered by b, so that the tolerance acts on the increment
-and nothing cancels against u [Chen2019, Eq. 4.5]. A second border carries the motion of scripted coordinates, whose
-force grows linearly in time. Unknowns are scaled to (w0 q, v) with w0 ~ |M^-1 K|^{1/2}, so that positions and
-velocities weigh the same in the error norm.
+computed (`pliant.integrators.exponential`) as du = the first 2n entries of exp(h Ja) e with J bordered by b, so that
+the tolerance acts on the increment and nothing cancels against u [Chen2019, Eq. 4.5]. A second border carries the
+motion of scripted coordinates, whose force grows linearly in time. Unknowns are scaled to (w0 q, v) with
+w0 ~ |M^-1 K|^{1/2}, so that positions and velocities weigh the same in the error norm.
+
+On stiff meshes the exponential takes thousands of products with J, as it resolves every oscillation of the stiffest
+element. A rational Krylov space needs a few dozen solves instead (`pliant.linear.rational`).
 """
 
 from dataclasses import dataclass
@@ -19,16 +22,15 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.integrators.estimate import LocalError, spread
+from pliant.integrators.exponential import Krylov, Mass, increment, projected, remainder
 from pliant.integrators.linearised import Linearised, advanced, linearise
-from pliant.linear._arnoldi import basis as arnoldi_basis
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
-from pliant.linear.krylov import SLACK, Basis, Exponential, expv
+from pliant.linear.krylov import SLACK, Exponential
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step, Transient
 from pliant.systems.base import System
 
-COMPILED = 1000  # up to this many coordinates a compiled product is faster than calls of array functions
 DENSE = 300  # up to this many coordinates the growth of J is computed densely
 
 
@@ -50,12 +52,17 @@ class ERE:
     h shrinks that ends, and the order is 2. "always" costs accuracy (order 1), "never" follows the growth. The report
     counts products with J as ``inner`` and substeps of the exponential as ``iterations``; a step that needs more than
     ``max_substeps`` is given up.
+
+    ``rational=True`` takes the step in a space of at most ``m`` solves with M + h D + h^2 K. Where the tolerance takes
+    more, the step keeps what the space holds, and the report's residual says what the last vectors changed: modes that
+    are too fast for the step then have the wrong phase, but the linearised step still keeps its energy.
     """
 
     m: int = 30
     tolerance: float = 1e-7
     project: Literal["on_demand", "always", "never"] = "on_demand"
     max_substeps: int = 100_000
+    rational: bool = False
     order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -73,14 +80,15 @@ class ERE:
         self, system: System, state: State, h: float, memory: Any = None, analysis: Any = None
     ) -> tuple[Step, LocalError]:
         """The step, and what its linearisation has left out."""
-        step, linear, moved = self._taken(system, state, h, memory)
+        step, linear, moved, factor = self._taken(system, state, h, memory)
         mass = step.memory.mass.value
-        eq, ev, _ = remainder(system, linear, mass, (state, step.state), h, moved, self)
+        ends, factor = (state, step.state), factor if self.rational else None
+        eq, ev, _ = remainder(system, linear, mass, ends, h, moved, self._krylov, factor)
         return step, LocalError(spread(state.q, system.free, eq), spread(state.q, system.free, ev), 3)
 
     def _taken(
         self, system: System, state: State, h: float, memory: Any
-    ) -> tuple[Step, Linearised, tuple[Array, Array]]:
+    ) -> tuple[Step, Linearised, tuple[Array, Array], Factor | None]:
         clock = Clock()
         kept = memory or EREMemory()
         with clock("fill"):
@@ -88,19 +96,21 @@ class ERE:
             mass = kept.mass
             if mass is None or not mass.value.fits(linear.M):
                 mass = Transient(Mass(linear.M))
-        counts, analysis = Counts(forces=1, fills=1), kept.analysis
-        if self.project == "on_demand":
+        counts, factor = Counts(forces=1, fills=1), None
+        if self.rational or self.project == "on_demand":
             with clock("factor"):
-                definite, analysis = tame(system, state, h, analysis)
+                factor = factored(system, state, h, kept.analysis, psd=self.project == "always")
             counts = counts + Counts(fills=1, factorizations=1)
-            if not definite:
+            if factor is None and self.project == "on_demand":
                 with clock("fill"):
                     linear = linearise(system, state, h, at=state.t + 0.5 * h, psd=True)
-                counts = counts + Counts(forces=1, fills=1)
+                    factor = factored(system, state, h, kept.analysis, psd=True) if self.rational else None
+                counts = counts + Counts(forces=1, fills=1 + self.rational, factorizations=int(self.rational))
+        analysis = kept.analysis if factor is None else factor.memory
         with clock("exponential"):
-            dq, dv, result = increment(linear, mass.value, h, self)
+            dq, dv, result = self._increment(linear, mass.value, h, factor)
         message = trouble(linear, h, result, dq, dv)
-        counts = counts + Counts(inner=result.products)
+        counts = counts + (Counts(solves=result.products) if self.rational else Counts(inner=result.products))
         allowed = SLACK * self.tolerance  # what the Krylov method lets pass, summed over its substeps
         report = SolveReport(
             not message,
@@ -113,29 +123,46 @@ class ERE:
             certified=result.error <= allowed,
         )
         end = advanced(system, state, h, dq, dv, linear.scripted)
-        return Step(end, EREMemory(mass, analysis), (report,)), linear, (dq, dv)
+        return Step(end, EREMemory(mass, analysis), (report,)), linear, (dq, dv), factor
+
+    def _increment(
+        self, linear: Linearised, mass: Mass, h: float, factor: Factor | None
+    ) -> tuple[Array, Array, Exponential]:
+        """The step's (dq, dv), and what the exponential cost."""
+        if not self.rational:
+            return increment(linear, mass, h, self._krylov)
+        if factor is None:
+            nowhere = np.full(len(linear.f), np.nan)
+            return nowhere, nowhere, Exponential(nowhere, 0, 0, 0, np.inf, False, 0.0)
+        constant = linear.f + linear.D @ linear.v  # f holds the damping of v, the motion has it once more
+        return projected(linear, factor, linear.v, [constant, h * linear.ramp], h, self._krylov)
+
+    @property
+    def _krylov(self) -> Krylov:
+        return Krylov(self.m, self.tolerance, self.max_substeps)
 
 
-def tame(system: System, state: State, h: float, analysis: Any) -> tuple[bool, Any]:
-    """Whether M + h D + h^2 K is positive definite, as it is when nothing grows by more than e in a step."""
-    A = system.tangent(state.q, state.v, state.t + 0.5 * h, (1.0, h, h * h), psd=False)
+def factored(system: System, state: State, h: float, analysis: Any, *, psd: bool) -> Factor | None:
+    """The factor of M + h D + h^2 K; None where it is indefinite: something grows by more than e in a step."""
+    A = system.tangent(state.q, state.v, state.t + 0.5 * h, (1.0, h, h * h), psd=psd)
     try:
-        factor = Cholesky().factor(system.restrict(A), analysis)
+        return Cholesky().factor(system.restrict(A), analysis)
     except NotPositiveDefinite:
-        return False, analysis
-    return True, factor.memory
+        return None
 
 
 def trouble(linear: Linearised, h: float, result: Exponential, dq: Array, dv: Array) -> str:
     """What went wrong, with the number that says so; nothing when the exponential is accurate and finite."""
     if not (np.isfinite(linear.f).all() and np.isfinite(linear.K.data).all()):
         return "force or stiffness is not finite at the start of the step: elements are inverted; reduce h"
+    if not result.converged and result.products == 0:
+        return "M + h D + h^2 K is indefinite, and rational=True solves with it; project K or reduce h"
     if not (np.isfinite(dq).all() and np.isfinite(dv).all()):
         rate = growth(linear)
         return f"not finite: a mode of J grows by exp({h * rate:.3g}) in a step; damp more, project K or reduce h"
     if not result.converged:
-        done = 100.0 * result.reached / h
-        return f"the exponential got through {done:.3g} % of the step in {result.substeps} substeps; use SIERE"
+        done = f"{100.0 * result.reached / h:.3g} % of the step in {result.substeps} substeps"
+        return f"the exponential got through {done}; use rational=True or SIERE"
     return ""
 
 
@@ -153,124 +180,3 @@ def growth(linear: Linearised) -> float:
         return float(eigs(J, k=1, which="LR", tol=1e-2, return_eigenvectors=False)[0].real)
     except ArpackError:
         return float("nan")
-
-
-class Mass:
-    """M = S^T S for the scaled unknowns: S = M^{1/2} when M is diagonal; a consistent M is only solved with."""
-
-    def __init__(self, M: sp.csr_matrix) -> None:
-        self._M = M
-        self.diagonal = M.nnz == M.shape[0]
-        self._factor: Factor | None = None if self.diagonal else Cholesky().factor(M)
-        self.root = np.sqrt(M.diagonal()) if self.diagonal else np.ones(M.shape[0])  # from v to the scaled velocity
-
-    def fits(self, M: sp.csr_matrix) -> bool:
-        return M is self._M or (
-            M.shape == self._M.shape and M.nnz == self._M.nnz and bool((M.data == self._M.data).all())
-        )
-
-    def acceleration(self, f: Array) -> Array:
-        """The scaled M^-1 f."""
-        return f / self.root if self._factor is None else self._factor.solve(f)
-
-
-def increment(linear: Linearised, mass: Mass, h: float, choice: ERE) -> tuple[Array, Array, Exponential]:
-    """(dq, dv) = h phi1(h J) b over the free coordinates, and what the exponential cost."""
-    n, S = len(linear.f), mass.root
-    w0 = frequency_bound(linear) or 1.0 / h
-    b = np.concatenate([w0 * S * linear.v, mass.acceleration(linear.f)])
-    g = np.concatenate([np.zeros(n), mass.acceleration(linear.ramp)])
-    eta = w0 / max(float(np.linalg.norm(b)), h * float(np.linalg.norm(g)), 1e-300)
-    border = eta * np.column_stack([b, g * h])
-
-    def apply(x: Array) -> Array:
-        y = product(linear, mass, w0, x)
-        y[: 2 * n] += border @ x[2 * n :]
-        y[2 * n], y[2 * n + 1] = 0.0, x[2 * n] / h
-        return y
-
-    start = np.zeros(2 * n + 2)
-    start[2 * n] = 1.0
-    basis = compiled(linear, S, w0, border, h) if mass.diagonal and n <= COMPILED else None
-    result = expv(
-        apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps, basis=basis
-    )
-    u = result.w / eta
-    return u[:n] / (w0 * S), u[n : 2 * n] / S, result
-
-
-def product(linear: Linearised, mass: Mass, w0: float, x: Array) -> Array:
-    """J x over the scaled unknowns (w0 S q, S v), in the first 2 n entries of an array like ``x``; others are unset."""
-    n, S = len(linear.f), mass.root
-    y = np.empty_like(x)
-    y[:n] = w0 * x[n : 2 * n]
-    force = linear.K @ (x[:n] / (w0 * S))
-    if linear.damped:
-        force = force + linear.D @ (x[n : 2 * n] / S)
-    y[n : 2 * n] = -mass.acceleration(force)
-    return y
-
-
-def remainder(
-    system: System,
-    linear: Linearised,
-    mass: Mass,
-    ends: tuple[State, State],
-    h: float,
-    moved: tuple[Array, Array],
-    choice: ERE,
-) -> tuple[Array, Array, Exponential]:
-    """(dq, dv) that linearising has left out of a step, 2 h phi3(h J) (b(U) - b(u) - J (U - u)). [Hochbruck2009]"""
-    (before, after), (dq, dv) = ends, moved
-    f = system.force(after.q, after.v, before.t + 0.5 * h)[system.free]
-    excess = f - linear.f + linear.K @ dq + linear.D @ dv - h * linear.ramp
-    return correction(linear, mass, excess, h, choice)
-
-
-def correction(
-    linear: Linearised, mass: Mass, excess: Array, h: float, choice: ERE
-) -> tuple[Array, Array, Exponential]:
-    """2 h phi3(h J) [0; M^-1 excess] over the free coordinates: what a force excess t^2/h^2 does in the step.
-
-    J is bordered by a chain of three whose last entry grows like t^2 / (2 h^2).
-    """
-    n, S = len(linear.f), mass.root
-    pull = mass.acceleration(excess)
-    size = float(np.linalg.norm(pull))
-    if size == 0.0:
-        return np.zeros(n), np.zeros(n), Exponential(np.zeros(0), 0, 0, 0, 0.0, True, h)
-    eta, w0 = 1.0 / (h * size), 1.0 / h
-
-    def apply(x: Array) -> Array:
-        y = product(linear, mass, w0, x)
-        y[n : 2 * n] += (2.0 * eta * x[2 * n]) * pull
-        y[2 * n :] = x[2 * n + 1] / h, x[2 * n + 2] / h, 0.0
-        return y
-
-    start = np.zeros(2 * n + 3)
-    start[2 * n + 2] = 1.0
-    result = expv(apply, start, h, m=choice.m, tolerance=choice.tolerance, max_substeps=choice.max_substeps)
-    u = result.w / eta
-    return u[:n] / (w0 * S), u[n : 2 * n] / S, result
-
-
-def compiled(linear: Linearised, S: Array, w0: float, border: Array, h: float) -> Basis:
-    """The Arnoldi process of the operator above with all scalings worked into K and D."""
-
-    def scaled(A: sp.csr_matrix, factor: float) -> tuple[Array, Array, Array]:
-        rows = np.repeat(S, np.diff(A.indptr))
-        return A.indptr, A.indices.view(np.uint32), A.data / (factor * rows * S[A.indices])  # unsigned: no wrap-around
-
-    K, D = scaled(linear.K, w0), scaled(linear.D, 1.0)
-
-    def process(v: Array, m: int) -> tuple[Array, Array, bool, float]:
-        V, H, k, after = arnoldi_basis(*K, *D, w0, border, h, v, m)
-        return (V, H, False, after) if k > m else (V[:k], H[:k, :k], True, 0.0)
-
-    return process
-
-
-def frequency_bound(linear: Linearised) -> float:
-    """sqrt of the infinity norm of M^-1 K with row-sum masses [1/s]."""
-    row = np.asarray(abs(linear.K).sum(axis=1)).ravel() / np.asarray(linear.M.sum(axis=1)).ravel()
-    return float(np.sqrt(row.max(initial=0.0)))

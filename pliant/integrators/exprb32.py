@@ -13,8 +13,9 @@ import numpy as np
 
 from pliant.clock import Clock
 from pliant.errors import SceneError
-from pliant.integrators.ere import ERE, EREMemory, Mass, increment, remainder, trouble
+from pliant.integrators.ere import EREMemory, trouble
 from pliant.integrators.estimate import LocalError, spread
+from pliant.integrators.exponential import Krylov, Mass, increment, remainder
 from pliant.integrators.linearised import advanced, linearise
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step, Transient
@@ -72,7 +73,7 @@ class EXPRB32:
             mass = kept.mass
             if mass is None or not mass.value.fits(linear.M):
                 mass = Transient(Mass(linear.M))
-        choice = ERE(self.m, self.tolerance, "never")
+        choice = Krylov(self.m, self.tolerance)
         with clock("exponential"):
             dq, dv, first = increment(linear, mass.value, h, choice)
         middle = advanced(system, state, h, dq, dv, linear.scripted)

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from pliant.arrays import Array
-
-SMALL = 1e-2  # |h^2 lam| below which the series is more accurate than the functions
+from pliant.linear.rational import stumpff
 
 
 def undamped(lam: Array, a: Array, c: Array, h: float) -> tuple[Array, Array]:
@@ -18,20 +17,8 @@ def undamped(lam: Array, a: Array, c: Array, h: float) -> tuple[Array, Array]:
 
     Both are entire in h^2 lam: rigid modes (lam = 0) fly freely, negative ones grow with sinh and cosh.
     """
-    S, C = sine_cosine(h * h * lam)
+    _, S, C = stumpff(h * h * lam, 2)
     return h * S * a + h * h * C * c, -lam * h * h * C * a + h * S * c
-
-
-def sine_cosine(z: Array) -> tuple[Array, Array]:
-    """S(z) = sin(sqrt z)/sqrt z and C(z) = (1 - cos sqrt z)/z for any real z."""
-    S = 1 - z / 6 * (1 - z / 20 * (1 - z / 42 * (1 - z / 72)))
-    C = 0.5 * (1 - z / 12 * (1 - z / 30 * (1 - z / 56 * (1 - z / 90))))
-    big, low = z > SMALL, z < -SMALL
-    x = np.sqrt(z[big])
-    S[big], C[big] = np.sin(x) / x, 2.0 * np.sin(0.5 * x) ** 2 / z[big]
-    x = np.sqrt(-z[low])
-    S[low], C[low] = np.sinh(x) / x, -2.0 * np.sinh(0.5 * x) ** 2 / z[low]
-    return S, C
 
 
 def damped(lam: Array, D: Array, a: Array, c: Array, h: float) -> tuple[Array, Array]:

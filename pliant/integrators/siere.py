@@ -23,14 +23,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.errors import NotPositiveDefinite, SceneError
-from pliant.integrators import modal
-from pliant.integrators.explicit import scripted_velocity
 from pliant.integrators.linearised import advanced
+from pliant.integrators.siere_step import Indefinite, Matrices, assemble, increment
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.modes import ShiftInvert, lowest
@@ -42,10 +40,8 @@ from pliant.systems.base import System
 DENSE = 150  # up to this many coordinates the modes are computed densely in every step, and exact
 GUARDS = 2  # modes followed beyond the captured ones: they keep clusters together
 RIGID = 6  # extra modes asked for at the start, to find those of a free body; as many for each further one
-INVARIANT = 1e-6  # |D U - M U D_r| relative to |D U| below which damping leaves the modes uncoupled
-WEAK = 0.25  # h^2 D_mc A_cc^-1 D_cm below which damping may couple modes that are damped exactly with the rest
+STILL = 1e-6  # h^2 lam of motions that cost nothing, rigid or slack: linearly implicit steps damp them by 1e-6
 MOST, SHARE = 30, 0.95  # modes tried where s is chosen, and the part of the energy that they must hold
-SINGULAR = -0.5  # h^2 lam below which the right-hand side is made orthogonal to the modes before the solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +60,9 @@ class SIERE:
     they are known by their zero eigenvalues, which bodies under stress at the start or at a cut do not all have).
     ``s=None`` chooses at the first step: as few of the ``MOST`` lowest as hold ``SHARE`` of the kinetic energy and the
     energy that the load of that step puts into the body, rigid motion aside (`needed`).
+
+    Flat cloth has as many slack motions as vertices, which nothing resists until it is under tension. Where all modes
+    found are slack, they are any of many, and none is captured; they are looked for anew once something holds them.
 
     ``s=0`` is linearly implicit Euler, s = all modes is ERE. K is exact, in the modes too, so that negative modes are
     captured as they are; ``project="on_demand"`` projects it in steps whose A is indefinite, "always" in every step
@@ -119,7 +118,7 @@ class SIERE:
 
     def _factored(
         self, system: System, state: State, h: float, memory: SIEREMemory | None, clock: Clock
-    ) -> tuple["Matrices", Factor, int]:
+    ) -> tuple[Matrices, Factor, int]:
         """The step's matrices and the factor of A, projected as asked; and how many times A was filled."""
         mass, analysis = (memory.mass or Transient(None), memory.analysis) if memory else (Transient(None), None)
         try:
@@ -135,12 +134,16 @@ class SIERE:
         with clock("factor"):
             return x, self.linear.factor(x.A, analysis), 2
 
-    def _modes(self, x: "Matrices", factor: Factor, memory: SIEREMemory | None) -> tuple[Tracked, int]:
+    def _modes(self, x: Matrices, factor: Factor, memory: SIEREMemory | None) -> tuple[Tracked, int]:
         """The captured modes with their guards and the linearly implicit step; and how many are captured."""
         n = len(x.f)
+        nothing = lambda U: Tracked(np.zeros(U.shape[1]), U, 0.0, 0, 0, factor.solve(x.implicit()))
         if self.s == 0:
-            return Tracked(np.zeros(0), np.zeros((n, 0)), 0.0, 0, 0, factor.solve(x.implicit())), 0
+            return nothing(np.zeros((n, 0))), 0
         known = memory if memory is not None and len(memory.U) == n else None
+        if known is not None and known.captured == 0 and still(x, known.U) == known.U.shape[1]:
+            return nothing(known.U), 0
+        known = known if known is not None and known.captured else None
         most = RIGID * sp.csgraph.connected_components(x.A, directed=False)[0] if known is None else 0  # rigid motions
         block = self._tried(n) + most + RIGID if known is None else known.U.shape[1]
         if n <= max(DENSE, block):
@@ -154,13 +157,15 @@ class SIERE:
         s = known.captured
         return track(pencil, known.U, s, x.implicit(), tolerance=self.tolerance, blocks=self.blocks), s
 
-    def _cold(self, x: "Matrices", factor: Factor, most: int) -> tuple[Tracked, int]:
+    def _cold(self, x: Matrices, factor: Factor, most: int) -> tuple[Tracked, int]:
         """The first modes, from nothing; rigid motions among them are captured on top of the s elastic ones."""
         K = x.A - x.mass[1] if x.D is None else x.A - x.mass[1] - x.h * x.D
         inverse = ShiftInvert(factor, -1.0 / x.h**2, x.h**2) if x.D is None else None
         tried = self._tried(len(x.f)) + GUARDS + most
         found = lowest(K / x.h**2, x.mass[1], tried, inverse=inverse, tolerance=1e-4)
         captured = self._captured(x, factor, found.lam, found.U, most)
+        if captured == 0:  # slack: what was found is watched until it is held
+            return Tracked(found.lam, found.U, 0.0, found.solves, 0, factor.solve(x.implicit())), 0
         U = np.ascontiguousarray(found.U[:, : captured + GUARDS])
         lam = np.einsum("ij,ij->j", U, x.K(U))
         return Tracked(lam, U, found.residual, found.solves, 0, factor.solve(x.implicit())), captured
@@ -169,14 +174,16 @@ class SIERE:
         """How many elastic modes the first search is for."""
         return self.s if self.s is not None else min(MOST, n)
 
-    def _captured(self, x: "Matrices", factor: Factor, lam: Array, U: Array, most: int) -> int:
-        """How many of the modes found first are captured, rigid ones included."""
-        still = rigid(lam, most)
-        return still + (self.s if self.s is not None else needed(x, factor, lam, U, still))
+    def _captured(self, x: Matrices, factor: Factor, lam: Array, U: Array, most: int) -> int:
+        """How many of the modes found first are captured, rigid ones included; none where all of them are slack."""
+        if len(lam) > most and still(x, U) == len(lam):
+            return 0
+        free = rigid(lam, most)
+        return free + (self.s if self.s is not None else needed(x, factor, lam, U, free))
 
 
-def needed(x: "Matrices", factor: Factor, lam: Array, U: Array, still: int) -> int:
-    """The fewest elastic modes (1 to `MOST`) behind ``still`` rigid ones that hold `SHARE` of the energy beyond those.
+def needed(x: Matrices, factor: Factor, lam: Array, U: Array, free: int) -> int:
+    """The fewest elastic modes (1 to `MOST`) behind ``free`` rigid ones that hold `SHARE` of the energy beyond those.
 
     The energy is the kinetic one and 1/2 h^2 f^T A^-1 f, which the load f puts into the body in a step; a mode has
     1/2 a^2 + 1/2 h^2 c^2 / (1 + h^2 lam) of it, with a = U^T M v and c = U^T f.
@@ -184,132 +191,16 @@ def needed(x: "Matrices", factor: Factor, lam: Array, U: Array, still: int) -> i
     h2 = x.h**2
     held = 0.5 * (x.M(U).T @ x.v) ** 2 + 0.5 * h2 * (U.T @ x.f) ** 2 / (1.0 + h2 * np.maximum(lam, 0.0))
     whole = 0.5 * float(x.v @ x.M(x.v)) + 0.5 * h2 * float(x.f @ factor.solve(x.f))
-    elastic = np.cumsum(held[still : still + MOST])
-    enough = np.flatnonzero(elastic >= SHARE * (whole - held[:still].sum()))
+    elastic = np.cumsum(held[free : free + MOST])
+    enough = np.flatnonzero(elastic >= SHARE * (whole - held[:free].sum()))
     return int(enough[0]) + 1 if len(enough) else len(elastic)
+
+
+def still(x: Matrices, U: Array) -> int:
+    """How many of the vectors U (n, p) cost nothing to move along, by their Rayleigh quotients."""
+    return int(np.count_nonzero(np.abs(np.einsum("ij,ij->j", U, x.step_forces(U))) < STILL))
 
 
 def rigid(lam: Array, most: int) -> int:
     """How many of the ``most`` lowest modes are rigid motions: zero against the others."""
     return int(np.count_nonzero(np.abs(lam[:most]) < 1e-6 * np.abs(lam[: most + RIGID]).max()))
-
-
-@dataclass(frozen=True, eq=False)
-class Matrices:
-    """A = M + h D + h^2 K and the force over the free coordinates; K acts through A, which was assembled once."""
-
-    A: sp.csr_matrix
-    D: sp.csr_matrix | None
-    m: Array  # row sums of M
-    mass: tuple[sp.csr_matrix, sp.csr_matrix]  # over all, and over the free coordinates
-    f: Array
-    ramp: Array  # rate of change of f by the scripted coordinates [N/s]
-    v: Array
-    scripted: Array
-    h: float
-
-    def M(self, x: Array) -> Array:
-        M = self.mass[1]
-        if M.nnz == len(self.m):
-            return self.m * x if x.ndim == 1 else self.m[:, None] * x
-        return M @ x
-
-    def step_forces(self, x: Array) -> Array:
-        """h^2 K x."""
-        y = self.A @ x - self.M(x)
-        return y if self.D is None else y - self.h * (self.D @ x)
-
-    def K(self, x: Array) -> Array:
-        return self.step_forces(x) / self.h**2
-
-    def implicit(self) -> Array:
-        """h f - h^2 K v: the right-hand side of linearly implicit Euler for the change of the velocities."""
-        return self.h * (self.f + self.h * self.ramp) - self.step_forces(self.v)
-
-
-def assemble(system: System, state: State, h: float, *, psd: bool, mass: Transient) -> Matrices:
-    """Everything a step needs, with forces of time t + h and one assembly."""
-    q, t, free = state.q, state.t + h, system.free
-    v = scripted_velocity(system, state, h)
-    f = system.force(q, v, t)
-    tangent = system.tangent(q, v, t, (1.0, h, h * h), psd=psd)
-    damping = system.damping(q, v, t)
-    M = system.mass(q)
-    pair = mass.value if mass.value is not None and mass.value[0] is M else (M, system.restrict(M))
-    moving = v.copy()
-    moving[free] = 0.0
-    ramp = np.zeros(len(free))
-    if moving.any():  # prescribed coordinates move through the tangent: (h^2 K + h D) w, of which f holds D w already
-        ramp = -(tangent @ moving - M @ moving + h * (damping @ moving))[free] / (h * h)
-    D = -system.restrict(damping) if damping.nnz else None
-    m = np.asarray(pair[1].sum(axis=1)).ravel()
-    return Matrices(system.restrict(tangent), D, m, pair, f[free], ramp, v[free], v, h)
-
-
-def increment(x: Matrices, factor: Factor, U: Array, lam: Array, y: Array) -> tuple[Array, Array]:
-    """(dq, dv) of the step in the module's docstring; ``y`` is the linearly implicit change of the velocities."""
-    h = x.h
-    if not len(lam):
-        return h * (x.v + y), y
-    MU = x.M(U)
-    a, c = MU.T @ x.v, U.T @ (x.f + 0.5 * h * x.ramp)
-    if x.D is None:
-        y_q, y_v = modal.undamped(lam, a, c, h)
-    else:
-        DU = x.D @ U
-        Dr = U.T @ DU
-        across = DU - MU @ Dr
-        if np.abs(across).max() > INVARIANT * np.abs(DU).max():
-            return coupled(x, factor, (U, MU, lam), (a, c), (Dr, across))
-        y_q, y_v = modal.damped(lam, Dr, a, c, h)
-    if h * h * lam[0] < SINGULAR:
-        y = factor.solve(x.implicit() - MU @ (U.T @ x.implicit()))
-    w = y - U @ (MU.T @ y)
-    return U @ y_q + h * (x.v - U @ a + w), U @ y_v + w
-
-
-def coupled(
-    x: Matrices,
-    factor: Factor,
-    modes: tuple[Array, Array, Array],
-    load: tuple[Array, Array],
-    damping: tuple[Array, Array],
-) -> tuple[Array, Array]:
-    """(dq, dv) where damping couples modes and rest: if weakly, that of the modes is exact, else all is implicit."""
-    (U, MU, lam), (a, c), (Dr, across), h = modes, load, damping, x.h
-    weak = weakly_coupled(x, factor, across)
-    y_q, y_v = modal.damped(lam, Dr, a, c, h) if weak else modal.undamped(lam, a, c, h)
-    rhs = x.implicit() - MU @ (U.T @ x.implicit()) + MU @ y_v
-    y = split_solve(factor, MU, h * h * np.diag(lam) + (h * Dr if weak else 0.0), rhs)
-    y_m = MU.T @ y
-    if not weak:  # the way follows what damping has left of the velocities
-        y_q = y_q + h * (y_m - y_v)
-    return U @ y_q + h * (x.v - U @ a + y - U @ y_m), y
-
-
-def weakly_coupled(x: Matrices, factor: Factor, across: Array) -> bool:
-    """Whether the damping ``across`` (n, s) = D_cm leaves the split definite, h^2 D_mc A^-1 D_cm < WEAK; M, which is
-    less than A, is tried first."""
-    for inverse in (lambda B: B / x.m[:, None], factor.solve):
-        if x.h**2 * np.linalg.norm(across.T @ inverse(across), 2) < WEAK:
-            return True
-    return False
-
-
-def split_solve(factor: Factor, W: Array, C: Array, g: Array) -> Array:
-    """y with (A - W C W^T) y = g, by Woodbury with W's columns as further right-hand sides [Chen2019, Eq. 6.8]."""
-    both = factor.solve(np.column_stack([g, W]))
-    y, X = both[:, 0], both[:, 1:]
-    return y + X @ np.linalg.solve(np.eye(len(C)) - C @ (W.T @ X), C @ (W.T @ y))
-
-
-class Indefinite:
-    """The LU factor of a matrix that Cholesky refuses: K had modes below -1/h^2."""
-
-    memory, analysed, inner = None, True, 0
-
-    def __init__(self, A: sp.csr_matrix) -> None:
-        self._lu = splu(sp.csc_matrix(A))
-
-    def solve(self, b: Array) -> Array:
-        return self._lu.solve(b)

@@ -4,6 +4,10 @@ They are inlined into the lane loops of `passes` (where LLVM turns 16 elements i
 unchanged for CUDA. 3x3 tensors are 9-tuples in row-major order, symmetric ones 6-tuples (00 01 02 11 12 22).
 """
 
+import hashlib
+from pathlib import Path
+from types import FunctionType
+
 from numba import njit
 
 W = 16
@@ -17,8 +21,37 @@ FASTMATH = {"contract"}
 
 Floats = tuple[float, ...]
 
-device = njit(forceinline=True, fastmath=FASTMATH, error_model="numpy")
-lanes = njit(fastmath=FASTMATH, error_model="numpy")
+_device = njit(forceinline=True, fastmath=FASTMATH, error_model="numpy")
+_lanes = njit(fastmath=FASTMATH, error_model="numpy")
+
+
+def device(function):
+    """A compiled scalar function that is inlined where it is called."""
+    return _device(at_home(function))
+
+
+def lanes(function):
+    """A compiled loop over lanes."""
+    return _lanes(at_home(function))
+
+
+def at_home(function):
+    """The function; a copy that says it is from here if its own module may have no name, or another one, next time.
+
+    Cached machine code names the modules of the functions in it, and cannot be loaded where one of them is not found: a
+    script, a file that was run, a cell of a notebook. Its name gets letters that change with its file, see `bind`.
+    """
+    if function.__module__ is not None and function.__module__.startswith("pliant."):
+        return function
+    code = function.__code__
+    told = f"{code.co_filename} {code.co_firstlineno} {code.co_consts} {code.co_names}".encode() + code.co_code
+    source = Path(code.co_filename)
+    letters = hashlib.sha256(told + (source.read_bytes() if source.is_file() else b"")).hexdigest()[:12]
+    parts = function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    copy = FunctionType(code, *parts)
+    copy.__module__, copy.__doc__ = __name__, function.__doc__
+    copy.__qualname__ = f"{function.__qualname__}-{letters}"
+    return copy
 
 
 @device

@@ -1,6 +1,6 @@
 """Symbolic factorization: elimination tree, column counts, row structures.
 
-Vertices are groups of matrix rows with identical patterns; ``pointers, neighbours`` is their graph as CSR arrays without
+Loops are written out here and in `supernodes`: sorting and slices of NumPy take seconds to compile. Vertices are groups of matrix rows with identical patterns; ``pointers, neighbours`` is their graph as CSR arrays without
 loops, ``order[k]`` the vertex eliminated k-th, and all trees and columns are numbered in elimination order.
 """
 
@@ -104,6 +104,27 @@ def column_counts(pointers, neighbours, order, parent, weight):
 
 
 @numba.njit(cache=True)
+def sort(a, n):
+    """Sort the first n entries of a, ascending, in place: heapsort."""
+    for end in range(n, 1, -1):  # the largest of the first ``end`` entries goes to their end
+        first = end // 2 - 1 if end == n else 0
+        for root in range(first, -1, -1):
+            value, hole = a[root], root
+            while True:
+                child = 2 * hole + 1
+                if child >= end:
+                    break
+                if child + 1 < end and a[child + 1] > a[child]:
+                    child += 1
+                if a[child] <= value:
+                    break
+                a[hole] = a[child]
+                hole = child
+            a[hole] = value
+        a[0], a[end - 1] = a[end - 1], a[0]
+
+
+@numba.njit(cache=True)
 def row_structure(pointers, neighbours, order, first):
     """Row groups of every supernode: its own columns, then what its entries and its children bring, sorted."""
     count = len(first) - 1
@@ -111,7 +132,8 @@ def row_structure(pointers, neighbours, order, first):
     inverse = _inverse(order)
     owner = np.empty(n, dtype=np.int64)
     for s in range(count):
-        owner[first[s] : first[s + 1]] = s
+        for k in range(first[s], first[s + 1]):
+            owner[k] = s
     seen = np.full(n, -1, dtype=np.int64)
     head = np.full(count, -1, dtype=np.int64)
     sibling = np.full(count, -1, dtype=np.int64)
@@ -140,10 +162,14 @@ def row_structure(pointers, neighbours, order, first):
         total = start[s] + end - begin + below
         if total > len(rows):
             longer = np.empty(2 * total, dtype=np.int64)
-            longer[: start[s]] = rows[: start[s]]
+            for r in range(start[s]):
+                longer[r] = rows[r]
             rows = longer
-        rows[start[s] : start[s] + end - begin] = np.arange(begin, end)
-        rows[start[s] + end - begin : total] = np.sort(scratch[:below])
+        sort(scratch, below)
+        for k in range(end - begin):
+            rows[start[s] + k] = begin + k
+        for k in range(below):
+            rows[start[s] + end - begin + k] = scratch[k]
         start[s + 1] = total
         if below > 0:
             up = owner[rows[start[s] + end - begin]]

@@ -13,7 +13,7 @@ from pliant.kernels.bind import Functions, bind
 from pliant.kernels.device import FASTMATH, lanes
 from pliant.kernels.elements import Element
 
-SOURCES = ("bind", "device", "svd", "elements", "isotropic", "fibre", "direct", "passes", "specialise")
+SOURCES = ("bind", "device", "svd", "elements", "isotropic", "fibre", "direct", "derived", "passes", "specialise")
 
 
 class Density(NamedTuple):

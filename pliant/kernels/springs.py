@@ -1,7 +1,33 @@
-"""Spring kernels: serial loops, since networks are small; fixed order, hence deterministic."""
+"""Spring kernels: serial loops, since networks are small; fixed order, hence deterministic.
+
+What a spring of length L does is written once, as scalar functions that compile for a GPU, too.
+"""
+
+import math
 
 import numpy as np
 from numba import njit
+
+from pliant.kernels.device import device
+
+
+@device
+def stored(L, rest, k):
+    """k/2 (L - l0)^2 [J]"""
+    return 0.5 * k * (L - rest) ** 2
+
+
+@device
+def tension(L, rest, k):
+    """k (L - l0) / L [N/m]; a spring of zero length has no direction: no force."""
+    return k * (L - rest) / max(L, 1e-300)
+
+
+@device
+def across(L, rest, k, psd):
+    """The geometric stiffness k (1 - l0/L) [N/m]; ``psd`` drops it in compression."""
+    stiffness = k * (1.0 - rest / max(L, 1e-12))
+    return 0.0 if psd and stiffness < 0.0 else stiffness
 
 
 @njit(cache=True, error_model="numpy")
@@ -12,7 +38,7 @@ def value(x, edges, rest, k):
         L2 = 0.0
         for a in range(x.shape[1]):
             L2 += (x[i, a] - x[j, a]) ** 2
-        total += 0.5 * k[e] * (np.sqrt(L2) - rest[e]) ** 2
+        total += stored(math.sqrt(L2), rest[e], k[e])
     return total
 
 
@@ -24,10 +50,9 @@ def gradient(x, edges, rest, k):
         L2 = 0.0
         for a in range(x.shape[1]):
             L2 += (x[i, a] - x[j, a]) ** 2
-        L = np.sqrt(L2)
-        tension = k[e] * (L - rest[e]) / max(L, 1e-300)  # a spring of zero length has no direction: no force
+        pull = tension(math.sqrt(L2), rest[e], k[e])
         for a in range(x.shape[1]):
-            f = tension * (x[i, a] - x[j, a])
+            f = pull * (x[i, a] - x[j, a])
             g[i, a] += f
             g[j, a] -= f
     return g
@@ -45,12 +70,7 @@ def blocks(x, edges, rest, k, material, geometric, psd):
         for a in range(d):
             s[a] = x[i, a] - x[j, a]
             L2 += s[a] * s[a]
-        L = np.sqrt(L2)
-        geo = 0.0
-        if geometric:
-            geo = k[e] * (1.0 - rest[e] / max(L, 1e-12))
-            if psd and geo < 0.0:
-                geo = 0.0
+        geo = across(math.sqrt(L2), rest[e], k[e], psd) if geometric else 0.0
         along = (k[e] if material else 0.0) - geo
         for a in range(d):
             for b in range(d):

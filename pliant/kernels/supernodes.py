@@ -7,7 +7,7 @@ supernodes, rows[row_start[s]:row_start[s+1]] the rows of supernode s with its o
 import numba
 import numpy as np
 
-from pliant.kernels.elimination import postorder
+from pliant.kernels.elimination import postorder, sort
 
 
 @numba.njit(cache=True)
@@ -118,7 +118,9 @@ def refined(first, row_start, rows):
     sequence = np.arange(first[count])
     part = np.zeros(first[count], dtype=np.int64)
     inside = np.zeros(first[count], dtype=np.bool_)
-    scratch = np.empty(first[count], dtype=np.int64)
+    scratch = np.empty(len(rows), dtype=np.int64)
+    keys = np.empty(len(rows), dtype=np.int64)
+    old, labels = np.empty_like(part), np.empty_like(part)
     for a in range(count):
         hits = 0
         u = head[a]
@@ -126,11 +128,16 @@ def refined(first, row_start, rows):
             scratch[hits] = u
             hits += 1
             u = following[u]
-        largest = np.argsort(-size[scratch[:hits]], kind="mergesort")
-        for t in scratch[:hits][largest]:
-            inside[rows[position[t] : position[t] + size[t]]] = True
-            _split(sequence[first[a] : first[a + 1]], part[first[a] : first[a + 1]], inside)
-            inside[rows[position[t] : position[t] + size[t]]] = False
+        for k in range(hits):  # the largest first, in their own order where they are equally large
+            keys[k] = (first[count] - size[scratch[k]]) * hits + k
+        sort(keys, hits)
+        for k in range(hits):
+            t = scratch[keys[k] % hits]
+            for r in range(position[t], position[t] + size[t]):
+                inside[rows[r]] = True
+            _split(sequence, part, inside, first[a], first[a + 1], old, labels)
+            for r in range(position[t], position[t] + size[t]):
+                inside[rows[r]] = False
     return sequence
 
 
@@ -159,33 +166,34 @@ def _hits(first, row_start, rows):
 
 
 @numba.njit(cache=True)
-def _split(sequence, part, inside):
-    """Split every part of an ordered partition into the columns inside and outside a set, in alternating order."""
-    n = len(sequence)
-    old, labels = sequence.copy(), part.copy()
-    begin, label, inside_first = 0, -1, False
-    while begin < n:
+def _split(sequence, part, inside, low, high, old, labels):
+    """Split every part of low:high of an ordered partition into the columns inside and outside a set, in alternating
+    order; ``old`` and ``labels`` are scratch."""
+    for k in range(low, high):
+        old[k], labels[k] = sequence[k], part[k]
+    begin, stop, label, inside_first = low, high, -1, False
+    while begin < stop:
         end, members = begin, 0
-        while end < n and labels[end] == labels[begin]:
+        while end < stop and labels[end] == labels[begin]:
             members += inside[old[end]]
             end += 1
         label += 1
         if members == 0 or members == end - begin:
-            part[begin:end] = label
+            for k in range(begin, end):
+                part[k] = label
             inside_first = members > 0
         else:
-            low, high = (begin, begin + members) if inside_first else (begin + end - begin - members, begin)
+            to_inside, to_outside = (begin, begin + members) if inside_first else (end - members, begin)
             middle = begin + members if inside_first else end - members
             for k in range(begin, end):
                 if inside[old[k]]:
-                    sequence[low] = old[k]
-                    low += 1
+                    sequence[to_inside] = old[k]
+                    to_inside += 1
                 else:
-                    sequence[high] = old[k]
-                    high += 1
-            part[begin:middle] = label
+                    sequence[to_outside] = old[k]
+                    to_outside += 1
+                part[k] = label if k < middle else label + 1
             label += 1
-            part[middle:end] = label
             inside_first = not inside_first
         begin = end
 
@@ -195,7 +203,8 @@ def _owners(first):
     """The supernode of every column."""
     owner = np.empty(first[len(first) - 1], dtype=np.int64)
     for s in range(len(first) - 1):
-        owner[first[s] : first[s + 1]] = s
+        for k in range(first[s], first[s + 1]):
+            owner[k] = s
     return owner
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from pliant.arrays import Array
 from pliant.errors import SceneError
@@ -191,19 +190,19 @@ class Phases:
         return self.pose(t).world(X)
 
     def pose(self, t: float) -> Pose:
-        R, pivot = Rotation.identity(), np.array(self.pivot, dtype=np.float64)
+        R, pivot = np.eye(3), np.array(self.pivot, dtype=np.float64)
         p = pivot.copy()
         for phase in self.phases:
             dt = min(max(t - phase.start, 0.0), phase.stop - phase.start)
-            R = Rotation.from_rotvec(dt * np.asarray(phase.spin)) * R
+            R = rotation(dt * np.asarray(phase.spin)) @ R
             p += dt * np.asarray(phase.velocity)
-        return Pose(R.as_matrix(), p, pivot)
+        return Pose(R, p, pivot)
 
     def twist(self, t: float) -> Twist:
         v, w = np.zeros(3), np.zeros(3)
         for phase in self.phases:
             dt = min(max(t - phase.start, 0.0), phase.stop - phase.start)
-            w = Rotation.from_rotvec(dt * np.asarray(phase.spin)).apply(w)  # turned along, as in `pose`
+            w = rotation(dt * np.asarray(phase.spin)) @ w  # turned along, as in `pose`
             if phase.start <= t < phase.stop - 1e-12:
                 v += phase.velocity
                 w += phase.spin
@@ -237,7 +236,7 @@ class Track:
         k = int(np.clip(np.searchsorted(self.times, t + SAME_TIME, side="right") - 1, 0, len(self.times) - 1))
         v, w = self._rates(t)
         dt = min(max(t, self.times[0]), self.times[-1]) - self.times[k]
-        R = Rotation.from_rotvec(dt * w).as_matrix() @ self.frames[k, :3, :3]
+        R = rotation(dt * w) @ self.frames[k, :3, :3]
         return Pose(R, self.frames[k, :3, 3] + dt * v)
 
     def twist(self, t: float) -> Twist:
@@ -245,6 +244,8 @@ class Track:
 
     def _rates(self, t: float) -> tuple[Array, Array]:
         """Velocity of the origin [m/s] and spin [rad/s] right after time t."""
+        from scipy.spatial.transform import Rotation
+
         k = _interval(self.times, t)
         if k is None:
             return np.zeros(3), np.zeros(3)

@@ -1,13 +1,13 @@
 """Pins and scripts: coordinates whose positions are prescribed functions of time, exact at the end of every step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.errors import SceneError, require_part
 from pliant.maps.motions import Motion
 
@@ -21,22 +21,23 @@ class Pin:
     vertices: IntArray
     motion: Motion | None = None
     axes: Any = (0, 1, 2)
+    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
 
     def __post_init__(self) -> None:
-        chosen = np.asarray(self.vertices)
-        if chosen.dtype == bool:  # a mask over all vertices
-            chosen = np.flatnonzero(chosen)
-        if chosen.size and chosen.dtype.kind not in "iu":
-            remedy = "give vertex numbers, such as mesh.where(...) finds, or a mask"
-            raise SceneError(f"vertices are {self.vertices!r}", where="Pin.vertices", remedy=remedy)
-        object.__setattr__(self, "vertices", chosen.astype(np.int64).ravel())
+        vertices, mask = indices(self.vertices, "Pin.vertices")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "mask", mask)
         if self.motion is not None:
             require_part(self.motion, "positions", "Pin.motion", "give Keyframes(...), Shake(...), or one like them")
         given = self.axes if isinstance(self.axes, Sequence) else ()
         axes = tuple(AXES.get(a, a) if isinstance(a, str) else a for a in given)
-        if not axes or len(set(axes)) != len(axes) or not set(axes) <= {0, 1, 2}:
+        if not axes or len(set(axes)) != len(axes) or not all(type(a) is int and 0 <= a <= 2 for a in axes):
             raise SceneError(f"axes are {self.axes!r}", where="Pin.axes", remedy='use some of 0, 1, 2, or of "xyz"')
         object.__setattr__(self, "axes", axes)
+
+    def require_fit(self, n: int, where: str) -> None:
+        """Refuse to hold vertices that a body of ``n`` does not have."""
+        require_among(self.vertices, self.mask, n, where)
 
 
 class Pins:
@@ -49,9 +50,7 @@ class Pins:
         prescribed = np.zeros(n * d, dtype=bool)
         for k, pin in enumerate(pins):
             vertices = pin.vertices
-            if len(vertices) and (vertices.min() < 0 or vertices.max() >= n):
-                bad = vertices[(vertices < 0) | (vertices >= n)][0]
-                raise SceneError(f"vertex {bad} does not exist", where=f"pins[{k}]", remedy=f"use 0..{n - 1}")
+            pin.require_fit(n, f"pins[{k}].vertices")
             axes = [a for a in pin.axes if a < d]
             dofs = (d * vertices[:, None] + np.asarray(axes, dtype=np.int64)).ravel()
             if prescribed[dofs].any():

@@ -17,11 +17,11 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing
-from pliant.pattern import added, pulled_back
+from pliant.pattern import added, csr, pulled_back
 
 PIECES = 64  # into which a curved way is cut at most
 SOFT = 0.1  # least eigenvalue of a projected matrix, in masses
-CLOSE = 0.1  # part of the least distance by which a piece of the way may bend
+CLOSE = 0.25  # part of the least distance by which a piece of the way may bend
 
 
 class PointMap(Protocol):
@@ -70,38 +70,8 @@ class OnPoints:
         return chosen(x, psd=psd)
 
     def limit(self, q: Array, dq: Array) -> float:
-        """The largest s for which x(q + s dq) is admissible all along the way, which is curved where bodies turn.
-
-        It is cut into pieces that bend by little compared with the least distance; on each, the straight way keeps as
-        far from everything as the curved one may lie beside it.
-        """
-        if not able(self.energy, Nearing):
-            return self.energy.limit(*self._chord(q, dq)) if able(self.energy, Limiting) else float("inf")
-        x0 = self.points.lift(q)
-        pieces, bend, least = 1, self._bend(q, dq, 1), CLOSE * self.energy.nearest(x0)
-        while bend > least:  # a fourth by each halving, once it turns by little
-            pieces = max(2 * pieces, int(pieces * np.sqrt(bend / least)))
-            bend = self._bend(q, dq, pieces)
-        reach = min(pieces, PIECES)
-        for k in range(reach):
-            x1 = self.points.lift(q + (k + 1) / pieces * dq)
-            part = self.energy.limit(x0, x1 - x0, bend)
-            if part < 1.0:
-                return (k + part) / pieces
-            x0 = x1
-        return float("inf") if reach == pieces else reach / pieces
-
-    def _chord(self, q: Array, dq: Array) -> tuple[Array, Array]:
-        x = self.points.lift(q)
-        return x, self.points.lift(q + dq) - x
-
-    def _bend(self, q: Array, dq: Array, pieces: int) -> float:
-        """How far the first of some pieces of the way lies beside its chord at most [m], with some margin."""
-        x0, x1, x2 = (self.points.lift(q + s / pieces * dq) for s in (0.0, 0.5, 1.0))
-        straight = x0 + 0.5 / pieces * (self.points.jacobian(q) @ dq)  # off by as much, and after a whole turn too
-        aside = np.stack([x1 - 0.5 * (x0 + x2), x1 - straight]).reshape(-1, 3)
-        bend = float(np.sqrt((aside**2).sum(axis=1).max(initial=0.0)))
-        return 1.5 * bend if bend > 1e-14 * float(np.abs(x0).max(initial=0.0)) else 0.0
+        """The largest s for which x(q + s dq) is admissible all along the way."""
+        return limit_of([self], q, dq)
 
 
 class ForceOnPoints:
@@ -154,6 +124,51 @@ class ForceOnPoints:
         inner, (x, u, _) = self.inner, self._at(q, v)
         chosen = inner.persistent_damping if persistent and able(inner, Rubbing) else inner.damping
         return chosen(x, u, t)
+
+
+def limit_of(terms: Sequence[OnPoints], q: Array, dq: Array) -> float:
+    """The largest s for which all terms allow x(q + s dq) all along the way, which is curved where bodies turn."""
+    limits = [float("inf")]
+    for points in {id(term.points): term.points for term in terms}.values():
+        energies = [term.energy for term in terms if term.points is points]
+        limits.append(_curved_limit([e for e in energies if able(e, Nearing)], points, q, dq))
+        straight = [e for e in energies if able(e, Limiting) and not able(e, Nearing)]
+        if straight:
+            x = points.lift(q)
+            dx = points.lift(q + dq) - x
+            limits += [e.limit(x, dx) for e in straight]
+    return min(limits)
+
+
+def _curved_limit(energies: Sequence[Nearing], points: PointMap, q: Array, dq: Array) -> float:
+    """The way is cut into pieces that bend by little compared with the least distance.
+
+    On each, the straight way keeps as far from everything as the curved one may lie beside it.
+    """
+    if not energies:
+        return float("inf")
+    x0 = points.lift(q)
+    pieces, bend, least = 1, _bend(points, q, dq, 1), CLOSE * min(e.nearest(x0) for e in energies)
+    while bend > least:  # a fourth by each halving, once it turns by little
+        pieces = max(2 * pieces, int(pieces * np.sqrt(bend / least)))
+        bend = _bend(points, q, dq, pieces)
+    reach = min(pieces, PIECES)
+    for k in range(reach):
+        x1 = points.lift(q + (k + 1) / pieces * dq)
+        part = min(e.limit(x0, x1 - x0, bend) for e in energies)
+        if part < 1.0:
+            return (k + part) / pieces
+        x0 = x1
+    return float("inf") if reach == pieces else reach / pieces
+
+
+def _bend(points: PointMap, q: Array, dq: Array, pieces: int) -> float:
+    """How far the first of some pieces of the way lies beside its chord at most [m], with some margin."""
+    x0, x1, x2 = (points.lift(q + s / pieces * dq) for s in (0.0, 0.5, 1.0))
+    straight = x0 + 0.5 / pieces * (points.jacobian(q) @ dq)  # off by as much, and after a whole turn too
+    aside = np.stack([x1 - 0.5 * (x0 + x2), x1 - straight]).reshape(-1, 3)
+    bend = float(np.sqrt((aside**2).sum(axis=1).max(initial=0.0)))
+    return 1.5 * bend if bend > 1e-14 * float(np.abs(x0).max(initial=0.0)) else 0.0
 
 
 def tangent_of(
@@ -210,17 +225,27 @@ def definite(A: sp.csr_matrix, weights: Array) -> sp.csr_matrix:
     Those that are negative change their sign: a step along them is as long as one along its mirror image, and none is
     below ``SOFT``.
     """
-    scale = 1.0 / np.sqrt(weights)
-    B = sp.csr_matrix(A)
-    count, label = connected_components(B, directed=False)
-    data, places = [np.zeros(0)], [np.zeros((2, 0), dtype=np.int64)]
-    for k in range(count):
-        own = np.flatnonzero(label == k)
-        s = scale[own]
-        w, Q = np.linalg.eigh(s[:, None] * B[own][:, own].toarray() * s)
-        data.append(((Q * np.maximum(abs(w), SOFT)) @ Q.T / (s[:, None] * s)).ravel())
-        places.append(np.stack([np.repeat(own, len(own)), np.tile(own, len(own))]))
-    return sp.csr_matrix((np.concatenate(data), tuple(np.concatenate(places, axis=1))), shape=A.shape)
+    s = 1.0 / np.sqrt(weights)
+    count, label = connected_components(A, directed=False)
+    sizes = np.bincount(label, minlength=count)
+    order, first = np.argsort(label, kind="stable"), np.cumsum(sizes) - sizes
+    place = np.empty(len(s), dtype=np.int64)  # of every coordinate in its block
+    place[order] = np.arange(len(s)) - first[label[order]]
+    indptr = np.concatenate([[0], np.cumsum(sizes[label])])
+    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+    rows = np.repeat(np.arange(len(s)), np.diff(A.indptr))
+    for size in np.unique(sizes):
+        blocks, number = np.zeros((int((sizes == size).sum()), size, size)), np.cumsum(sizes == size) - 1
+        e = np.flatnonzero(sizes[label[rows]] == size)
+        i, j = rows[e], A.indices[e]
+        blocks[number[label[i]], place[i], place[j]] = A.data[e] * s[i] * s[j]
+        w, Q = np.linalg.eigh(blocks)
+        members = order[first[sizes == size][:, None] + np.arange(size)]
+        where = indptr[members][:, :, None] + np.arange(size)
+        indices[where] = members[:, None, :]
+        turned = (Q * np.maximum(abs(w), SOFT)[:, None, :]) @ np.swapaxes(Q, 1, 2)
+        data[where] = turned / (s[members][:, :, None] * s[members][:, None, :])
+    return csr(data, indices, indptr.astype(np.int32), A.shape)
 
 
 class TieSprings:

@@ -6,8 +6,10 @@ from pliant.materials.anisotropic_stvk import AnisotropicStVK
 from pliant.materials.arap import ARAP
 from pliant.materials.base import Material, Sum
 from pliant.materials.corotational import Corotational
+from pliant.materials.from_energy import FromEnergy
 from pliant.materials.linear import Linear
 from pliant.materials.neo_hookean import NeoHookean
+from pliant.materials.presets import preset, presets
 from pliant.materials.stable_neo_hookean import StableNeoHookean
 from pliant.materials.stable_neo_hookean_log import StableNeoHookeanLog
 from pliant.materials.stvk import StVK
@@ -23,6 +25,7 @@ MATERIALS = (
     AnisotropicStVK,
     AnisotropicFung,
     AnisotropicARAP,
+    FromEnergy,
 )
 
-__all__ = [*(material.__name__ for material in MATERIALS), "MATERIALS", "Material", "Sum"]
+__all__ = [*(material.__name__ for material in MATERIALS), "MATERIALS", "Material", "Sum", "preset", "presets"]

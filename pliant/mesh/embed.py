@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial import cKDTree
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import MeshError
@@ -60,6 +59,8 @@ def embed(mesh: Mesh, points: Array) -> Embedding:
     _keep_best(chosen, point, element, weights_of(point, element).min(axis=1), at_least=-1e-9)
     lost = np.flatnonzero(chosen < 0)
     if len(lost):
+        from scipy.spatial import cKDTree
+
         k = min(32, len(mesh.T))
         near = cKDTree(mesh.X[mesh.T].mean(axis=1)).query(P[lost], k=k)[1].reshape(len(lost), k)
         point, element = np.repeat(lost, k), near.ravel()

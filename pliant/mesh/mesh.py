@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import MeshError
+from pliant.html import table
 from pliant.mesh import measures as sizes
 from pliant.mesh import topology
 from pliant.mesh.checks import Finding, faults
@@ -96,6 +97,13 @@ class Mesh:
         """Volume [m^3], area [m^2] or length [m] of every element, (m,)."""
         return sizes.measures(self.X, self.T)
 
+    def _repr_html_(self) -> str:
+        low, high = self.bounds
+        size = " x ".join(f"{side:.4g}" for side in high - low)
+        measure = {"tetrahedra": "volume [m^3]", "triangles": "area [m^2]"}.get(self.kind, "length [m]")
+        rows = {"vertices": len(self.X), self.kind: len(self.T), "size [m]": size}
+        return table("Mesh", rows | {measure: float(self.measures().sum())})
+
     def edges(self) -> IntArray:
         """Unique edges (e, 2)."""
         return topology.edges(self.T)
@@ -131,8 +139,11 @@ class Mesh:
     def submesh(self, elements: ArrayLike) -> "Mesh":
         """The chosen elements (indices, or one boolean each) with their vertices, in the order of this mesh."""
         chosen = np.asarray(elements)
+        if chosen.dtype == np.bool_ and chosen.shape != (len(self.T),):
+            what = f"a mask of shape {chosen.shape} for {len(self.T)} elements"
+            raise MeshError(what, where="submesh", remedy="give one boolean for each")
         chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.unique(chosen)
-        if not len(chosen) or chosen[0] < 0 or chosen[-1] >= len(self.T):
+        if chosen.dtype.kind not in "iu" or not len(chosen) or chosen[0] < 0 or chosen[-1] >= len(self.T):
             what = f"elements {chosen[:1].tolist()} ... {chosen[-1:].tolist()} of a mesh with {len(self.T)}"
             raise MeshError(what, where="submesh", remedy="choose at least one existing element")
         used, T = np.unique(self.T[chosen], return_inverse=True)

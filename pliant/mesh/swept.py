@@ -123,7 +123,7 @@ def moebius(
 def honeycomb(
     cells: Sequence[int] = (6, 6), pitch: float = 0.05, wall: float = 0.006, height: float = 0.02, layers: int = 3
 ) -> Mesh:
-    """Walls of nx x ny hexagonal holes, extruded along z: hole centres ``pitch`` [m] apart, ``wall`` [m] thick."""
+    """Walls of nx x ny hexagonal holes, extruded along z: hole centers ``pitch`` [m] apart, ``wall`` [m] thick."""
     _positive("honeycomb", pitch=pitch, wall=wall, height=height, layers=layers, nx=cells[0], ny=cells[1])
     if wall >= pitch:
         raise MeshError(

@@ -28,7 +28,7 @@ def energies(axes: Any, ledgers: dict[str, Ledger], unit: str = "J") -> None:
 def dissipation(axes: Any, ledgers: dict[str, Ledger], unit: str = "J") -> None:
     """Energy that the integrator took so far; of a single run also the work of scripts and forces."""
     for name, ledger in ledgers.items():
-        label = "taken by the integrator" if len(ledgers) == 1 else name
+        label = "numerical dissipation" if len(ledgers) == 1 else name
         axes.plot(ledger["t"], np.cumsum(ledger["numerical"]), lw=2, label=label)
         if len(ledgers) == 1:
             for work in works(ledger):
@@ -70,7 +70,7 @@ def parts(ledger: Ledger) -> list[str]:
 
 
 def works(ledger: Ledger) -> list[str]:
-    """The work of scripts and forces: the columns up to what the integrator took."""
+    """The work of scripts and forces: the columns up to the numerical dissipation."""
     return ["work_scripts", *_between(ledger, "work_scripts", "numerical")]
 
 

@@ -21,25 +21,32 @@ from pliant.errors import RunError
 VTK_CELLS = {1: 1, 2: 3, 3: 5, 4: 10}  # vertices per cell -> VTK's number for vertex, line, triangle, tetrahedron
 ROOM = 1 << 28  # bytes of frames that are reserved at first
 STEP_OFFSETS = ("PartOffsets", "NumberOfParts", "PointOffsets", "CellOffsets", "ConnectivityIdOffsets")
+BODY = "body"  # the cell value that says which body a cell belongs to; stored with the topology, not with every frame
 SIZES = ("NumberOfPoints", "NumberOfCells", "NumberOfConnectivityIds")
 
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """Cells as VTK wants them, from blocks (m, k) of vertex indices."""
+    """Cells as VTK wants them, from blocks (m, k) of vertex indices, one per body.
+
+    ``bodies`` has the number of every cell's body; None in files that do not say.
+    """
 
     connectivity: IntArray
     offsets: IntArray
     types: IntArray
+    bodies: IntArray | None = None
 
     @staticmethod
     def of(blocks: Iterable[IntArray]) -> "Topology":
-        kept = [np.asarray(block, dtype=np.int64) for block in blocks if len(block)]
+        given = [np.asarray(block, dtype=np.int64) for block in blocks]
+        kept = [block for block in given if len(block)]
         sizes = np.concatenate([np.full(len(b), b.shape[1], dtype=np.int64) for b in kept] or [np.zeros(0, np.int64)])
         return Topology(
             np.concatenate([b.ravel() for b in kept] or [np.zeros(0, np.int64)]),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             np.array([VTK_CELLS[int(size)] for size in sizes], dtype=np.uint8),
+            np.repeat(np.arange(len(given)), [len(block) for block in given]).astype(np.int64),
         )
 
     @property
@@ -147,10 +154,14 @@ class FrameWriter:
             writes["Connectivity"] = (at["id"], topology.connectivity)
             writes["Offsets"] = (at["cell"] + at["part"], topology.offsets)
             writes["Types"] = (at["cell"], topology.types)
+            if f"CellData/{BODY}" in self._rooms and topology.bodies is not None:
+                writes[f"CellData/{BODY}"] = (at["cell"], topology.bodies)
             at |= {"parts": at["part"] + 1, "cells": at["cell"] + sizes[1], "ids": at["id"] + sizes[2]}
         offsets = (at["part"], 1, at["Points"], at["cell"], at["id"])
         writes |= {f"Steps/{name}": (k, [value]) for name, value in zip(STEP_OFFSETS, offsets, strict=True)}
         writes["Points"] = (at["Points"], frame.points)
+        if f"CellData/{BODY}" in self._rooms:
+            writes[f"Steps/CellDataOffsets/{BODY}"] = (k, [at["cell"]])
         for group, values in (("PointData", frame.point_values), ("CellData", frame.cell_values)):
             for name, array in values.items():
                 writes[f"{group}/{name}"] = (at[f"{group}/{name}"], array)
@@ -177,7 +188,7 @@ class FrameWriter:
     def _used(self) -> dict[str, int]:
         """First free row of the growing datasets; ``part``, ``cell``, ``id`` say where the last topology lies."""
         root, steps, k = self._file["VTKHDF"], self._file["VTKHDF/Steps"], self.count - 1
-        channels = {f"{g}/{n}": (g, n) for g in ("PointData", "CellData") for n in root[g]}
+        channels = {f"{g}/{n}": (g, n) for g in ("PointData", "CellData") for n in root[g] if n != BODY}
         if k < 0:
             return dict.fromkeys(["parts", "cells", "ids", "part", "cell", "id", "Points", *channels], 0)
         part, cell, ident = (int(steps[n][k].item()) for n in ("PartOffsets", "CellOffsets", "ConnectivityIdOffsets"))
@@ -197,6 +208,11 @@ class FrameWriter:
         shapes["Connectivity"] = ((len(topology.connectivity),), "i8")
         shapes["Offsets"] = ((topology.cells + 1,), "i8")
         shapes["Types"] = ((topology.cells,), "u1")
+        if topology.bodies is not None:
+            shapes |= {
+                f"CellData/{BODY}": ((topology.cells,), "i4"),
+                f"Steps/CellDataOffsets/{BODY}": ((frames,), "i8"),
+            }
         shapes |= {f"Steps/{name}": ((frames,), "i8") for name in STEP_OFFSETS[:3]}
         shapes |= {f"Steps/{name}": ((frames, 1), "i8") for name in STEP_OFFSETS[3:]}
         for group, given in (("PointData", frame.point_values), ("CellData", frame.cell_values)):
@@ -296,10 +312,12 @@ def read_topology(file: Any, k: int) -> Topology:
     root, steps = file["VTKHDF"], file["VTKHDF/Steps"]
     part, cell, ident = (int(steps[n][k].item()) for n in ("PartOffsets", "CellOffsets", "ConnectivityIdOffsets"))
     cells, ids = int(root["NumberOfCells"][part]), int(root["NumberOfConnectivityIds"][part])
+    bodies = root["CellData"][BODY][cell : cell + cells].astype(np.int64) if BODY in root["CellData"] else None
     return Topology(
         root["Connectivity"][ident : ident + ids],
         root["Offsets"][cell + part : cell + part + cells + 1],
         root["Types"][cell : cell + cells],
+        bodies,
     )
 
 

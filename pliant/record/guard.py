@@ -49,7 +49,8 @@ def locked(folder: Path) -> Iterator[None]:
             os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
         yield
     finally:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # a full disk may keep the file; nobody holds it then
+            path.unlink()
         os.close(handle)
 
 

@@ -290,7 +290,7 @@ def _prepare(folder: Path, overwrite: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         taken = [name for name in (REPORT, FRAMES, LEDGER, CHECKPOINT) if (folder / name).exists()]
         if taken and not overwrite:
-            remedy = "choose another folder, resume it, or overwrite it"
+            remedy = "choose another folder, `pliant resume` it, or replace it: --overwrite, overwrite=True"
             raise RunError(f"{folder} already holds a run ({taken[0]})", where="record", remedy=remedy)
         for name in (*taken, OVERLAPS):
             (folder / name).unlink(missing_ok=True)

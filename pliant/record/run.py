@@ -14,8 +14,9 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.checkpoint import Checkpoint
 from pliant.checkpoint import load as load_checkpoint
-from pliant.errors import RunError
-from pliant.record.frames import Frame, Topology, open_frames, read_topology
+from pliant.errors import MissingDependency, RunError
+from pliant.html import Inline, table
+from pliant.record.frames import BODY, Frame, Topology, open_frames, read_topology
 from pliant.units import ENERGY
 
 SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledger.csv", "report.json", "checkpoint.h5"
@@ -73,7 +74,7 @@ def _frame(file: Any, k: int) -> Frame:
     points, cells = int(root["NumberOfPoints"][part]), int(root["NumberOfCells"][part])
     values: dict[str, dict[str, Array]] = {}
     for group, length in (("PointData", points), ("CellData", cells)):
-        starts = {name: int(steps[group + "Offsets"][name][k]) for name in root[group]}
+        starts = {name: int(steps[group + "Offsets"][name][k]) for name in root[group] if name != BODY}
         values[group] = {name: root[group][name][start : start + length] for name, start in starts.items()}
     x = root["Points"][first : first + points]
     return Frame(float(steps["Values"][k]), x, values["PointData"], values["CellData"])
@@ -124,6 +125,42 @@ class Run:
     def energy_unit(self) -> str:
         """What its energies are in; runs that do not say are in SI units."""
         return ENERGY[self.report.get("units", "SI")]
+
+    def plot(self, *panels: str) -> Inline:
+        """Energies, numerical dissipation and iterations over time (some of `pliant.plots.PANELS`), for a notebook."""
+        from pliant.plots import plot_runs
+
+        return Inline(plot_runs([self], self.folder / "plot.png", panels))
+
+    def show(self, channel: str | None = None, *, to: str = "mp4", size: tuple[int, int] = (640, 360)) -> Inline:
+        """A film of the run (or "gif", or "png" of its last frame), coloured by a channel, for a notebook.
+
+        ``pliant view FOLDER`` opens it in the browser instead.
+        """
+        from pliant.export import PICTURES, Look, clip
+
+        if to not in PICTURES:
+            raise RunError(f"to is {to!r}", where="Run.show", remedy=f"use {', '.join(PICTURES)}")
+        chosen = () if channel is None else (channel,)
+        look = Look(size=size, channel=channel)
+        return Inline(PICTURES[to](clip(self, chosen), self.folder / f"show.{to}", look))
+
+    @property
+    def dataframe(self) -> Any:
+        """The ledger as a pandas DataFrame, one row per step."""
+        try:
+            import pandas
+        except ImportError as error:
+            remedy = 'pip install "pliant[tables]"'
+            raise MissingDependency("pandas is not installed", where="Run.dataframe", remedy=remedy) from error
+        return pandas.DataFrame(self.ledger).set_index("step")
+
+    def _repr_html_(self) -> str:
+        told, unit = self.report, self.energy_unit
+        rows = {name: told[name] for name in ("status", "done", "steps", "h", "iterations", "unconverged")}
+        rows |= {f"energy [{unit}]": sum(told["energies"].values()), f"numerical [{unit}]": told["numerical"]}
+        rows |= {"min det F": told["min_det"], "penetration [m]": told["penetration"], "folder": self.folder}
+        return table(f"Run of {told['name']}", rows)
 
     @property
     def checkpoint(self) -> Checkpoint:

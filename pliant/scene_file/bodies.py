@@ -15,6 +15,7 @@ from pliant.articulated.joints import Fixed
 from pliant.articulated.se3 import frame as make_frame
 from pliant.articulated.tree import Link
 from pliant.bodies import Damping, Membrane, Solid
+from pliant.cloth.fabrics import fabric as find_fabric
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial, from_fabric
 from pliant.dg import DiscontinuousSolid
@@ -23,6 +24,7 @@ from pliant.fitting import Fitting
 from pliant.maps.motions import rotation
 from pliant.maps.pins import Pin
 from pliant.materials.base import Material
+from pliant.materials.presets import look_up
 from pliant.mesh import Mesh
 from pliant.scene_file.choices import Choice, families, find, kind_of, parameter_types, required
 from pliant.scene_file.meshes import inside, placed, region, vector
@@ -78,6 +80,9 @@ def body(reader: Reader, table: Any, where: str) -> Any:
     if "mass" in given and "mass" in MORE.get(choice, ()):  # type: ignore[call-overload]
         given["density"] = _density(choice, shape, given, where)
         del given["mass"]
+    if isinstance(given.get("material"), dict) and "preset" in given["material"] and "density" in keys(choice):
+        found = located(f"{where}.material.preset", look_up, given["material"]["preset"])
+        given = {"density": found.density} | given  # its own, unless another one is given
     if isinstance(given.get("fabric"), dict) and "modulus" in given["fabric"]:
         given["fabric"] = {"thickness": given.get("thickness", 1e-3)} | given["fabric"]
     given["mesh"] = shape
@@ -116,12 +121,24 @@ def read_material(reader: Reader, given: Any, where: str) -> Any:
     parts = given if isinstance(given, list) else [given]
     if not parts:
         raise SceneError("an empty list of materials", where=where, remedy="name at least one")
-    return reduce(add, [reader.make("material", part, where) for part in parts])
+    return reduce(add, [_one_material(reader, part, where) for part in parts])
+
+
+def _one_material(reader: Reader, given: Any, where: str) -> Any:
+    """A material by its kind and parameters, or { preset = "ecoflex-00-30" }."""
+    if not isinstance(given, dict) or "preset" not in given:
+        return reader.make("material", given, where)
+    known_keys(given, ("preset",), where)
+    return located(f"{where}.preset", look_up, given["preset"]).material
 
 
 @reads(ClothMaterial)
 def read_fabric(reader: Reader, table: Any, where: str) -> ClothMaterial:
-    """{ E, nu, beta, rho } per area, or { modulus, nu, density, thickness } of a homogeneous sheet."""
+    """{ E, nu, beta, rho } per area, { modulus, nu, density, thickness } of a homogeneous sheet, or { preset }."""
+    if isinstance(table, dict) and "preset" in table:
+        known_keys(table, ("preset",), where)
+        named: ClothMaterial = located(f"{where}.preset", find_fabric, table["preset"])
+        return named
     if not isinstance(table, dict) or "modulus" not in table:
         known_keys(table, parameter_types(ClothMaterial), where)
         fabric: ClothMaterial = reader.construct(ClothMaterial, table, where)

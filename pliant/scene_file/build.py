@@ -91,7 +91,7 @@ def _on_a_body(reader: Reader, choice: Choice, given: dict[str, Any], bodies: Se
     known_keys(given, [*types, *(("where",) if chosen else ())], where)
     if "body" in types:
         target = bodies[_number(given.get("body", 0), bodies, f"{where}.body")]
-        if chosen is not None:
+        if chosen is not None and (chosen in required(choice) or {"where", chosen} & {*given}):
             numbers = region(given, _points(target, chosen, where), where, chosen)
             given = {k: v for k, v in given.items() if k != "where"} | {chosen: numbers}
     for name in required(choice):

@@ -6,18 +6,21 @@ fields. Kinds are compared without case, dashes and underscores: "stable-neo-hoo
 
 import dataclasses
 import difflib
+import importlib.metadata
 import inspect
 import typing
+import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, TypeVar
 
-from pliant.errors import SceneError
+from pliant.errors import SceneError, nearest
 
 Choice = Callable[..., Any]
 C = TypeVar("C", bound=Choice)
-SHOWN = 24  # names in a hint; longer lists hide what they say
 OWN: dict[str, list[Choice]] = {}  # what users have registered
+GROUP = "pliant.extensions"  # entry points of packages that register parts when they are imported
 
 LENGTHS = dict.fromkeys(("radius", "height", "sides", "point", "points", "x1", "x2"), "m")
 JOINT = {"q": "rad or m", "v": "rad/s or m/s", "rest": "rad or m", "lower": "rad or m", "upper": "rad or m"}
@@ -90,7 +93,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         "load": LOADS,
         "event": EVENTS,
         "edge rule": typing.get_args(EdgeRule),
-        "joint": _types(JOINTS),
+        "joint": JOINTS,
         "shape": SHAPES,
         "link force": ARTICULATED_FORCES,
         "link constraint": CONSTRAINTS,
@@ -104,31 +107,73 @@ def _types(examples: tuple[Any, ...]) -> tuple[type, ...]:
     return tuple(dict.fromkeys(type(example) for example in examples))
 
 
+@cache
+def installed() -> frozenset[str]:
+    """The modules that installed packages offer as extensions, imported; one that cannot be is left out, and said."""
+    found = set()
+    for entry in importlib.metadata.entry_points(group=GROUP):
+        try:
+            entry.load()
+            found.add(entry.module)
+        except Exception as error:  # whatever a foreign package does
+            told = f"the extension {entry.name!r} ({entry.value}) was left out: {type(error).__name__}: {error}"
+            warnings.warn(told, stacklevel=2)
+    return frozenset(found)
+
+
 def families() -> dict[str, tuple[Choice, ...]]:
     """What can be named in a scene file, by the kind of thing it is."""
-    return {family: (*choices, *OWN.get(family, ())) for family, choices in _built_in().items()}
+    built_in = _built_in()
+    installed()
+    return {family: (*choices, *OWN.get(family, ())) for family, choices in built_in.items()}
 
 
-def register(family: str, choice: C) -> C:
-    """Make a part of your own known by name in scene files and options; it is returned, so this can decorate it.
+@typing.overload
+def register(family: str, choice: C) -> C: ...
+
+
+@typing.overload
+def register(family: str) -> Callable[[C], C]: ...
+
+
+def register(family: str, choice: Any = None) -> Any:
+    """Make a part of your own known by name in scene files and options.
 
     ``family`` is what it is ("material", "integrator", "solver", "load", ...: those of `families`), ``choice`` a frozen
-    dataclass, or a function that makes one. The file in which this is called must be imported before a scene names it.
+    dataclass, or a function that makes a part; it is returned. Without it this is a decorator:
+    ``@pliant.register("material")``. A scene file names the Python file in which this is done under ``extensions``.
     """
-    known = families()
+    if choice is None:
+        return partial(register, family)
+    known = _built_in()
     if family not in known:
         raise SceneError(f"unknown family {family!r}", where="register", remedy=nearest(family, known))
-    if not (inspect.isfunction(choice) or dataclasses.is_dataclass(choice)):
+    if not (inspect.isfunction(choice) or (isinstance(choice, type) and dataclasses.is_dataclass(choice))):
         remedy = "give a frozen dataclass, or a function that makes one"
         raise SceneError(f"{choice!r} cannot be named", where="register", remedy=remedy)
-    taken = {_plain(kind_of(other)): other for other in known[family]}
+    mine = OWN.setdefault(family, [])
+    taken = {_plain(kind_of(other)): other for other in (*known[family], *mine)}
     other = taken.get(_plain(kind_of(choice)))
-    if other is not None and (other.__module__, other.__qualname__) != (choice.__module__, choice.__qualname__):
+    if other is not None and (other in known[family] or _home(other) != _home(choice)):
         what = f"a {family} is called {kind_of(choice)!r} already"
         raise SceneError(what, where="register", remedy="give it another name")
-    OWN[family] = [c for c in OWN.get(family, []) if c is not other]  # a file imported again replaces its own
-    OWN[family].append(choice)
+    mine[:] = [c for c in mine if c is not other] + [choice]  # a file imported again replaces its own
     return choice
+
+
+def source_of(choice: Choice) -> Path | None:
+    """The file in which a choice is defined; None if there is none, as in a notebook."""
+    try:
+        path = Path(inspect.getsourcefile(choice) or "")
+    except TypeError:
+        return None
+    return path if path.is_file() else None
+
+
+def _home(choice: Choice) -> tuple[str, str]:
+    """The name of a choice and that of its file: the same for one that is defined again, or kept in a run folder."""
+    source = source_of(choice)
+    return choice.__qualname__, choice.__module__ if source is None else source.name
 
 
 def find(family: str, kind: str, where: str) -> Choice:
@@ -174,16 +219,6 @@ def units_of(choice: Choice) -> dict[str, str]:
 def kind_of(choice: Choice) -> str:
     """What a choice is called in documents."""
     return KINDS.get(choice.__name__, kebab(choice.__name__))
-
-
-def nearest(name: str, known: Any) -> str:
-    """A hint for a misspelt key."""
-    names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    if near or not names:
-        return f"did you mean {near[0]!r}?" if near else "there are none"
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"known are {', '.join(names[:SHOWN])}{more}"
 
 
 def kebab(name: str) -> str:

@@ -35,6 +35,7 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         document["isolated"] = True
     document["bodies"] = [_body(replace(writer, stem=f"body-{i}"), b) for i, b in enumerate(scene.bodies)]
     _nothing_else(scene, {*ALWAYS, *document, "contact", "budget"})
+    document["extensions"] = writer.extensions
     return {name: value for name, value in document.items() if value != []}, writer.files
 
 
@@ -42,6 +43,7 @@ def _body(writer: Writer, body: Any) -> dict[str, Any]:
     if type(body) not in families()["body"]:
         raise NotDescribable(f"{type(body).__name__} is made in Python")
     kind = type(body)
+    writer.keep_extension(kind)
     _nothing_else(body, {name for name in {f.name for f in fields(body)} if name not in HIDDEN})
     table: dict[str, Any] = {"kind": kind_of(kind), "name": body.name}
     skip: tuple[str, ...] = ("name", "fit", *HIDDEN)

@@ -38,6 +38,7 @@ class RunTable(Table):
     isolated: bool | None = None
     budget: Quantity | None = None
     output: OutputTable = OutputTable()
+    extensions: list[str] = []
 
 
 class SceneTable(RunTable):

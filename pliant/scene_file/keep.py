@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-NAMING = ("file", "urdf")  # the keys whose values are names of files
+NAMING = ("file", "urdf", "extensions")  # the keys whose values are names of files, or lists of them
 
 
 def kept_beside(document: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -19,11 +19,15 @@ def _kept(value: Any, folder: Path, files: dict[str, bytes], names: dict[Path, s
     if not isinstance(value, dict):
         return value
     return {
-        key: _keep(folder / item, item, files, names)
-        if key in NAMING and isinstance(item, str)
-        else _kept(item, folder, files, names)
+        key: _named(item, folder, files, names) if key in NAMING else _kept(item, folder, files, names)
         for key, item in value.items()
     }
+
+
+def _named(item: Any, folder: Path, files: dict[str, bytes], names: dict[Path, str]) -> Any:
+    if isinstance(item, list):
+        return [_named(one, folder, files, names) for one in item]
+    return _keep(folder / item, item, files, names) if isinstance(item, str) else _kept(item, folder, files, names)
 
 
 def _keep(path: Path, given: str, files: dict[str, bytes], names: dict[Path, str]) -> str:

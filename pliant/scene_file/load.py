@@ -1,11 +1,9 @@
 """Finding and making a scene: a built-in name, a ``.toml`` file, or a ``.py`` file; with fields set from outside."""
 
-import importlib.util
 import inspect
-import sys
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +14,10 @@ from pliant.scene_file.build import adjusted, build, run_values
 from pliant.scene_file.choices import NotDescribable, nearest
 from pliant.scene_file.describe import describe
 from pliant.scene_file.document import OutputTable, ReferenceTable, parse
+from pliant.scene_file.extensions import import_extensions, import_file, kept_extensions
 from pliant.scene_file.keep import kept_beside
 from pliant.scene_file.read import located
-from pliant.scene_file.settings import apply, run_level
+from pliant.scene_file.settings import apply, run_level, split
 from pliant.scene_file.write import Writer
 from pliant.scene_like import require_scene
 
@@ -35,8 +34,27 @@ class Loaded:
 def load_scene(source: str | Path, settings: Sequence[str] = ()) -> Loaded:
     """The scene called ``source`` with ``path=value`` settings applied, e.g. ``material.E="1 MPa"``.
 
-    ``solver`` is short for ``integrator.solver``.
+    ``solver`` is short for ``integrator.solver``. ``extensions=["gent.py"]`` imports files, named from where we are, in
+    which parts of one's own are registered.
     """
+    named = [name for setting in settings if setting.startswith("extensions=") for name in _names(setting)]
+    settings = [setting for setting in settings if not setting.startswith("extensions=")]
+    import_extensions(named, Path())
+    loaded = _load_scene(source, settings)
+    if not named:
+        return loaded
+    document, files = loaded.origin.document, {**loaded.origin.files, **kept_extensions(named, Path())}
+    own = [Path(name).name if name.endswith(".py") else name for name in named]
+    document = {**document, "extensions": list(dict.fromkeys([*document.get("extensions", []), *own]))}
+    return replace(loaded, origin=Origin(document, files))
+
+
+def _names(setting: str) -> list[str]:
+    value = split(setting)[1]
+    return value if isinstance(value, list) else [value]
+
+
+def _load_scene(source: str | Path, settings: Sequence[str]) -> Loaded:
     settings = [f"integrator.{s}" if s.startswith(("solver=", "solver.")) else s for s in settings]
     path = Path(source)
     if path.suffix == ".toml" or path.is_dir():
@@ -68,6 +86,8 @@ def from_document(document: dict[str, Any], folder: Path, where: str, files: dic
     if "made_in_python" in document:
         remedy = "pass the scene itself: pliant.resume(folder, scene)"
         raise SceneError(f"the scene was made in Python ({document['made_in_python']})", where=where, remedy=remedy)
+    if files is None:
+        import_extensions(document.get("extensions", []), folder)
     table = parse(document, where)
     output = located(f"{where}: output", _output, table.output)
     if isinstance(table, ReferenceTable):
@@ -88,7 +108,7 @@ def _build_beside(table: Any, files: dict[str, bytes], where: str) -> Any:
 
 
 def _referenced(table: ReferenceTable, document: dict[str, Any], folder: Path, where: str, output: Output) -> Loaded:
-    files: dict[str, bytes] = {}
+    files = kept_extensions(table.extensions, folder)
     if table.builtin is not None:
         function = _built_in_function(table.builtin, where)
     else:
@@ -128,18 +148,7 @@ def _call(function: Callable[..., Any], parameters: dict[str, Any], where: str) 
 
 def _python_function(path: Path, name: str) -> Callable[..., Any]:
     """The function ``name`` of a Python file; a scene under that name is returned by a function of no arguments."""
-    spec = importlib.util.spec_from_file_location(f"pliant_scene_{path.stem}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise SceneError(f"cannot read {path}", where="scene", remedy="give an existing .py file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # a checkpoint finds the classes of an integrator's memory there
-    try:
-        spec.loader.exec_module(module)
-    except PliantError:
-        raise
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
-        raise SceneError(f"{path}: {type(error).__name__}: {error}", where="scene") from error
+    module = import_file(path, f"pliant_scene_{path.stem}")
     found = getattr(module, name, None)
     if found is None:
         raise SceneError(f"{path} defines no {name!r}", where="scene", remedy=f"define a function {name}() -> Scene")

@@ -133,6 +133,14 @@ def _numbers(reader: Reader, value: Any, where: str) -> Any:
     return {name: _checked((float,), in_si(v, "1", f"{where}.{name}"), f"{where}.{name}") for name, v in value.items()}
 
 
+@reads(Mapping[str, Any])
+def _by_name(reader: Reader, value: Any, where: str) -> Any:
+    """A table of values by names, which whoever takes them reads."""
+    if not isinstance(value, dict):
+        raise SceneError(f"{value!r:.60} is no table", where=where, remedy="like { mu = 1e4 }")
+    return value
+
+
 def known_keys(table: Any, known: Any, where: str) -> None:
     """Refuse keys that mean nothing here."""
     if not isinstance(table, dict):

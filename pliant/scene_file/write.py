@@ -3,6 +3,7 @@
 import dataclasses
 import io
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,32 @@ from pliant.maps.functions import Series
 from pliant.maps.pins import Pin
 from pliant.materials.base import Sum, summands
 from pliant.mesh import Mesh
-from pliant.scene_file.choices import NotDescribable, families, kind_of, parameter_types
+from pliant.scene_file.choices import OWN, NotDescribable, families, kind_of, parameter_types
+from pliant.scene_file.extensions import extension_of
 from pliant.scene_file.read import NONE, mentioned
 
 
 @dataclasses.dataclass(frozen=True)
 class Writer:
-    """Writes tables; arrays that are too long for them go to ``files`` (name -> content), called after ``stem``."""
+    """Writes tables; arrays that are too long for them go to ``files`` (name -> content), called after ``stem``.
+
+    ``modules`` are those that register parts of the user's own.
+    """
 
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
     stem: str = "part"
+    modules: set[str] = dataclasses.field(default_factory=set)
+
+    @property
+    def extensions(self) -> list[str]:
+        """What must be imported before the tables can be read."""
+        return sorted([*(name for name in self.files if name.endswith(".py")), *self.modules])
 
     def choice(self, value: Any) -> dict[str, Any]:
         """The table from which `Reader.make` makes an equal choice: its kind and the fields that are not at default."""
         if type(value) not in _known():
             raise NotDescribable(f"{type(value).__name__} cannot be written in a scene file")
+        self.keep_extension(type(value))
         return {"kind": kind_of(type(value)), **self.fields(value)}
 
     def fields(self, value: Any, skip: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -65,6 +77,15 @@ class Writer:
             if type(value) in declared:  # a part, such as a tolerance, that its field makes again
                 return self.fields(value)
         raise NotDescribable(f"{where}: a {type(value).__name__} cannot be written in a scene file")
+
+    def keep_extension(self, choice: Any) -> None:
+        """Keep the file in which a choice of the user's own is registered."""
+        if any(choice in mine for mine in OWN.values()):
+            source = extension_of(choice)
+            if isinstance(source, Path):
+                self.files[source.name] = source.read_bytes()
+            elif source is not None:
+                self.modules.add(source)
 
     def keep(self, arrays: dict[str, Any]) -> str:
         """The name of a new file with these arrays."""

@@ -21,6 +21,7 @@ from pliant.systems.elastodynamics import Elastodynamics
 H = 0.01  # s, everywhere in the chapter
 BETA = 0.01  # s
 UPRIGHT = {True: (1, 0), False: (2, 1)}  # axes of the armadillo (the thesis's own: True): up, from leg to leg
+STANDING = ("skater", "rampant", "fert")  # upright along z
 FRAMES = 30  # of shaking
 SHAKE = (1.0, 0.0, 0.5)  # direction and amplitude, in units of 2 % of the body's size
 
@@ -100,10 +101,10 @@ def pair(
     shake: tuple[float, float, float] = SHAKE,
     beta: float = BETA,
 ) -> Pair:
-    """``name``: armadillo, arm or bar; ``shaken`` moves the support to and fro during the first 30 frames."""
+    """``name``: armadillo, arm, bar, skater, rampant or fert; ``shaken`` moves the support to and fro for 30 frames."""
     found = [thesis_mesh(f"{name}_{kind}") for kind in ("coarse", "fine")]
     coarse, fine = (f.mesh for f in found)
-    axes = UPRIGHT[found[1].own] if name == "armadillo" else (0, 1)
+    axes = UPRIGHT[found[1].own] if name == "armadillo" else (2, 1) if name in STANDING else (0, 1)
     motion = None
     if shaken:
         amplitude = 0.02 * fine.size * np.asarray(shake)

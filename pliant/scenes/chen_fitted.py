@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.arrays import Array
 from pliant.fitting import Fitting
 from pliant.integrators import ImplicitMidpoint, LinearlyImplicit
 from pliant.integrators.base import Integrator
@@ -59,3 +60,12 @@ def mixed(mesh: Mesh) -> NeoHookean:
     joints = np.array([-0.46, 0.0, 0.46])  # m, of an arm from -0.92 to 0.92
     soft = np.clip(1.0 - np.abs(x[:, None] - joints).min(axis=1) / 0.15, 0.0, 1.0)
     return NeoHookean(E=1e8 * (2e4 / 1e8) ** soft, nu=0.45)
+
+
+def banded(soft: float, stiff: float, mesh: Mesh) -> Array:
+    """Moduli [Pa] of the elements of an upright body: ``soft`` in two bands of its height, ``stiff`` between them."""
+    z = mesh.X[mesh.T].mean(axis=1)[:, 2]
+    low, high = mesh.bounds[:, 2]
+    bands = low + np.array([0.3, 0.65]) * (high - low)
+    inside = np.clip(1.0 - np.abs(z[:, None] - bands).min(axis=1) / (0.12 * (high - low)), 0.0, 1.0)
+    return stiff * (soft / stiff) ** inside

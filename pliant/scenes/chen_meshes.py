@@ -35,6 +35,12 @@ STAND_INS: dict[str, Callable[[], Mesh]] = {
     "armadillo_coarse": lambda: meshes.figure(cells=20),
     "arm_fine": lambda: meshes.serpent(cells=65),
     "arm_coarse": lambda: meshes.serpent(cells=45),
+    "skater_fine": lambda: meshes.figure(height=1.0, cells=30),
+    "skater_coarse": lambda: meshes.figure(height=1.0, cells=15),
+    "rampant_fine": lambda: meshes.long_eared(height=1.0, cells=22),
+    "rampant_coarse": lambda: meshes.long_eared(height=1.0, cells=11),
+    "fert_fine": lambda: chen_shapes.loops(cells=28),
+    "fert_coarse": lambda: chen_shapes.loops(cells=14),
     "bar_fine": lambda: meshes.bar((1.0, 0.25, 0.25), (60, 15, 15)),
     "bar_coarse": lambda: meshes.bar((1.0, 0.25, 0.25), (20, 5, 5)),
 }

@@ -1,4 +1,4 @@
-"""Stand-ins for the large meshes of the SIERE chapter: a lattice tower, a tree, a bridge. [Chen2019, Table 6.1]
+"""Stand-ins for meshes of the source: a lattice tower, a tree, a bridge, a statue. [Chen2019, Tables 3.1 and 6.1]
 
 They have the topology that the source shows (thin members, many branches, a deck hung from arches), not its vertices.
 """
@@ -46,6 +46,18 @@ def tree(cells: float = 55, forks: int = 3) -> Mesh:
 
     grow(np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.4, 0.05, forks, 0.4)
     return fill(joined(limbs, 0.01), np.array([[-0.8, -0.8, -0.1], [0.8, 0.8, 1.3]]), 1 / cells)
+
+
+def loops(cells: float = 24) -> Mesh:
+    """A seated figure of limbs that close to three loops above a base, 1 m high (FERT: a statue with holes)."""
+    ring = np.linspace(0.0, 2.0 * np.pi, 13)
+    limbs = [
+        tube([(0.22 * np.cos(a) + x, 0.0, 0.22 * np.sin(a) + z) for a in ring], 13 * [w])
+        for x, z, w in ((-0.14, 0.34, 0.085), (0.16, 0.36, 0.08), (0.02, 0.7, 0.075))
+    ]
+    base = tube([(-0.3, 0.0, 0.06), (0.3, 0.0, 0.06)], (0.13, 0.13))
+    head = tube([(0.02, 0.0, 0.9), (0.05, 0.0, 0.98)], (0.09, 0.08))
+    return fill(joined([*limbs, base, head], 0.03), np.array([[-0.55, -0.25, -0.15], [0.55, 0.25, 1.15]]), 1 / cells)
 
 
 def bridge(cells: int = 120) -> Mesh:

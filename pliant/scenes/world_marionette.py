@@ -1,4 +1,7 @@
-"""A puppet on strings with soft flesh draws a cloth over the edge of a table: links, flesh and cloth in one step."""
+"""A puppet on strings with soft flesh draws a cloth over the edge of a table: links, flesh and cloth in one step.
+
+The cloth is Eulerian on Lagrangian: its vertices on the edge stay there while the fabric slides over it.
+"""
 
 import numpy as np
 
@@ -82,7 +85,7 @@ def marionette(nodes: int = 4, cells: int = 8, *, h: float = 5e-3, duration: flo
     size, lift = (0.4, 0.24), 1e-3
     mesh = sheet(size, (cells, 5 * cells // 8)).transformed(translate=(HAND[0] - size[0], -0.5 * size[1], lift + 1e-4))
     fabric = ClothMaterial(E=100.0, nu=0.1, beta=1e-4, rho=0.15)
-    cloth = Cloth(mesh, fabric, thickness=lift, damping=Rayleigh(alpha=1.0), name="cloth")
+    cloth = Cloth(mesh, fabric, thickness=lift, eulerian=True, name="cloth")
     flesh, calves = belly(nodes), {side: calf(side, sign) for side, sign in (("left", 1.0), ("right", -1.0))}
     front = np.flatnonzero(flesh.mesh.X[:, 0] > flesh.mesh.X[:, 0].max() - 1e-9)
     attachments = [Attachment("belly", front, "puppet", "torso")]

@@ -182,8 +182,8 @@ class Tolerance:
     def __post_init__(self) -> None:
         for name in ("relative", "absolute"):
             value = getattr(self, name)
-            if not (isinstance(value, int | float | np.floating) and 0.0 <= value < np.inf):
-                remedy = "give a finite number >= 0, such as 1e-6"
+            if not (isinstance(value, int | float | np.floating) and 0.0 <= value < 1.0):  # 1: off by its own size
+                remedy = "give a number from 0 to below 1, such as 1e-6"
                 raise SceneError(f"{name} is {value!r}", where=f"Tolerance.{name}", remedy=remedy)
 
     def goal(self, stage: StageLike, initial: float) -> "Goal":

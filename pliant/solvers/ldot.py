@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.errors import NotPositiveDefinite
+from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.automatic import approximate
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
@@ -32,7 +32,7 @@ from pliant.solvers.base import (
     require_definite,
 )
 from pliant.solvers.line_search import LineSearch, Trial
-from pliant.solvers.newton import STRICT, finish, row, stagnates, start_trial
+from pliant.solvers.newton import STRICT, finish, own_linear, row, stagnates, start_trial
 from pliant.solvers.qlb import rests
 from pliant.solvers.rounding import floor_of
 from pliant.state import Counts, Transient
@@ -62,6 +62,9 @@ class Ldot:
     The matrix of the Newton phase is the exact one; where it is indefinite, PCG stops at the first direction that says
     so, and a new factor is that of the projected matrix. The papers project it always (``project="always"``), which
     makes Newton's convergence linear. Their own choices are ``HybridL1(**AS_PUBLISHED)``.
+
+    On a device the early matrix is solved with by conjugate gradients in place of a factor, and what NEWTON keeps of it
+    is the preconditioner's coarse space; L1 needs a factor.
     """
 
     early: Early = "extrapolated"
@@ -104,12 +107,17 @@ class Ldot:
     def _early(self, stage: StageLike, guess: Array, memory: Any, clock: Clock) -> tuple[Factor, Counts]:
         """The factor to work with."""
         analysis = memory.value if memory is not None else None
+        own = own_linear(stage)
         if self.early == "extrapolated":
+            if own is not None:
+                what, remedy = "the system's matrices have no factor to extrapolate", "use HybridLP or NewtonLP"
+                raise SceneError(what, where="integrator.solver", remedy=remedy)
             return self._extrapolated(stage, analysis, clock)
         with clock("fill"):
             A = stage.start_jacobian(ahead=stage.dt if self.early == "predictor" else 0.0)
         with clock("factor"):
-            factor = placed(self.linear, places_for(self.linear, stage, guess)).factor(A, analysis)
+            linear = own or placed(self.linear, places_for(self.linear, stage, guess))
+            factor = linear.factor(A, analysis)
         return factor, Counts(fills=1, analyses=int(factor.analysed), factorizations=1)
 
     def _extrapolated(self, stage: StageLike, analysis: Any, clock: Clock) -> tuple[Factor, Counts]:
@@ -165,10 +173,11 @@ class Ldot:
     ) -> tuple[Trial, Counts, str]:
         """Newton with PCG; the matrix is filled in every iteration, the preconditioner replaced only when stale."""
         counts, begin, search = Counts(), len(history) - 1, self.line_search
-        linear, inner = PCG(tolerance=self.inner_tolerance, preconditioner=factor), list[int]()
+        own, inner = own_linear(stage, early=True), list[int]()
+        linear: Any = PCG(tolerance=self.inner_tolerance, preconditioner=factor) if own is None else own
         kinds = (False, True) if self.project == "on_demand" and stage.symmetric else (True,)  # projected?
         while now.norm > threshold and len(history) <= self.max_iterations:
-            if self.worth is not None and stale(inner, self.worth):
+            if self.worth is not None and own is None and stale(inner, self.worth):
                 fresh, work = self._fresh(stage, now.z, kinds, factor.memory, clock)
                 linear, inner, counts = replace(linear, preconditioner=fresh), [], counts + work
             found = None
@@ -177,7 +186,7 @@ class Ldot:
                     A = stage.jacobian(now.z, psd=psd)
                 if now.norm <= floor_of(stage, A, now.z):
                     return now, counts + Counts(fills=1), "the residual is round-off"
-                found, work = self._pcg_step(stage, now, A, linear, search, clock)
+                found, work = self._pcg_step(stage, now, A, (linear, factor.memory), search, clock)
                 inner.append(work.inner)
                 counts += work
                 if found is not None:
@@ -193,12 +202,22 @@ class Ldot:
         return now, counts, ""
 
     def _pcg_step(
-        self, stage: StageLike, now: Trial, A: sp.csr_matrix, linear: PCG, search: LineSearch, clock: Clock
+        self,
+        stage: StageLike,
+        now: Trial,
+        A: sp.csr_matrix,
+        how: tuple[LinearSolver, Any],
+        search: LineSearch,
+        clock: Clock,
     ) -> tuple[Trial | None, Counts]:
-        """One step along the solution of PCG, or None if no length of it is acceptable."""
-        with clock("solve"):
-            solver = linear.factor(A)
-            dz = -solver.solve(now.r)
+        """One step along the solution of PCG and its memory, or None if no length of it is acceptable."""
+        linear, memory = how
+        try:
+            with clock("solve"):
+                solver = linear.factor(A, memory)
+                dz = -solver.solve(now.r)
+        except NotPositiveDefinite:
+            return None, Counts(fills=1)
         with clock("force"):
             found = search.search(stage, now, dz)
         forces = found.evaluations if found is not None else search.halvings + 1

@@ -6,6 +6,7 @@ default (ND-exact in tables), tries the exact tangent first and projects only wh
 the quadratic tail. [QLB2021, sec. 4; Weidner2022, sec. 5.2]
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,6 +45,8 @@ from pliant.systems.stepped import Solving
 STRICT = 0.5  # of the projected residual
 ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"
 SHORT = 0.25  # of a step
+SLOW = 0.5  # part of the residual that a whole step should not leave
+LIFTS = tuple(float(x) for x in np.geomspace(1e-3, 1.0, 7))  # of the mass, on an exact matrix that is not definite
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ class Newton:
     If barriers cut a step short, the next matrix is projected (the exact one leads far along negative curvature), and
     the next steps go less far, by A + tau diag(M): points of bodies that turn move on curves, on which a step is no
     longer than the square root of the distance allows.
+    Blocks projected one by one may be far stiffer together than the exact matrix where their curvatures balance: past
+    a saddle whole steps then creep. After one that hardly helped, the exact matrix with the least of ``LIFTS`` that
+    makes it definite is tried before the projected one.
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
     On large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
     """
@@ -82,16 +88,17 @@ class Newton:
         goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         message, search, project = "", self.line_search, self.project
-        k, escape, inert = 0, 0, 0.0
+        k, escape, inert, slow = 0, 0, 0.0, False
         while now.norm > goal.threshold and k < self.max_iterations:
             k += 1
-            found, memory, work = self._iterate(stage, now, memory, clock, search, project, inert)
+            found, memory, work = self._iterate(stage, now, memory, clock, search, project, inert, slow)
             counts += work
             if isinstance(found, RoundedOff):
                 return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
             if found is None:
                 message = f"no acceptable step in iteration {k}"
                 break
+            slow = found.t >= 1.0 and found.norm > SLOW * now.norm
             now = found
             inert = damped(inert, now)
             history.append(row(k, now, now.t))
@@ -113,6 +120,7 @@ class Newton:
         search: LineSearch,
         project: Project,
         inert: float,
+        slow: bool,
     ) -> tuple[Trial | RoundedOff | None, Any, Counts]:
         """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone.
 
@@ -127,18 +135,18 @@ class Newton:
             with clock("fill"):
                 A = shifted(stage.jacobian(now.z, psd=psd, coupled=self.coupled), shift, stage.weights)
             counts += Counts(fills=1)
-            try:
-                with clock("factor"):
-                    factor = linear.factor(A, memory)
-            except NotPositiveDefinite:
-                counts += Counts(factorizations=1)
+            lifts = LIFTS if slow and not psd and stage.symmetric and stage.inertial else ()
+            with clock("factor"):
+                factor, tries = least_shifted(linear, A, memory, (0.0, *lifts), stage.weights)
+            counts += Counts(factorizations=tries)
+            if factor is None:
                 psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
                 continue
             memory = factor.memory
             with clock("solve"):
                 dz = -factor.solve(now.r)
             counts += factor_counts(factor)
-            floor = floor_of(stage, A, now.z) if shift == 0.0 else 0.0
+            floor = floor_of(stage, A, now.z) if shift == 0.0 and not tries else 0.0
             if now.norm <= floor:
                 with clock("force"):
                     error = error_of(stage, A, factor.solve, now.z, now.r)
@@ -166,9 +174,11 @@ def damped(shift: float, now: Trial) -> float:
     return (0.1 * shift if shift > 1.0 else 0.0) if now.t >= 1.0 else shift
 
 
-def own_linear(stage: StageLike) -> LinearSolver | None:
-    """The linear solver of a system with matrices of its own; None for all others."""
-    return stage.system.linear if isinstance(stage, OfSystem) and able(stage.system, Solving) else None
+def own_linear(stage: StageLike, *, early: bool = False) -> LinearSolver | None:
+    """The linear solver of a system with matrices of its own (``early``: on what it has made before); else None."""
+    if not (isinstance(stage, OfSystem) and able(stage.system, Solving)):
+        return None
+    return stage.system.early if early else stage.system.linear
 
 
 def _general(stage: StageLike) -> LinearSolver:
@@ -266,6 +276,18 @@ def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:
             return False
     residuals = [r["residual"] for r in history]
     return min(residuals[-window:]) > 0.9 * min(residuals[:-window])
+
+
+def least_shifted(
+    linear: LinearSolver, A: sp.csr_matrix, memory: Any, shifts: Sequence[float], weights: Array
+) -> tuple[Factor | None, int]:
+    """The factor of A + tau diag(M) with the first tau that makes it definite, None without any; how many did not."""
+    for k, shift in enumerate(shifts):
+        try:
+            return linear.factor(shifted(A, shift, weights), memory), k
+        except NotPositiveDefinite:
+            continue
+    return None, len(shifts)
 
 
 def factor_counts(factor: Factor) -> Counts:

@@ -9,12 +9,14 @@ quasi-Newton method of [Liu2017; Ledwon2024, sec. 3.5], which also serves neo-Ho
 no squared distances. S majorises the Hessian of projective energies, so their steps are always accepted whole.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
 from pliant.energies.base import Energy
@@ -28,6 +30,7 @@ from pliant.solvers.newton import finish, row, start_trial
 from pliant.solvers.qlb import Pairs
 from pliant.state import Counts, SolveReport, Transient
 from pliant.systems.base import Composed
+from pliant.systems.stepped import Remote, Solving
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +54,24 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class GlobalMatrix:
-    """The factored S and its terms: it serves as long as these stay.
-
-    ``parts`` has one entry per set of axes with the same free vertices: the places of their coordinates among the free
-    ones (vertices, axes), and the factor of S restricted to these vertices.
-    """
+    """The terms of S, and ``apply``: r -> S^-1 r over the free coordinates. It serves as long as the terms stay."""
 
     terms: Terms
+    apply: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ByAxes:
+    """S^-1 by factors, one per set of axes with the same free vertices.
+
+    ``parts`` are the places of their coordinates among the free ones (vertices, axes), and the factor of S restricted
+    to these vertices.
+    """
+
     parts: tuple[tuple[IntArray, Factor], ...]
 
-    def apply(self, r: Array) -> Array:
-        """S^-1 r: all coordinates of a set of axes are right-hand sides of one call."""
+    def __call__(self, r: Array) -> Array:
+        """All coordinates of a set of axes are right-hand sides of one call."""
         out = np.empty_like(r)
         for places, factor in self.parts:
             out[places] = factor.solve(r[places])
@@ -144,25 +154,30 @@ class PD:
         if not composed:
             raise SceneError("the stage has no list of energies", where="PD", remedy="use newton, qlb or lbfgs")
         q = stage.embed(guess)  # type: ignore[attr-defined]
+        if able(system, Remote):
+            system, q = system.host, system.fetch(q)
         with clock("fill"):
-            terms = gather(stage, q)
+            terms = gather(stage, system, q)
         kept = memory.value if isinstance(memory, Transient) else None
         if kept is not None and kept.terms.equal(terms):
             return kept, Counts()
         with clock("fill"):
             S = scalar_matrix(terms, q)
-        parts, counts = [], Counts(fills=1)
-        for places, vertices in free_axes(system.free, len(q) // S.shape[0]):
-            with clock("factor"):
-                factor = self.linear.factor(sp.csr_matrix(S[vertices][:, vertices]))
-            parts.append((places, factor))
-            counts += Counts(analyses=1, factorizations=1)
-        return GlobalMatrix(terms, tuple(parts)), counts
+        with clock("factor"):
+            return self._factored(stage, terms, S)
+
+    def _factored(self, stage: Any, terms: Terms, S: sp.csr_matrix) -> tuple[GlobalMatrix, Counts]:
+        system = stage.system
+        if able(system, Solving):
+            return GlobalMatrix(terms, system.vertexwise(S)), Counts(fills=1, analyses=1, factorizations=1)
+        sets = free_axes(system.free, system.X.shape[1])
+        parts = [(places, self.linear.factor(sp.csr_matrix(S[vertices][:, vertices]))) for places, vertices in sets]
+        counts = Counts(fills=1, analyses=len(parts), factorizations=len(parts))
+        return GlobalMatrix(terms, ByAxes(tuple(parts))), counts
 
 
-def gather(stage: Any, q: Array) -> Terms:
-    """The terms of S at q. Damping enters with its matrix at rest, the mean over the coordinates."""
-    system = stage.system
+def gather(stage: Any, system: Any, q: Array) -> Terms:
+    """The terms of S at q for the system of a stage. Damping enters with its matrix at rest, the mean over the axes."""
     n, d = system.X.shape
     changing = sp.csr_matrix((n, n))
     for energy in system.energy_terms:

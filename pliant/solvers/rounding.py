@@ -45,6 +45,16 @@ def floor_of(stage: StageLike, A: sp.csr_matrix, z: Array) -> float:
     return SUMS * EPS * (stage.norm(abs(A) @ abs(z)) + stage.pull)
 
 
+def blur_of(stage: StageLike, z: Array) -> float:
+    """How exact the merit is at z: what it adds up is of the size of |z|^T |A| |z|, though elements at rest cancel all
+    of it.
+    """
+    try:
+        return EPS * float(abs(z) @ (abs(stage.jacobian(z)) @ abs(z)))
+    except NoMatrix:
+        return 0.0
+
+
 def error_of(stage: StageLike, A: sp.csr_matrix, solve: Callable[[Array], Array], z: Array, r: Array) -> float:
     """The error of z, as a norm, where r(z) is round-off: A^-1 r, samples of A^-1 round-off, the spacing of numbers."""
     signs = np.random.default_rng(0)

@@ -25,11 +25,16 @@ class Acted:
 
     ``x (p, 3)`` is where the points were: at the root of a stage, or where a velocity step was linearised.
     ``pairs`` are those of a on b (3,), by the names of bodies and obstacles; None where they are not known one by one.
-    Nothing is computed before it is asked for.
+    Nothing is computed before it is asked for. ``during`` is the system of the stage they were found in, with its
+    contacts and the lagged friction of its last solve; None where there was no stage.
     """
 
-    def __init__(self, find: Callable[[], tuple[Array, Array, Pairs | None]], x: Array) -> None:
-        self._find, self.x = find, x
+    def __init__(self, find: Callable[[], tuple[Array, Array, Pairs | None]], x: Array, during: Any = None) -> None:
+        self._find, self.x, self.during = find, x, during
+
+    def within(self, system: Any) -> "Acted":
+        """The same, found in a stage of ``system``."""
+        return Acted(self._find, self.x, system)
 
     @cached_property
     def _found(self) -> tuple[Array, Array, Pairs | None]:

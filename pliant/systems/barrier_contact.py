@@ -121,7 +121,8 @@ class BarrierModel:
 
     def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Stiffness and friction from the start of the stage, obstacles at its end."""
-        passages, before = self.setting.passages(start.t, t), self.setting.passages(start.t, start.t)
+        passages = self.setting.passages(start.t, t)
+        before = [way.outset for way in passages]
         kappa = self._stiffness(start.q, before)
         energies = self._energies(passages, kappa)
         if not self._mu.largest:

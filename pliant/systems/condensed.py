@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import IntArray
-from pliant.errors import SceneError
+from pliant.arrays import IntArray, indices, require_among
+from pliant.errors import SceneError, require_count
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import State
@@ -41,10 +41,11 @@ class Condensation:
     linear: LinearSolver = field(default_factory=Cholesky)
 
     def __post_init__(self) -> None:
-        for name, least in (("count", 0), ("gamma", 0.0), ("cap", 0.0)):
-            if not getattr(self, name) >= least:
+        require_count(self.count, 0, "Condensation.count")
+        for name, most in (("gamma", 1.0), ("cap", np.inf)):
+            if not 0.0 <= getattr(self, name) <= most:
                 what = f"{name} is {getattr(self, name)}"
-                raise SceneError(what, where=f"Condensation.{name}", remedy=f"use at least {least}")
+                raise SceneError(what, where=f"Condensation.{name}", remedy=f"use a number from 0 to {most:g}")
 
     @property
     def following(self) -> Followers:
@@ -54,11 +55,8 @@ class Condensation:
         """The dynamic vertices of a body whose vertices are ``mine (n,)`` in the system; ``attached`` ones lead too."""
         if self.nodes is None:
             return spread(system, self.count, among=mine, held=attached)
-        nodes = np.asarray(self.nodes, dtype=np.int64).ravel()
-        bad = nodes[(nodes < 0) | (nodes >= len(mine))]
-        if len(bad):
-            remedy = f"use 0..{len(mine) - 1}"
-            raise SceneError(f"vertex {bad[0]} does not exist", where="Condensation.nodes", remedy=remedy)
+        nodes, mask = indices(self.nodes, "Condensation.nodes")
+        require_among(nodes, mask, len(mine), "Condensation.nodes")
         return mine[nodes]
 
 

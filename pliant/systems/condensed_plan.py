@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.errors import SceneError
 from pliant.kernels.condense import largest_strain
 from pliant.maps.condensation import Anchoring
@@ -105,10 +105,9 @@ def plan_of(
     all).
     """
     n, d = system.X.shape
-    nodes = np.unique(np.asarray(nodes, dtype=np.int64))
-    bad = nodes[(nodes < 0) | (nodes >= n)]
-    if len(bad):
-        raise SceneError(f"vertex {bad[0]} does not exist", where=where, remedy=f"use 0..{n - 1}")
+    nodes, mask = indices(nodes, where)
+    require_among(nodes, mask, n, where)
+    nodes = np.unique(nodes)
     q = system.X.ravel()
     K = system.stiffness(q, 0.0 * q, 0.0, psd=True)
     pieces = pieces_of(K, d, system.free)

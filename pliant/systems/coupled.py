@@ -18,7 +18,7 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
-from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, tangent_of, tangents_of
+from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, limit_of, tangent_of, tangents_of
 from pliant.pattern import added, side_by_side, taken
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
@@ -106,8 +106,14 @@ class Coupled:
 
     def touched(self, state: State) -> State:
         """The points that can touch, and their velocities."""
-        x, J = self.touchable.lift(state.q), self.touchable.jacobian(state.q)
-        return State(x, J @ state.v, state.t)
+        x = self.touchable.lift(state.q)
+        if self._since is not None:
+            return State(x, (x - self._since[0]) / self._since[1], state.t)
+        return State(x, self.touchable.jacobian(state.q) @ state.v, state.t)
+
+    def _terms(self) -> Terms:
+        """Those of contact in a stage."""
+        return Terms(tuple(e.energy for e in self.energy_terms), tuple(f.inner for f in self.force_terms))
 
     def at(self, start: State, t: float, c: float = 0.0) -> "Coupled":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
@@ -160,11 +166,8 @@ class Coupled:
         """Contact forces on the points in a stage."""
         if self._met is None:
             return None
-        here = self.touched(State(q, v, t))
-        if self._since is not None:
-            here = State(here.q, (here.q - self._since[0]) / self._since[1], t)
-        energies, forces = [e.energy for e in self.energy_terms], [f.inner for f in self.force_terms]
-        acted = of_terms(self._met, energies, forces, here.q, here.v)
+        here, terms = self.touched(State(q, v, t)), self._terms()
+        acted = of_terms(self._met, terms.energies, terms.forces, here.q, here.v)
         return placed(acted, self.rows, self.points.lift(q).reshape(-1, 3))
 
     def begin(self, q: Array, guess: Array) -> Array:
@@ -271,7 +274,7 @@ class Coupled:
 
     def limit(self, q: Array, dq: Array) -> float:
         own = self.each(lambda p, x, dx: p.limit(x, dx), q, dq)
-        return min([*own, *(e.limit(q, dq) for e in self.energy_terms)])
+        return min([*own, limit_of(self.energy_terms, q, dq)])
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None:
         """Those of the parts, and the points that are tied together."""
@@ -345,18 +348,16 @@ class Coupled:
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         """What moving obstacles did [J]."""
-        if self.contact is None:
-            return 0.0
-        return exchange.pushed(self.contact, *self._on_points(before, after, quadrature))
+        here = exchange.met(self.contact, self._met, self._terms())
+        return 0.0 if here is None else exchange.pushed(here, *self._on_points(before, after, quadrature))
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
         own = () if self.contact is None else exchange.pairs(self.contact.setting)
         return (*own, *self.shown.pairs())
 
     def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
-        if self.contact is None:
-            return {}
-        return exchange.exchanges(self.contact, *self._on_points(before, after, quadrature))
+        here = exchange.met(self.contact, self._met, self._terms())
+        return {} if here is None else exchange.exchanges(here, *self._on_points(before, after, quadrature))
 
     def _on_points(self, before: State, after: State, quadrature: Quadrature) -> tuple[State, State, Quadrature]:
         return self.touched(before), self.touched(after), tuple((self.touched(s), w) for s, w in quadrature)

@@ -23,6 +23,7 @@ from pliant.errors import SceneError
 from pliant.linear.inverse import Matrix, Solvable
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.linear.staggered import Slip
+from pliant.pattern import csr
 from pliant.pattern import side_by_side as diagonal
 from pliant.state import State
 from pliant.systems import exchange
@@ -125,7 +126,7 @@ class CoupledStep:
     @cached_property
     def block(self) -> Block:
         blocks = self._blocks
-        J = diagonal([sp.csr_matrix(b.J) for b in blocks])
+        J = diagonal([_sparse(b.J) for b in blocks])
         w = np.concatenate([np.zeros(b.J.shape[0]) if b.w is None else b.w for b in blocks])
         x = np.concatenate([b.x for b in blocks])
         own = self._own_rows()
@@ -334,8 +335,9 @@ def _sparse(A: Matrix) -> sp.csr_matrix:
         return A.sparse()
     if not sp.issparse(A):
         n, m = A.shape
-        return sp.csr_matrix((A.ravel(), np.tile(np.arange(m), n), m * np.arange(n + 1)), shape=(n, m))
-    A = sp.csr_matrix(A)
+        columns, ends = np.arange(m, dtype=np.int32), m * np.arange(n + 1, dtype=np.int32)
+        return csr(A.ravel(), np.tile(columns, n), ends, (n, m))
+    A = A if isinstance(A, sp.csr_matrix) else sp.csr_matrix(A)
     A.sort_indices()
     return A
 

@@ -342,13 +342,18 @@ class Elastodynamics:
         return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
-        return 0.0 if self.contact is None else exchange.pushed(self.contact, before, after, quadrature)
+        here = self._contact_terms()
+        return 0.0 if here is None else exchange.pushed(here, before, after, quadrature)
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
         return () if self.contact is None else exchange.pairs(self.contact.setting)
 
     def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
-        return exchange.exchanges(self.contact, before, after, quadrature) if self.pairs() else {}
+        here = self._contact_terms()
+        return {} if here is None else exchange.exchanges(here, before, after, quadrature)
+
+    def _contact_terms(self) -> exchange.Met | None:
+        return exchange.met(self.contact, self._met, Terms(self.energy_terms, self.force_terms))
 
     def positions(self, q: Array) -> Array:
         """Vertex positions (n, 3) [m]; planar systems lie in z = 0."""

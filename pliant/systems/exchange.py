@@ -7,8 +7,8 @@ A contact between a and b pushes with f_r on the vertices of both:
 Their sum is what the contact has not stored and rubbing has not taken.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +19,22 @@ from pliant.energies.base import Pressing
 from pliant.forces.base import Rubbing
 from pliant.state import State
 from pliant.systems.base import Quadrature, distinct
+from pliant.systems.contact import ContactModel, Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """Who may touch in a scene, and the contact terms ``at`` a state: in a stage always its own."""
+
+    setting: Setting
+    at: Callable[[State], Terms]
+
+
+def met(model: ContactModel | None, setting: Setting | None, stage: Terms) -> Met | None:
+    """Of a system with a contact ``model``, or of a ``stage`` with a ``setting``; None without contact."""
+    if setting is not None:
+        return Met(setting, lambda s: stage)
+    return None if model is None else Met(model.setting, lambda s: model.at(s, s.t))
 
 
 def parties(setting: Setting) -> list[str]:
@@ -34,15 +50,15 @@ def pairs(setting: Setting) -> tuple[tuple[str, str], ...]:
     return (*found, *((second, first) for first, second in found))
 
 
-def exchanges(model: Any, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
+def exchanges(here: Met, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
     """(a, b) -> the work [J] of a on b by contact, for those that met, between ``before`` and ``after``."""
-    setting: Setting = model.setting
+    setting = here.setting
     dx = (after.q - before.q).reshape(-1, 3)
     passages, dt = setting.passages(before.t, after.t), after.t - before.t
     work = nothing(setting)
     for s, weight in quadrature:
         x = s.q.reshape(-1, 3)
-        for pushes in forces(model, s):
+        for pushes in forces(here.at(s), s):
             ways, contacts = np.zeros_like(pushes.contacts.drift), pushes.contacts
             for k, passage in enumerate(passages):
                 met = contacts.other == -1 - k
@@ -84,9 +100,8 @@ def _moving(setting: Setting) -> list[int]:
     return [len(setting.meshes) + k for k, obstacle in enumerate(setting.obstacles) if obstacle.motion is not None]
 
 
-def forces(model: Any, s: State) -> Iterator[ContactForces]:
-    """The forces at the contacts of a state, term by term."""
-    terms = model.at(s, s.t)
+def forces(terms: Terms, s: State) -> Iterator[ContactForces]:
+    """The forces at the contacts in a state, term by term."""
     for energy in terms.energies:
         if isinstance(energy, Pressing):
             yield energy.pushes(s.q)
@@ -95,15 +110,17 @@ def forces(model: Any, s: State) -> Iterator[ContactForces]:
             yield force.pushes(s.q, s.v)
 
 
-def pushed(model: Any, before: State, after: State, quadrature: Quadrature) -> float:
+def pushed(here: Met, before: State, after: State, quadrature: Quadrature) -> float:
     """Normal contact forces times the ways of the obstacles they act at [J]; their friction is booked as friction."""
-    setting: Setting = model.setting
+    setting = here.setting
     if all(obstacle.motion is None for obstacle in setting.obstacles):
         return 0.0
     done, passages = 0.0, setting.passages(before.t, after.t)
     for s, weight in quadrature:
-        for energy in model.at(s, s.t).energies:
-            contacts, f_n = energy.loads(s.q)
+        for energy in here.at(s).energies:
+            if not isinstance(energy, Pressing):
+                continue
+            contacts, f_n = energy.loads(s.q)  # type: ignore[attr-defined]
             points = contacts.relative(s.q.reshape(-1, 3))
             for k, passage in enumerate(passages):
                 met = contacts.other == -1 - k

@@ -138,7 +138,7 @@ class PenaltyModel:
         anchored = self.choice.anisotropy is not None
         swept = None if anchored else entries(self.setting, passages, x0, way, self._margin)
 
-        def contacts_at(x: Array) -> Contacts:
+        def contacts_at(x: Array, passages: Sequence[Passage] = passages, swept: Any = swept) -> Contacts:
             x = x.reshape(-1, 3)
             parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self._against)
             if swept is not None:
@@ -146,9 +146,14 @@ class PenaltyModel:
             return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
 
         energies: list[Any] = [Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)]
+        before = energies
+        if any(obstacle.motion is not None for obstacle in self.setting.obstacles):  # they have not moved yet
+            outset = [way.outset for way in passages]
+            before = [Penalty(lambda x: contacts_at(x, outset, None), self._k, smoothing=self._smoothing)]
         if self.choice.anisotropy is not None:
-            energies.append(self._anchors(start, t, passages))
-        return self._terms_of(energies, start, t, c)
+            anchors = self._anchors(start, t, passages)
+            energies, before = [*energies, anchors], [*before, anchors]
+        return self._terms_of(energies, before, start, t, c)
 
     def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
         """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.
@@ -164,8 +169,8 @@ class PenaltyModel:
         held = np.repeat([alpha, 0.0], [len(now), len(soon)])
         return AnchoredPenalty(joined([now, soon]), np.concatenate(targets), self._k, held)
 
-    def _terms_of(self, energies: list[Any], start: State, t: float, c: float) -> Terms:
-        """The energies with their damping and friction."""
+    def _terms_of(self, energies: list[Any], before: list[Any], start: State, t: float, c: float) -> Terms:
+        """The energies with their damping and friction; ``before`` are those of where the stage starts."""
         n, soft = self.setting.n, 0.5 * self._smoothing * self._k
         damping = [ContactDamping(e.loads, self._k_d, soft) for e in energies] if self.choice.damping else []
         if not self._mu.largest:
@@ -178,7 +183,7 @@ class PenaltyModel:
             return Friction(lambda _: loads, self._mu, self._law, n, lagged=x, c=c)
 
         rounds = rounds_of(self.choice.friction_solves)
-        return LaggedTerms(energies, friction, tuple(damping), n, rounds).starting(start, t, energies)
+        return LaggedTerms(energies, friction, tuple(damping), n, rounds).starting(start, t, before)
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         parts = []

@@ -3,6 +3,7 @@
 A type has an ability by having its members; whoever needs one asks with ``isinstance``.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
@@ -172,9 +173,17 @@ class Remote(Protocol):
 
 @runtime_checkable
 class Solving(Protocol):
-    """A system whose matrices are its own, on a device: only its own linear solver factors them."""
+    """A system whose matrices are its own, on a device: only its own linear solvers factor them.
+
+    ``early`` keeps what it can of the preconditioner of an earlier matrix.
+    """
 
     linear: Any
+    early: Any
+
+    def vertexwise(self, S: sp.csr_matrix) -> Callable[[Any], Any]:
+        """r -> S^-1 r of the free coordinates, for a matrix S (n, n) over vertices that acts on every axis alike."""
+        ...
 
 
 @runtime_checkable

@@ -20,6 +20,7 @@ from pliant.units import energy_unit
 from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Surroundings, marks_of
+from pliant.view.panel import Cuts
 from pliant.view.player import Player
 from pliant.view.server import LOCAL, Room, chosen
 
@@ -58,7 +59,9 @@ class LiveView:
         self._plotted = 0.0
         self._controls()
         places = [(f"/run{k}", k * aside) for k in range(len(self.players))]
-        self._drawings = [Drawing(self.server, *place, self._grabbing(k)) for k, place in enumerate(places)]
+        self._drawings = [Drawing(self.server, *place, self._grabbing(k), k) for k, place in enumerate(places)]
+        if compare:
+            self._room.label([name or "run" for name in self.names], [offset for _, offset in places])
         self._surroundings = [
             Surroundings(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
         ]
@@ -132,11 +135,11 @@ class LiveView:
     def _style(self) -> Style:
         channel = chosen(self._channel)
         if channel == PLAIN:
-            return Style(wireframe=bool(self._wireframe.value))
+            return Style(wireframe=bool(self._wireframe.value), **self._cuts.style)
         seen = [magnitude(player.picture((channel,)).values[channel]) for player in self.players]
         low, high = self._limits.get(channel, (np.inf, -np.inf))  # what was ever seen: colours keep their meaning
         self._limits[channel] = (min(low, *map(np.min, seen)), max(high, *map(np.max, seen)))
-        return Style(channel, self._limits[channel])
+        return Style(channel, self._limits[channel], bool(self._wireframe.value), **self._cuts.style)
 
     def _show_hands(self) -> None:
         for k, (player, drawing) in enumerate(zip(self.players, self._drawings, strict=True)):
@@ -189,6 +192,9 @@ class LiveView:
         self._legend = gui.add_html("")
         self._wireframe = gui.add_checkbox("wireframe", False)
         self._marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
+        bodies = first.picture().bodies
+        count = 1 if bodies is None else int(bodies.max(initial=0)) + 1
+        self._cuts = Cuts(gui, count, lambda _: self._wishes.put(lambda: None))
         for control in (self._channel, self._wireframe, self._marks):
             control.on_update(lambda _: self._wishes.put(lambda: None))
         self._h_before = float(first.scene.h)

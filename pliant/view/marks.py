@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.export.colours import STEEL, STONE
 from pliant.export.obstacles import Shape, shapes_of
 from pliant.systems.base import Composed
 from pliant.systems.contact import Touch
 from pliant.systems.observed import Eulerian, Jointed, Touching
 
-STONE, JOINT, EULERIAN, CONTACT = (201, 196, 184), (214, 90, 40), (20, 150, 60), (210, 30, 60)
+JOINT, EULERIAN, CONTACT = (214, 90, 40), (20, 150, 60), (210, 30, 60)
 NOWHERE = np.zeros((0, 3))
 
 
@@ -82,11 +83,7 @@ class Surroundings:
 
     def _obstacle(self, name: str, shape: Shape, t: float) -> None:
         x = (shape.at(t) + self._offset).astype(np.float32)
-        if len(shape.triangles):
-            look = {"color": STONE, "opacity": 0.6, "side": "double", "flat_shading": True}
-            self._scene.add_mesh_simple(name, x, shape.triangles.astype(np.uint32), **look)
-        elif len(shape.lines):
-            self._scene.add_line_segments(name, x[shape.lines], STONE, thickness=4.0, thickness_units="screen")
-        else:
-            size = 0.015 * self._size
-            self._scene.add_point_cloud(name, x, STONE, point_size=size, point_shape="circle", precision="float32")
+        look: dict[str, Any] = {"color": STEEL, "side": "double"} if shape.thin else {"color": STONE}
+        if shape.hollow:
+            look |= {"opacity": 0.6, "side": "double"}
+        self._scene.add_mesh_simple(name, x, shape.triangles.astype(np.uint32), flat_shading=True, **look)

@@ -19,6 +19,7 @@ from pliant.systems.observed import Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Marks, Surroundings, marks_of
+from pliant.view.panel import Cuts
 from pliant.view.server import LOCAL, Room, chosen
 
 PLAIN = "none"
@@ -49,7 +50,9 @@ class Replay:
         places = [(f"/run{k}", k * aside) for k in range(len(runs))]
         scenes = [scene_of(run) for run in runs]
         self._systems = [_system_with_marks(scene) for scene in scenes]
-        self._drawings = [Drawing(self.server, *place) for place in places]
+        self._drawings = [Drawing(self.server, *place, first=k) for k, place in enumerate(places)]
+        if len(runs) > 1:
+            self._room.label([run.folder.resolve().name for run in runs], [offset for _, offset in places])
         self._surroundings = [
             Surroundings(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)
         ]
@@ -118,13 +121,15 @@ class Replay:
         self._legend = gui.add_html("")
         self._wireframe = gui.add_checkbox("wireframe", False)
         self._marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
+        redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
+        bodies = self._clips[0].picture(0).bodies
+        self._cuts = Cuts(gui, 1 if bodies is None else int(bodies.max(initial=0)) + 1, redraw)
         self._text = gui.add_markdown("")
         times = self._ledgers[0]["t"]
         self._charts = [
             Marked(gui, f"energy [{self._runs[0].energy_unit}]", times, self._curves("total")),
             Marked(gui, "iterations per step", times, self._curves("iterations")),
         ]
-        redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
         for control in (self._slider, self._channel, self._wireframe, self._marks):
             control.on_update(redraw)
 
@@ -160,13 +165,13 @@ class Replay:
         channel = chosen(self._channel)
         if channel == PLAIN:
             self._clips = [Clip(one.run) for one in self._clips] if self._clips[0].channels else self._clips
-            return Style(wireframe=bool(self._wireframe.value))
+            return Style(wireframe=bool(self._wireframe.value), **self._cuts.style)
         if self._clips[0].channels != (channel,):
             self._clips = [Clip(one.run, (channel,)) for one in self._clips]
         if channel not in self._limits:
             coarse = [ranges(one.every(max(1, len(one) // 20)), channel)[2:] for one in self._clips]
             self._limits[channel] = (min(low for low, _ in coarse), max(high for _, high in coarse))
-        return Style(channel, self._limits[channel])
+        return Style(channel, self._limits[channel], bool(self._wireframe.value), **self._cuts.style)
 
     def _marked(self, i: int, k: int) -> Marks:
         """The marks of run i in frame k: what its system finds, or the Eulerian vertices that were recorded."""

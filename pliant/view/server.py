@@ -15,16 +15,10 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
-from pliant.export.film import AWAY
+from pliant.export.look import CAMERAS
+from pliant.view.panel import Saving
 
 LOCAL = "127.0.0.1"
-CAMERAS = {  # from the middle of what is shown towards the camera; z is up
-    "fit": AWAY,
-    "front": np.array([0.0, -1.0, 0.0]),
-    "side": np.array([1.0, 0.0, 0.0]),
-    "top": np.array([0.0, -1e-3, 1.0]),
-    "iso": np.array([1.0, -1.0, 1.0]),
-}
 
 
 def open_server(host: str, port: int) -> Any:
@@ -93,6 +87,7 @@ class Room:
         self.server = open_server(host, port)
         self._box = low, high
         self._open, self._serving = True, Lock()
+        self._saving: Saving | None = None
         self.server.on_client_connect(lambda client: aim_at(client, *self._box))
 
     @property
@@ -103,7 +98,10 @@ class Room:
         """Call ``act``, which returns how long to wait then [s], until the room is closed."""
         with self._serving:
             while self._open:
-                sleep(act())
+                pause = act()
+                if self._saving is not None:
+                    self._saving.take()
+                sleep(pause)
 
     def close(self) -> None:
         """End the service, after what is being drawn is drawn."""
@@ -112,11 +110,20 @@ class Room:
             self.server.stop()
 
     def controls(self) -> None:
-        """Add the camera buttons and the dark switch."""
+        """Add the camera buttons, the dark switch, and what saves pictures."""
         gui = self.server.gui
         cameras = gui.add_button_group("camera", tuple(CAMERAS))
         cameras.on_click(lambda event: aim_at(event.client, *self._box, chosen(cameras)))
         dark = gui.add_checkbox("dark", False)
         theme = lambda _: gui.configure_theme(dark_mode=dark.value, show_logo=False, show_share_button=False)
         dark.on_update(theme)
+        self._saving = Saving(gui)
         theme(None)  # nothing on the page can open it to the world
+
+    def label(self, names: list[str], offsets: list[Array]) -> None:
+        """Names over runs that stand side by side."""
+        low, high = self._box
+        own = high - low - (offsets[-1] - offsets[0])
+        for k, (name, offset) in enumerate(zip(names, offsets, strict=True)):
+            above = low + offset + np.array([0.5 * own[0], 0.5 * own[1], 1.15 * own[2]])
+            self.server.scene.add_label(f"/label{k}", name, position=above)

@@ -27,7 +27,7 @@ def expected(scene):
 
 
 def test_the_pullback_of_the_places_is_their_loss(scene, expected):
-    motion = adjoint.Motion(scene, WRT, TIP)
+    motion = adjoint.Trajectory(scene, WRT, TIP)
     x = motion(motion.values)
     assert x.shape == motion.shape == (9, 2, 3)
     assert abs(0.5 * (x**2).sum() - expected[0]) < 1e-14
@@ -37,13 +37,13 @@ def test_the_pullback_of_the_places_is_their_loss(scene, expected):
 
 
 def test_points_that_are_not_there_are_refused(scene):
-    with pytest.raises(SceneError, match="Motion.points"):
-        adjoint.Motion(scene, WRT, np.array([16]))
+    with pytest.raises(SceneError, match="Trajectory.points"):
+        adjoint.Trajectory(scene, WRT, np.array([16]))
 
 
 def test_torch(scene, expected):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    motion = adjoint.Motion(scene, WRT, TIP)
+    motion = adjoint.Trajectory(scene, WRT, TIP)
     run, p = adjoint.torch_motion(motion), torch.tensor(motion.values, requires_grad=True)
     value = 0.5 * (run(p) ** 2).sum()
     value.backward()
@@ -57,7 +57,7 @@ def test_torch(scene, expected):
 def test_jax(scene, expected):
     jax = pytest.importorskip("jax", reason="jax is not installed")
     with jax.enable_x64(True):
-        motion = adjoint.Motion(scene, WRT, TIP)
+        motion = adjoint.Trajectory(scene, WRT, TIP)
         run = adjoint.jax_motion(motion)
         loss = lambda p: 0.5 * (run(p) ** 2).sum()
         for f in (jax.value_and_grad(loss), jax.jit(jax.value_and_grad(loss))):

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2] / "pliant"
 
 # from the bottom up; a module may import from its own row and from rows below
 LAYERS = [
-    {"abilities", "arrays", "errors", "budget", "clock", "units", "policy"},
+    {"abilities", "arrays", "errors", "expressions", "budget", "clock", "html", "units", "policy"},
     {"state", "pattern"},
     {"mesh", "kernels"},
     {"materials", "linear"},
@@ -20,10 +20,10 @@ LAYERS = [
     {"bodies", "articulated", "cloth", "dg", "xpbd"},
     {"scene", "scene_checks", "scene_like", "assembly", "events", "loads", "attachments", "fitting", "choices"},
     {"certificate", "alarms", "ledger", "checkpoint", "bundle", "devices", "attempt", "simulate", "origin"},
-    {"record", "advise", "scene_file"},
+    {"record", "advise", "scene_file", "progress"},
     {"adjoint"},
     {"scenes"},
-    {"plots", "export", "view", "bench", "sweep", "testing"},
+    {"plots", "export", "view", "bench", "batch", "sweep", "sweep_chart", "testing"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

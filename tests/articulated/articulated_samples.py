@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.articulated import ArticulatedSystem, Link, at, cuboid
-from pliant.articulated.joints import JOINTS, Revolute
+from pliant.articulated.joints import Revolute, examples
 
 
 def zoo(**options):
@@ -16,9 +16,9 @@ def zoo(**options):
             None if i == 0 else int(rng.integers(0, i)),
             at(*rng.normal(size=3)),
         )
-        for i, j in enumerate(JOINTS)
+        for i, j in enumerate(examples())
     ]
-    dof = sum(j.dof for j in JOINTS)
+    dof = sum(j.dof for j in examples())
     return ArticulatedSystem(links, **options), rng.uniform(0.1, 0.9, dof), rng.normal(size=dof)
 
 

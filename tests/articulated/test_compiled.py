@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from pliant.articulated import ArticulatedSystem, Dense, Link, cuboid
-from pliant.articulated.compiled import KINDS
 from pliant.articulated.constraints import JointLimit
 from pliant.articulated.forces import BodyDamping, Explicit, JointSpring, JointTorque, PointSprings
-from pliant.articulated.joints import JOINTS, Prismatic, Revolute, Spherical, SplineCurve
+from pliant.articulated.joints import Prismatic, Revolute, Spherical, SplineCurve, examples
+from pliant.articulated.kinds import KINDS
 from pliant.articulated.se3 import frame, rotation
 from pliant.integrators import BDF2, LinearlyImplicit
 from pliant.solvers import Newton
 from pliant.solvers.base import Tolerance
 from pliant.state import State
 
-COVERED = [joint for joint in JOINTS if type(joint) in KINDS]
+COVERED = [joint for joint in examples() if type(joint) in KINDS]
 
 
 def somewhere(rng):
@@ -41,6 +41,18 @@ def random_system(seed, joints=COVERED, links=8, extra=()):
 
 def apart(a, b):
     return np.abs(a - b).max() / np.abs(b).max()
+
+
+@pytest.mark.parametrize("seed", range(len(COVERED)))
+@pytest.mark.parametrize("kind", [float, complex])
+def test_kinematics_are_those_of_the_general_way(seed, kind):
+    system, state = random_system(seed)
+    q = state.q + (0.3j if kind is complex else 0.0) * state.v
+    quick, general = (of(q, state.v) for of in (system.tree.kinematics, system.tree.batched_kinematics))
+    for name in ("joint_frames", "frames", "R", "p", "B", "Bdot", "twists", "bias"):
+        a, b = getattr(quick, name), getattr(general, name)
+        assert a.dtype == b.dtype == kind
+        assert abs(a - b).max() < 1e-13 * max(abs(b).max(), 1.0)
 
 
 @pytest.mark.parametrize("seed", range(len(COVERED)))
@@ -79,7 +91,9 @@ def test_accelerations_solve_the_inverse_dynamics(seed, monkeypatch):
 
 
 def test_what_is_not_ordinary_goes_the_general_way():
-    spline = random_system(0, joints=[Revolute((0, 0, 1)), next(j for j in JOINTS if isinstance(j, SplineCurve))])[0]
+    spline = random_system(0, joints=[Revolute((0, 0, 1)), next(j for j in examples() if isinstance(j, SplineCurve))])[
+        0
+    ]
     cable = random_system(1, extra=[PointSprings([0], np.zeros(3), [3], np.ones(3), 10.0)])[0]
     explicit = random_system(1, extra=[Explicit(JointSpring(1, 1.0))])[0]
     assert spline.ordinary is None and cable.ordinary is None and explicit.ordinary is None

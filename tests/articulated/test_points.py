@@ -6,14 +6,14 @@ from articulated_samples import zoo
 
 from pliant.articulated import ArticulatedSystem, Link, at, cuboid
 from pliant.articulated.islands import complex_step
-from pliant.articulated.joints import JOINTS
+from pliant.articulated.joints import examples
 
 ROD = cuboid((0.1, 0.2, 0.3), 1.0, at(0.05, 0.02, 0.01))
 
 
 def many():
     """Two links of every kind, on different trees: joints of a kind are evaluated together."""
-    links = [Link(j, ROD, frame=at(i, k, 0), name=f"{i} {k}") for k in range(2) for i, j in enumerate(JOINTS)]
+    links = [Link(j, ROD, frame=at(i, k, 0), name=f"{i} {k}") for k in range(2) for i, j in enumerate(examples())]
     system = ArticulatedSystem(links)
     return system, np.random.default_rng(3).uniform(0.1, 0.9, system.tree.dof)
 
@@ -49,9 +49,9 @@ def test_derivatives_of_points_are_those_of_complex_steps(case):
 
 def test_nothing_is_lost_far_from_the_origin():
     """A kilometre away, the curvature keeps the digits that the positions have."""
-    far = [Link(j, ROD, frame=at(1e3, -2e3, i), name=f"{i}") for i, j in enumerate(JOINTS)]
-    near = [Link(j, ROD, frame=at(0, 0, i), name=f"{i}") for i, j in enumerate(JOINTS)]
-    q = np.random.default_rng(3).uniform(0.1, 0.9, sum(j.dof for j in JOINTS))
+    far = [Link(j, ROD, frame=at(1e3, -2e3, i), name=f"{i}") for i, j in enumerate(examples())]
+    near = [Link(j, ROD, frame=at(0, 0, i), name=f"{i}") for i, j in enumerate(examples())]
+    q = np.random.default_rng(3).uniform(0.1, 0.9, sum(j.dof for j in examples()))
     systems = [ArticulatedSystem(links) for links in (near, far)]
     g = np.random.default_rng(1).normal(size=3 * len(systems[0].points.x))
     H = [s.curvature(q, g).toarray() for s in systems]

@@ -41,6 +41,7 @@ from pliant.energies.shifted import Shifted
 from pliant.energies.springs import Springs
 from pliant.forces.green import GreenDamping
 from pliant.forces.rayleigh import RayleighForce
+from pliant.forces.surface_load import AirDrag, SurfacePressure
 from pliant.forces.tension import FibreTension
 from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings
@@ -122,7 +123,10 @@ def forces():
         (RayleighForce(BAR.X, mass, elastic, 0.5, 1e-3, current=True), x, v, False),
         (GreenDamping(BAR.X, BAR.T, 20.0), x, v, False),
         (FibreTension(BAR.X, BAR.T, *FIBRES, lambda t: 0.5 + t), x, v, True),
+        (AirDrag(len(BAR.X), BAR.surface(), 1.2, lambda t: np.zeros(3)), x, v, False),
     ]
+    blown = SurfacePressure(len(BAR.X), BAR.surface(), lambda t: 200.0)
+    found.append((blown, x, -blown.force(x, v, 0.0), True))  # exact on closed surfaces; against the motion
     for contact, gap in (
         (PenaltyContact(mu=0.5, damping=0.5, smoothing=5e-3), -0.004),
         (BarrierContact(dhat=5e-3, stiffness=1e6, mu=0.5, creep=0.1), 0.002),

@@ -18,7 +18,11 @@ def material(request):
 
 
 def test_every_file_is_exported():
-    files = {path.stem for path in Path(pliant.materials.__file__).parent.glob("*.py")} - {"__init__", "base"}
+    files = {path.stem for path in Path(pliant.materials.__file__).parent.glob("*.py")} - {
+        "__init__",
+        "base",
+        "presets",
+    }
     assert files == {cls.__module__.rsplit(".", 1)[1] for cls in MATERIALS}
 
 

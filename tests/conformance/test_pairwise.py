@@ -12,6 +12,7 @@ from pliant.bodies import Rayleigh
 from pliant.errors import PliantError, SceneError
 from pliant.export.obstacles import obstacles_of
 from pliant.integrators import BDF1
+from pliant.loads import Airflow
 from pliant.scene_checks import CHOICES
 from pliant.simulate import simulate
 from pliant.state import State, Step
@@ -99,9 +100,11 @@ def test_integrator(kind, choice, built):
 def test_system(kind, built):
     """Derivatives of everything; Rayleigh damping with beta leaves a part of K out that vanishes at rest.
 
-    Barriers without friction: that leaves out how the directions of slip turn with positions.
+    Barriers without friction: that leaves out how the directions of slip turn with positions. No air: its K is not
+    symmetric, and the half that is not is left out.
     """
     scene = built[kind]
+    scene = replace(scene, forces=[load for load in scene.forces if not isinstance(load, Airflow)])
     if "barrier" in kind:
         scene = replace(scene, contact=replace(scene.contact, mu=0.0))
     step = list(islice(simulate(scene), 2))[-1]

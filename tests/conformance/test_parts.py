@@ -8,7 +8,7 @@ import pytest
 
 from pliant.articulated.constraints import CONSTRAINTS
 from pliant.articulated.forces import ARTICULATED_FORCES
-from pliant.articulated.joints import JOINTS
+from pliant.articulated.joints import examples
 from pliant.choices import BODIES, CONTACTS
 from pliant.contact import OBSTACLES
 from pliant.energies import ENERGIES
@@ -102,7 +102,7 @@ def test_obstacle(obstacle):
     check_obstacle(obstacle, 0.7 * np.random.default_rng(12).normal(size=(12, 3)), bends=bends)
 
 
-@pytest.mark.parametrize("joint", JOINTS, ids=name)
+@pytest.mark.parametrize("joint", examples(), ids=name)
 def test_joint(joint):
     rng = np.random.default_rng(3)
     check_joint(joint, rng.uniform(0.1, 0.9, joint.dof), rng.normal(size=joint.dof))

@@ -1,11 +1,16 @@
 """Lagged friction: right in the first step, and found anew until it agrees where that is asked for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.articulated import at
 from pliant.contact.obstacles import Plane
+from pliant.maps.motions import Track
 from pliant.mesh import box, sheet
+from pliant.state import State
 
 MU, SPEED, G, DHAT = 0.3, 1.0, 9.81, 1e-3
 
@@ -59,3 +64,16 @@ def test_cloth_rests_half_its_thickness_above_the_floor() -> None:
     *_, step = pl.simulate(scene)
     z = step.state.q.reshape(-1, 3)[:, 2]
     np.testing.assert_allclose(z, 0.5 * thick, atol=0.1 * thick)
+
+
+def test_an_obstacle_that_comes_nearer_in_a_step_rubs_as_hard_as_it_pressed_before() -> None:
+    """Normal forces are those of where the step starts, for what moves by itself too: links would have the same."""
+    rising = Track((0.0, 1.0), np.array([np.eye(4), at(0.0, 0.0, 1.0)]))
+    scene = sliding(pl.PenaltyContact(mu=MU), pl.BDF1(), 0.1 - 1e-3)
+    scene = replace(scene, obstacles=[Plane(motion=rising)])
+    model, x, t = scene.system().contact, scene.bodies[0].mesh.X.ravel(), 0.1  # the floor is 1 mm inside by then
+    v = np.tile((SPEED, 0.0, 0.0), len(x) // 3)
+    pressed = model.touch(x, v, t).normal_force.sum()
+    (friction,) = model.at(State(x, v, t), t + 1e-3, 1e-3).forces
+    assert pressed > 1.0
+    assert -friction.force(x, v, t).reshape(-1, 3)[:, 0].sum() == pytest.approx(MU * pressed, rel=1e-6)

@@ -1,6 +1,7 @@
-"""What the device computes, in Numba's simulator of one, beside the CPU; prints one JSON object.
+"""What the device computes beside what the CPU does; as a script, in Numba's simulator of one, it prints JSON.
 
 The simulator must be chosen before Numba is loaded: test_simulated.py runs this file in a process of its own.
+On a real device test_device.py calls the same functions.
 """
 
 import json
@@ -9,18 +10,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.bodies import Membrane, Solid
+from pliant.bodies import Membrane, Solid, SpringNet
 from pliant.contact.obstacles import Plane
-from pliant.cuda.device import SIMULATED
+from pliant.cuda.device import SIMULATED, to_device, to_host
 from pliant.cuda.pcg import DevicePCG
 from pliant.cuda.system import on_device
 from pliant.errors import PliantError
-from pliant.integrators import BDF1, BDF2, RK4, Verlet
+from pliant.integrators import BDF1, BDF2, RK4, XPBD, Verlet
 from pliant.maps.pins import Pin
 from pliant.materials import ARAP, AnisotropicStVK, StableNeoHookean
-from pliant.mesh import bar, sheet
+from pliant.mesh import bar, sheet, spring_net
 from pliant.scene import Scene
 from pliant.simulate import simulate
+from pliant.solvers import PD, HybridL0, HybridL1
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
 
@@ -35,12 +37,14 @@ MATERIALS = {
 
 
 def relative(a, b):
-    return float(np.abs(a - b).max() / np.abs(a).max())
+    """The largest difference of what the CPU and the device have found, by size."""
+    return float(np.abs(a - to_host(b)).max() / np.abs(a).max())
 
 
-def evaluations():
-    """Energy, gradient, tangents and solves of solids and a membrane."""
-    bodies = {name: Solid(BAR, material, pins=HELD) for name, material in MATERIALS.items()}
+def evaluations(materials=MATERIALS):
+    """Energy, gradient, tangents and solves of solids, springs and a membrane."""
+    bodies = {name: Solid(BAR, material, pins=HELD) for name, material in materials.items()}
+    bodies["springs"] = SpringNet(spring_net(2, 1, (0.2, 0.1)), k=50.0, mass=0.01)
     bodies["membrane"] = Membrane(SHEET, StableNeoHookean(1e5, 0.3), thickness=1e-3)
     found = {}
     for name, body in bodies.items():
@@ -49,30 +53,43 @@ def evaluations():
         q = host.rest + 0.01 * rng.standard_normal(len(host.rest))
         v, z = rng.standard_normal(len(q)), rng.standard_normal(len(host.free))
         weights = (1.0, 0.0, 1e-4)
-        A, B = (s.restrict(s.tangent(q, v, 0.0, weights, psd=False)) for s in (host, device))
-        C, D = (s.restrict(s.tangent(q, v, 0.0, weights, psd=True)) for s in (host, device))
+        qd, vd, zd = (to_device(a) for a in (q, v, z))
+        exact, projected = (
+            (host.restrict(host.tangent(q, v, 0.0, weights, psd=psd)), device.tangent(qd, vd, 0.0, weights, psd=psd))
+            for psd in (False, True)
+        )
+        (A, B), (C, D) = exact, projected
         found[name] = {
-            "energy": abs(host.potential(q, 0.0) / device.potential(q, 0.0) - 1.0),
-            "force": relative(host.force(q, v, 0.0), device.force(q, v, 0.0)),
-            "tangent": relative(A @ z, B @ z),
-            "projected": relative(C @ z, D @ z),
-            "sizes": relative(abs(A) @ abs(z), abs(B) @ abs(z)),
-            "shifted": relative(A @ z + z, B.plus_diagonal(np.ones(len(z))) @ z),
-            "det": abs(host.energy_terms[0].det(q).min() - device.energy_terms[0].det(q).min()),
+            "energy": abs(host.potential(q, 0.0) / device.potential(qd, 0.0) - 1.0),
+            "force": relative(host.force(q, v, 0.0), device.force(qd, vd, 0.0)),
+            "tangent": relative(A @ z, B @ zd),
+            "projected": relative(C @ z, D @ zd),
+            "sizes": relative(abs(A) @ abs(z), abs(B) @ abs(zd)),
+            "shifted": relative(A @ z + z, B.plus_diagonal(to_device(np.ones(len(z)))) @ zd),
         }
+        if name != "springs":
+            found[name]["det"] = abs(host.energy_terms[0].det(q).min() - float(device.energy_terms[0].det(qd).min()))
     factor = DevicePCG(tolerance=1e-6, coarse=device.linear.coarse).factor(D)
-    found["membrane"]["solve"] = relative(C @ factor.solve(z), z)
+    found["membrane"]["solve"] = relative(z, D @ factor.solve(zd))
     return found
 
 
 def runs():
     """Steps, books and certificates of whole runs; and a run that goes on from a checkpoint."""
     body = Solid(BAR, StableNeoHookean(1e5, 0.4), pins=HELD)
+    cube = bar(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
+    cell = Solid(cube, StableNeoHookean(1e5, 0.4), pins=Pin(cube.where(lambda X: X[:, 0] < 1e-9)))
+    softer = replace(cell, material=StableNeoHookean(np.linspace(4e4, 8e4, len(cube.T)), 0.3), name="softer")
     falling = replace(body, pins=(), velocity=(0.0, 0.0, -1.0))
     floor = {"contact": PenaltyContact(mu=0.3), "obstacles": [Plane((0.0, 0.0, LOW - 1e-4))]}
     scenes = {
         "BDF2": Scene([body], h=2e-3, duration=4e-3, integrator=BDF2()),
         "Verlet": Scene([body], h=1e-3, duration=2e-3, integrator=Verlet(substeps=2)),
+        "XPBD": Scene([cell], h=2e-3, duration=4e-3, integrator=XPBD(1, 2, damping=1e-3)),
+        "XPBD by colours": Scene([cell], h=2e-3, duration=4e-3, integrator=XPBD(1, patch=1)),
+        "PD": Scene([replace(cell, material=ARAP(1e5))], h=2e-3, duration=4e-3, integrator=BDF1(PD(m=1, fixed=2))),
+        "HYBRID-L0": Scene([cell], h=2e-3, duration=4e-3, integrator=BDF1(HybridL0(quasi=1))),
+        "two bodies": Scene([cell, softer], h=2e-3, duration=4e-3, integrator=BDF1()),
         "contact": Scene([falling], h=1e-3, duration=2e-3, integrator=BDF1(), **floor),
     }
     found = {}
@@ -83,6 +100,8 @@ def runs():
         last, other = ours[-1], theirs[-1]
         found[name] = {
             "positions": float(np.abs(last.state.q - other.state.q).max()),
+            "energies": max(abs(last.ledger.energies[k] - other.ledger.energies[k]) for k in last.ledger.energies)
+            / last.ledger.scale,
             "total": abs(last.ledger.total - other.ledger.total) / last.ledger.scale,
             "work": abs(sum(last.ledger.work.values()) - sum(other.ledger.work.values())) / last.ledger.scale,
             "verdicts": [last.report.verdict, other.report.verdict],
@@ -97,6 +116,7 @@ def refusals():
     solid = Solid(BAR, StableNeoHookean(1e5, 0.4))
     scenes = {
         "RK4": Scene([solid], integrator=RK4()),
+        "L1": Scene([solid], integrator=BDF1(HybridL1())),
         "barrier": Scene(
             [solid], contact=BarrierContact(), obstacles=[Plane((0.0, 0.0, LOW - 0.1))], integrator=BDF1()
         ),

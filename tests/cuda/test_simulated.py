@@ -29,6 +29,7 @@ def test_evaluations_agree_to_rounding():
 def test_runs_agree_with_the_cpu():
     for name, found in simulated("runs").items():
         assert found["positions"] < 2e-9, name  # 1e-8 of the size; Newton's own tolerance is 1e-6 of it
+        assert found["energies"] < 1e-6, name
         assert found["total"] < 1e-6 and found["work"] < 1e-6, name
         assert found["verdicts"][0] == found["verdicts"][1], name
         assert found["contacts"][0] == found["contacts"][1], name
@@ -37,7 +38,9 @@ def test_runs_agree_with_the_cpu():
             assert found["contacts"][0] > 0
 
 
-@pytest.mark.parametrize(("case", "said"), [("RK4", "Verlet"), ("barrier", "PenaltyContact"), ("consistent", "lumped")])
+@pytest.mark.parametrize(
+    ("case", "said"), [("RK4", "Verlet"), ("L1", "HybridLP"), ("barrier", "PenaltyContact"), ("consistent", "lumped")]
+)
 def test_refusals_name_what_would_do(case, said):
     assert said in simulated("refusals")[case]
 

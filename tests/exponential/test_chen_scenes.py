@@ -104,6 +104,15 @@ def test_stand_ins_of_large_structures_are_sound_and_sway(name, monkeypatch):
     assert 0.0 < np.abs(state.q - system.X.ravel()).max() < 0.2
 
 
+def test_the_stand_in_with_holes_is_sound():
+    """One piece, and three loops: Euler's characteristic of its surface is 2 - 2 x 3, and less where loops meet."""
+    mesh = shapes.loops(cells=14)
+    assert doctor(mesh).findings == ()
+    F = mesh.surface()
+    edges = {tuple(sorted(e)) for f in F for e in ((f[0], f[1]), (f[1], f[2]), (f[2], f[0]))}
+    assert len(np.unique(F)) - len(edges) + len(F) <= 2 - 2 * 3
+
+
 def test_wind_is_the_same_acceleration_everywhere_and_swells():
     mesh = bar((0.2, 0.1, 0.1), (2, 1, 1))
     air = wind.Wind(mean=(1.0, 0.0, 0.0), swing=(0.0, 2.0, 0.0), period=4.0)

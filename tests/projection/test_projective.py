@@ -119,7 +119,7 @@ def test_iteration_is_the_local_global_one():
         x = np.linalg.solve(S, rhs)
         ours = PD(m=0, fixed=k).solve(stage, guess_of(stage)).z
         assert abs(ours - x.ravel()).max() < 1e-12
-    assert abs(scalar_matrix(gather(stage, stage.frame), stage.frame).toarray() - S).max() < 1e-12
+    assert abs(scalar_matrix(gather(stage, system, stage.frame), stage.frame).toarray() - S).max() < 1e-12
 
 
 def test_iteration_is_the_quasi_newton_step():
@@ -127,7 +127,7 @@ def test_iteration_is_the_quasi_newton_step():
     rng = np.random.default_rng(2)
     z = guess_of(stage) + 0.01 * rng.normal(size=len(guess_of(stage)))
     free = stage.system.free[::3] // 3
-    S = scalar_matrix(gather(stage, stage.embed(z)), stage.embed(z)).toarray()[np.ix_(free, free)]
+    S = scalar_matrix(gather(stage, stage.system, stage.embed(z)), stage.embed(z)).toarray()[np.ix_(free, free)]
     step = np.linalg.solve(S, stage.residual(z).reshape(-1, 3)).ravel()
     assert abs(PD(m=0, fixed=1).solve(stage, z).z - (z - step)).max() < 1e-12
 

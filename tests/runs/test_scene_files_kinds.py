@@ -14,7 +14,7 @@ from pliant.articulated.body import Articulated, Rigid, from_urdf
 from pliant.articulated.constraints import BallClosure, CoupledJoints, FloorContact, JointLimit, PrescribedJoint
 from pliant.articulated.forces import Cable, Explicit, JointSpring, JointTorque, PointSprings, WorldForce
 from pliant.articulated.joint_contacts import CylinderContact, DryFriction
-from pliant.articulated.joints import JOINTS, Revolute, Spherical
+from pliant.articulated.joints import Revolute, Spherical, examples
 from pliant.articulated.tree import Link
 from pliant.attachments import Attachment
 from pliant.bodies import Membrane, Rayleigh, Solid, SpringNet
@@ -146,7 +146,7 @@ def scenes():
 
 
 def _of_every_joint():
-    joints = [Link(joint, cuboid((0.1, 0.2, 0.3), 1e3), i - 1 if i else None) for i, joint in enumerate(JOINTS)]
+    joints = [Link(joint, cuboid((0.1, 0.2, 0.3), 1e3), i - 1 if i else None) for i, joint in enumerate(examples())]
     return Articulated(joints)
 
 
@@ -212,7 +212,7 @@ def test_an_arm_from_inline_links_is_the_arm_made_in_python(tmp_path):
         [
             Link(Revolute((0, 0, 1)), composite([cuboid((0.3, 0.1, 0.05), 700.0), sphere(0.1, 300.0, at(0.2, 0.1, 0))]),
                  None, turn, "base"),
-            Link(JOINTS[2].__class__((1, 0, 0)), cylinder(0.05, 0.4, 1000.0), "base", name="slider"),
+            Link(examples()[2].__class__((1, 0, 0)), cylinder(0.05, 0.4, 1000.0), "base", name="slider"),
         ],
         [JointSpring("slider", 200.0, rest=0.1), JointTorque("base", lambda t: 1.5)],
         [JointLimit("base", -np.pi / 2)],

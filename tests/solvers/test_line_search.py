@@ -16,6 +16,7 @@ class Forces:
 
     residual_of: object
     potential_of: object = None
+    scale: float = 1.0
 
     def residual(self, z):
         return self.residual_of(z)
@@ -78,3 +79,11 @@ def test_a_step_beyond_the_minimum_is_halved(kind, dz):
     now = start_trial(stage, np.ones(1), Clock())
     found = LineSearch().search(stage, now, np.array([dz]))
     assert found is not None and found.t == 0.5
+
+
+def test_a_step_out_of_a_saddle_goes_on_while_it_is_pulled():
+    """Along negative curvature whole steps of a matrix that is too stiff are a small part of the way to the root."""
+    stage = GuidedForces(double_well, lambda z: (z**2 - 1) ** 2 / 4)
+    now = start_trial(stage, np.array([0.01]), Clock())
+    found = LineSearch().search(stage, now, -now.r / 30.0)
+    assert found is not None and found.t > 500.0 and 0.3 < found.z[0] < 1.0

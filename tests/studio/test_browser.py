@@ -1,6 +1,6 @@
 """The pages in a real browser: pixels are looked at, controls are used as people use them, screenshots are kept.
 
-Set PLIANT_SCREENSHOTS to a folder to keep the pictures. Without a Chromium on the machine there is nothing to test.
+Pictures go to runs/screenshots (or PLIANT_SCREENSHOTS). Without a Chromium on the machine there is nothing to test.
 """
 
 import io
@@ -17,10 +17,12 @@ import pytest
 
 from pliant.view import LiveView, Replay
 
+SCREENSHOTS = Path(os.environ.get("PLIANT_SCREENSHOTS", Path(__file__).parents[2] / "runs" / "screenshots"))
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+NOTICE = 40  # columns of an orange bar that says there is no graphics card
 PATIENCE = 60_000  # ms: a software renderer on a busy machine
 
 
@@ -56,17 +58,15 @@ def served():
 
 
 @pytest.fixture
-def opened(browser, tmp_path):
+def opened(browser):
     """Open a url; a function (name) -> image of what the browser shows, kept as a file."""
     page = browser.new_page(viewport={"width": 900, "height": 420})
     page.set_default_timeout(PATIENCE)
 
     def shot(name):
         raw = page.screenshot()
-        for folder in (tmp_path, os.environ.get("PLIANT_SCREENSHOTS")):
-            if folder:
-                Path(folder).mkdir(parents=True, exist_ok=True)
-                (Path(folder) / f"{name}.png").write_bytes(raw)
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        (SCREENSHOTS / f"{name}.png").write_bytes(raw)
         return imageio.imread(io.BytesIO(raw))[:, :560, :3].astype(int)  # without the panel
 
     def visit(shown):
@@ -87,8 +87,18 @@ def until(true, seconds=PATIENCE / 1000):
 
 
 def body(image):
-    """Pixels of the blue body, light or shaded."""
+    """Pixels of the bodies, light or shaded: blue in the first run, orange in the second."""
+    return blue(image) | orange(image)
+
+
+def blue(image):
     return (image[..., 2] > image[..., 0] + 25) & (image[..., 2] > 60)
+
+
+def orange(image):
+    seen = (image[..., 0] > image[..., 2] + 40) & (image[..., 0] > 80)
+    seen[:, :NOTICE] = False
+    return seen
 
 
 def pieces(mask):
@@ -101,7 +111,7 @@ def test_a_live_page_plays_listens_and_can_be_pulled(served, opened):
     live = served(lambda port: LiveView("cantilever", ["parameters.cells=1"], compare=["integrator=bdf1"], port=port))
     page, shot = opened(live)
     before = shot("live-start")
-    assert pieces(body(before)) == 2  # both runs
+    assert pieces(blue(before)) == pieces(orange(before)) == 1  # both runs
     first, second = live.players
     page.get_by_label("play", exact=True).check()
     until(lambda: first.state.t > 0.15)
@@ -114,7 +124,7 @@ def test_a_live_page_plays_listens_and_can_be_pulled(served, opened):
     box.fill("6.3")
     page.keyboard.press("Enter")
     until(lambda: abs(first.scene.bodies[0].material.E / 2e6 - 1) < 0.03)
-    rows, columns = np.nonzero(body(after))
+    rows, columns = np.nonzero(blue(after))
     x, y = float(columns.min() + 30), float(np.median(rows[columns == columns.min() + 30]))
     page.mouse.move(x, y)
     page.mouse.down()
@@ -131,7 +141,7 @@ def test_a_replay_plays_and_colours(served, opened, run):
     replay = served(lambda port: Replay([run, run], port=port))
     page, shot = opened(replay)
     before = shot("replay-start")
-    assert pieces(body(before)) == 2
+    assert pieces(blue(before)) == pieces(orange(before)) == 1  # runs that are compared have colours of their own
     assert replay.frame == 0
     page.get_by_label("play", exact=True).check()
     until(lambda: replay.frame > 3)
@@ -143,5 +153,14 @@ def test_a_replay_plays_and_colours(served, opened, run):
     replay.show(10)
     green = lambda image: ((image[..., 1] > image[..., 0] + 20) & (image[..., 1] > image[..., 2] + 5)).mean()
     until(lambda: green(shot("replay-coloured")) > 1e-3)
+    replay._channel.value, replay._wireframe.value = "none", True
+    replay.show(10)
+    until(lambda: 0 < blue(shot("replay-wireframe")).mean() < 0.6 * blue(before).mean())
+    replay._wireframe.value, replay._cuts._axis.value = False, "x"
+    replay.show(10)
+    until(lambda: 0.2 < blue(shot("replay-clipped")).mean() / blue(before).mean() < 0.8)
+    with page.expect_download() as saved:
+        page.get_by_text("screenshot", exact=True).click()
+    assert imageio.imread(saved.value.path()).shape[:2] == (720, 1280)
     page.get_by_label("dark", exact=True).check()
     until(lambda: shot("replay-dark")[5, 5].max() < 100)

@@ -8,6 +8,7 @@ import pytest
 import pliant
 from pliant.cli.app import app
 from pliant.cli.bench import benches
+from pliant.scene_file import load_scene
 from pliant.scenes import find
 
 ROOT = Path(__file__).parents[2]
@@ -37,12 +38,17 @@ def test_the_page_is_true(page):
 
 @pytest.mark.parametrize(
     "page",
-    [*sorted((DOCS / "methods").glob("*.md")), DOCS / "world.md", DOCS / "extending.md"],
+    [*sorted((DOCS / "methods").glob("*.md")), DOCS / "world.md", DOCS / "extending.md", DOCS / "own_mesh.md"],
     ids=lambda p: p.name,
 )
-def test_the_python_of_a_page_runs(page):
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
+def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
         exec(compile(block, page.name, "exec"), {})
+    for block in re.findall(r"```toml\n(# ball.toml\n.*?)```", text, flags=re.S):  # it reads the mesh written above
+        (tmp_path / "ball.toml").write_text(block, encoding="utf-8")
+        assert load_scene(tmp_path / "ball.toml").scene.steps == 120
 
 
 def test_every_page_is_in_the_menu():

@@ -10,12 +10,14 @@ import pytest
 import trimesh
 from scipy.spatial import cKDTree
 
+import pliant as pl
 from pliant.errors import MeshError, PliantError, RunError
 from pliant.export import GEOMETRY, clip, write_gltf, write_npz, write_obj, write_ply, write_usd, write_vtk
 from pliant.export.colours import magnitude
 from pliant.mesh import box
-from pliant.record import load
+from pliant.record import load, record
 from pliant.record.frames import Frame, FrameWriter, Topology
+from pliant.record.output import Output
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def test_usd_is_what_was_recorded(whole, tmp_path):
 
     stage = Usd.Stage.Open(str(write_usd(whole, tmp_path / "a.usdc")))
     assert UsdGeom.GetStageUpAxis(stage) == "Z" and UsdGeom.GetStageMetersPerUnit(stage) == 1.0
-    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/surface"))
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body_1"))
     samples = mesh.GetPointsAttr().GetTimeSamples()
     assert np.allclose(np.array(samples) / stage.GetTimeCodesPerSecond(), whole.times)
     assert np.allclose(samples, np.arange(len(whole)))  # frames of even spacing lie on whole time codes
@@ -166,7 +168,7 @@ def test_changing_topology_is_written_or_refused_by_name(to, changing, tmp_path)
         from pxr import Usd, UsdGeom
 
         stage = Usd.Stage.Open(str(path))
-        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/surface"))
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body_1"))
         codes = mesh.GetPointsAttr().GetTimeSamples()
         assert [len(mesh.GetFaceVertexCountsAttr().Get(code)) for code in codes] == faces
         assert len(mesh.GetFaceVertexCountsAttr().GetTimeSamples()) == 2
@@ -225,3 +227,38 @@ def test_bad_input_is_named(run, tmp_path):
     (tmp_path / "line.obj").write_text("v 0 0 0\nv 1 0 0\nl 1 2\n")
     with pytest.raises(MeshError, match="no triangles"):
         next(iter(clip(run, surface=tmp_path / "line.obj")))
+
+
+def test_usd_has_a_prim_for_every_body_and_obstacle_and_a_camera(tmp_path):
+    from pxr import Gf, Usd, UsdGeom
+
+    cube = pl.mesh.bar((0.1, 0.1, 0.1), (1, 1, 1))
+    soft = pl.StableNeoHookean(E=1e5, nu=0.4)
+    bodies = [pl.Solid(cube.transformed(translate=(0.2 * k, 0, 0.2)), soft, name=f"cube {k}") for k in range(2)]
+    lift = pl.Keyframes((0.0, 1.0), ((0, 0, 0), (0, 0, 1.0)))
+    obstacles = [pl.Plane(), pl.Sphere((0.5, 0, 0.5), 0.1, motion=lift)]
+    scene = pl.Scene(bodies, contact=pl.PenaltyContact(), obstacles=obstacles, h=0.01, duration=0.02)
+    run = record(scene, tmp_path / "run", output=Output(channels=("velocity",)))
+    stage = Usd.Stage.Open(str(write_usd(clip(run), tmp_path / "a.usda")))
+    (floor, ball) = stage.GetPrimAtPath("/World/obstacles").GetChildren()
+    assert UsdGeom.Mesh(floor).GetPointsAttr().GetNumTimeSamples() == 0  # it does not move
+    heights = [np.mean(UsdGeom.Mesh(ball).GetPointsAttr().Get(code), axis=0)[2] for code in (0, 2)]
+    assert np.isclose(heights[1] - heights[0], 0.02, atol=1e-6)
+    for k in range(2):
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath(f"/World/body_{k + 1}"))
+        assert len(mesh.GetPointsAttr().Get(0)) == 8 and len(mesh.GetFaceVertexCountsAttr().Get(0)) == 12
+        assert np.allclose(np.min(mesh.GetPointsAttr().Get(0), axis=0), (0.2 * k, 0, 0.2))
+        assert np.allclose(mesh.GetVelocitiesAttr().Get(2), (0, 0, -9.81 * 0.02), atol=1e-3)
+    frustum = UsdGeom.Camera(stage.GetPrimAtPath("/World/camera")).GetCamera(0).frustum
+    assert all(frustum.Intersects(Gf.Vec3d(0.2 * k, 0, 0.2)) for k in range(2))
+
+
+def test_texture_coordinates_of_an_embedded_surface_are_kept(run, tmp_path):
+    x = run.frames[0].points
+    low, high = x.min(axis=0), x.max(axis=0)
+    corners = 0.5 * (low + high) + 0.2 * (high - low) * np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]])
+    lines = [f"v {a} {b} {c}" for a, b, c in corners] + ["vt 0 0", "vt 1 0", "vt 0.5 1", "f 1/1 2/2 3/3"]
+    (tmp_path / "patch.obj").write_text("\n".join(lines) + "\n")
+    picture = clip(run, surface=tmp_path / "patch.obj").picture(0)
+    assert np.allclose(picture.points, corners, atol=1e-6)
+    assert np.allclose(picture.uv, [[0, 0], [1, 0], [0.5, 1]])

@@ -58,9 +58,13 @@ def test_nails_and_wires_are_drawn_where_they_are():
         obstacles = (Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1)), rise), Wire((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
 
     nails, wire = shapes_of(Scene(), np.zeros(3), np.ones(3))
-    assert np.allclose(nails.at(0.5), tips + [0.0, 0.0, 0.5]) and nails.moves
-    assert not len(nails.triangles) and not len(nails.lines)
-    assert np.allclose(wire.at(9.0)[wire.lines], [[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]]) and not wire.moves
+    spikes, rod = nails.at(0.5), wire.at(9.0)
+    assert nails.moves and nails.thin and not wire.moves and len(wire.triangles)
+    for tip in tips + [0.0, 0.0, 0.5]:
+        assert np.isclose(np.linalg.norm(spikes - tip, axis=1).min(), 0.0, atol=1e-12)
+    assert np.isclose(spikes[:, 2].max(), 0.6)  # nothing is above the tips
+    assert np.isclose(rod[:, 2].max(), 0.0) and np.ptp(rod[:, 2]) < 0.05  # cloth lies on its highest line
+    assert np.allclose(rod.min(axis=0)[0], 0.0) and np.allclose(rod.max(axis=0)[0], 1.0)
 
 
 def test_obstacles_of_cloth_move_and_eulerian_vertices_are_recorded(tmp_path):

@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -12,7 +13,8 @@ from pliant.cli.sweep import _show
 from pliant.errors import SceneError
 from pliant.record import Interrupted, load, record
 from pliant.scene_file import load_scene
-from pliant.sweep import axis, points, run_point, sweep
+from pliant.simulate import simulate
+from pliant.sweep import axis, points, run_point, sweep, sweep_batches
 
 SMALL = ["parameters.cells=1", "duration=0.05"]
 OVER = ["integrator=bdf1,bdf2", "h=0.01,0.025"]
@@ -90,3 +92,23 @@ def test_brackets_are_printed_and_not_taken_for_markup(capsys):
     _show([{"name": "a[/b]", "status": "failed", "error": "h is -1; give a positive time [s]"}])
     shown = capsys.readouterr().out
     assert "a[/b]" in shown and "time [s]" in shown
+
+
+def test_a_batch_gives_what_single_runs_give(tmp_path):
+    over = ["bodies.0.material.E=1e6,4e6", "bodies.0.density=900,1100"]
+    todo = points("cantilever", over, SMALL, tmp_path / "sweep")
+    rows = sweep_batches(todo, 3)
+    assert [row["folder"] for row in rows] == ["batch-0.npz"] * 3 + ["batch-1.npz"]
+    states = np.load(tmp_path / "sweep" / "batch-0.npz")
+    assert not np.allclose(states["q"][0], states["q"][2], atol=1e-4)
+    for k, (point, row) in enumerate(zip(todo, rows, strict=True)):
+        *_, single = simulate(load_scene("cantilever", point.settings).scene)
+        assert abs(row["energy"] - sum(single.ledger.energies.values())) < 1e-5 * single.ledger.scale
+        if k < 3:
+            assert np.abs(states["q"][k] - single.state.q).max() < 1e-6
+
+
+@pytest.mark.parametrize("over", ["h=0.01,0.02", "parameters.cells=1,2"])
+def test_what_differs_by_more_than_parameters_is_no_batch(tmp_path, over):
+    with pytest.raises(SceneError, match="not stepped together"):
+        sweep_batches(points("cantilever", [over], ["duration=0.05"], tmp_path), 2)

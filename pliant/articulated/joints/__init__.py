@@ -1,4 +1,4 @@
-"""Joints, one per file; `JOINTS` lists one example of each for the conformance tests."""
+"""Joints, one per file."""
 
 import numpy as np
 
@@ -18,34 +18,47 @@ from pliant.articulated.joints.translational import Translational
 from pliant.articulated.joints.universal import Universal
 from pliant.articulated.se3 import frame, rotation
 
-_AXIS = np.array([0.6, 0.0, 0.8])
-_RING = np.stack(
-    [
-        frame(rotation((0, 1, 0), turn), p)
-        for turn, p in ((3.0, (-1.0, 0, 0)), (1.5, (0, 0.2, -0.5)), (0.0, (1.0, 0, 0)), (-1.5, (0, 0, 0.5)))
-    ]
+JOINTS = (
+    Fixed,
+    Revolute,
+    Prismatic,
+    Planar,
+    Translational,
+    Universal,
+    Spherical,
+    Free2D,
+    Free3D,
+    FreeST,
+    Composite,
+    SplineCurve,
+    SplineSurface,
 )
-_PATCH = np.stack(
-    np.broadcast_arrays(*np.ix_(np.linspace(-1, 1, 4), np.linspace(-1, 1, 4)), 0.1, 0.3, -0.2, 0.4), axis=-1
-)
-_PATCH = _PATCH * np.linspace(0.5, 1.5, 16).reshape(4, 4, 1)
 
-JOINTS: tuple[Joint, ...] = (
-    Fixed(),
-    Revolute(_AXIS),
-    Prismatic(_AXIS),
-    Planar(),
-    Translational(),
-    Universal(),
-    Spherical(),
-    Free2D(),
-    Free3D(),
-    FreeST(),
-    Composite(Revolute(_AXIS), Prismatic(_AXIS)),
-    Composite(Spherical(), Prismatic(_AXIS)),
-    SplineCurve(_RING),
-    SplineSurface(_PATCH),
-)
+
+def examples() -> tuple[Joint, ...]:
+    """At least one joint of every kind, for the conformance tests."""
+    axis = np.array([0.6, 0.0, 0.8])
+    turns = ((3.0, (-1.0, 0, 0)), (1.5, (0, 0.2, -0.5)), (0.0, (1.0, 0, 0)), (-1.5, (0, 0, 0.5)))
+    ring = np.stack([frame(rotation((0, 1, 0), turn), p) for turn, p in turns])
+    grid = np.ix_(np.linspace(-1, 1, 4), np.linspace(-1, 1, 4))
+    patch = np.stack(np.broadcast_arrays(*grid, 0.1, 0.3, -0.2, 0.4), axis=-1)
+    return (
+        Fixed(),
+        Revolute(axis),
+        Prismatic(axis),
+        Planar(),
+        Translational(),
+        Universal(),
+        Spherical(),
+        Free2D(),
+        Free3D(),
+        FreeST(),
+        Composite(Revolute(axis), Prismatic(axis)),
+        Composite(Spherical(), Prismatic(axis)),
+        SplineCurve(ring),
+        SplineSurface(patch * np.linspace(0.5, 1.5, 16).reshape(4, 4, 1)),
+    )
+
 
 __all__ = [
     "JOINTS",
@@ -63,4 +76,5 @@ __all__ = [
     "SplineSurface",
     "Translational",
     "Universal",
+    "examples",
 ]

@@ -74,8 +74,11 @@ def play(
         run.seconds.append(process_time() - start)
         run.counts.append(sum((r.counts for r in step.reports), Counts()))
         moved = float(np.abs(state.q - system.X.ravel()).max()) if np.isfinite(state.q).all() else np.inf
-        if not all(r.converged for r in step.reports) or moved > far:
+        if moved > far:
             run.ended = f"unstable at step {n + 1}"
+            break
+        if not all(r.converged for r in step.reports):
+            run.ended = f"not converged at step {n + 1}"
             break
         run.energies.append(system.energies(state.q, state.v, state.t))
         if watch is not None:

@@ -11,7 +11,7 @@ from pliant.bench.chen.energies import BE, SI
 from pliant.bench.chen.play import Played, play
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ERE, SIERE
-from pliant.integrators.ere import Mass, increment
+from pliant.integrators.exponential import Krylov, Mass, increment
 from pliant.integrators.linearised import linearise
 from pliant.scene import Scene
 from pliant.scenes import chen_structures as scenes
@@ -67,7 +67,7 @@ def play_ere(system: Any, start: State, h: float, steps: int, siere: Played) -> 
     """ERE if a step costs less than twenty of SIERE's; else only an estimate of its cost, from a part of one step."""
     begin = process_time()
     linear = linearise(system, start, h, at=start.t, psd=False)
-    _, _, result = increment(linear, Mass(linear.M), h, ERE(max_substeps=PROBE))
+    _, _, result = increment(linear, Mass(linear.M), h, Krylov(max_substeps=PROBE))
     cost = (process_time() - begin) * h / max(result.reached, 1e-12 * h)
     if cost <= 20.0 * siere.per_step():
         return play("ERE", system, start, ERE(), h, steps, budget=20.0 * sum(siere.seconds))

@@ -129,8 +129,11 @@ def _steps(world: Scene) -> Iterator[TimeStep | None]:
 
 
 def _bodies(system: Any) -> list[Array]:
-    """The rows of the points of every body, part by part."""
-    counts = [len(np.unique(cells)) for cells in system.cells()]
+    """The rows of the points of every deformable body, and of all rigid ones together, part by part."""
+    counts: list[int] = []
+    for part, _ in parts_of(system):
+        sizes = [len(np.unique(cells)) for cells in part.cells()]
+        counts += sizes if part.symmetric else [sum(sizes)]
     return np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
 
 

@@ -25,18 +25,20 @@ BEFORE = 4.99  # s a step, 1,152 triangles
 SIDE, RADIUS = 0.5, 0.1  # m
 NOTES = [
     "CPU: of a step, the mean over all steps but the first two; fill, factor, solve, force: the parts of the solver in "
-    "wall time, as parts of their sum. analyses: symbolic ones in the whole run. reported: 4.99 s a step for 1,152 "
-    "triangles on a moving sphere, in a scene that is not kept: similar, but not this one.",
+    "wall time, as parts of their sum. analyses: symbolic ones in the whole run; a matrix whose pairs in contact are "
+    "not those of the last one needs another. reported: 4.99 s a step for 1,152 triangles on a moving sphere, in a "
+    "scene that is not kept: similar, but not this one.",
 ]
 
 
 def run(*, quick: bool = False) -> Table:
-    sizes = [(8, 6), (17, 6)] if quick else [(17, 100), (34, 40), (50, 20)]
+    sizes = [(8, 6), (17, 6)] if quick else [(17, 100), (34, 40), (50, 20), (111, 5)]
     rows = [_row(cells, steps) for cells, steps in sizes]
     first, last = rows[0], rows[-1]
     slope = float(np.log(last["CPU [s]"] / first["CPU [s]"]) / np.log(last["triangles"] / first["triangles"]))
     small = next(r for r in rows if r["triangles"] > 1000)
     gain = BEFORE / small["CPU [s]"]
+    anew = max(r["analyses"] / max(r["steps"] * r["iterations / step"], 1.0) for r in rows if r["steps"] > 20)
     claims = [
         Claim(
             f"{small['triangles']:,} triangles: times faster than reported for a similar scene",
@@ -45,6 +47,7 @@ def run(*, quick: bool = False) -> Table:
             gain >= 10.0,
         ),
         Claim("slope of the time of a step over triangles", "<= 1.2", f"{slope:.2f}", slope <= 1.2),
+        Claim("iterations with a new symbolic analysis, part of all", "< 0.25", f"{anew:.2f}", anew < 0.25),
         Claim("analyses in a run", "1", f"{max(r['analyses'] for r in rows)}", max(r["analyses"] for r in rows) == 1),
     ]
     plot = Plot("triangles", "CPU [s]", log="xy")

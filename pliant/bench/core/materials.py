@@ -34,13 +34,14 @@ class Fibred(Protocol):
 def make(cls: Any) -> Any:
     """The material with modulus E, Poisson's ratio NU where it has one, and fibres along AXIS where it has them."""
     given = {"E": E, "nu": NU, "direction": AXIS}
-    return cls(**{name: given[name] for name in cls.__dataclass_fields__ if name in given})
+    wanted = [name for name, f in cls.__dataclass_fields__.items() if name in given and f.default is not None]
+    return cls(**{name: given[name] for name in wanted})
 
 
 def rest_errors(material: Any) -> tuple[float, float]:
     """P(I), and the rest tangent against linear elasticity (or E along the fibre), relative to E."""
     fibre = np.outer(AXIS, AXIS).ravel()
-    if isinstance(material, Fibred):
+    if isinstance(material, Fibred) and material.direction is not None:
         expected = E * np.outer(fibre, fibre)
     else:
         expected = linear_tangent(E, material.nu if isinstance(material, Isotropic) else 0.0)

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from pliant.bench.samples import Build
+import numpy as np
+
+from pliant.bench.samples import Build, Contest
 from pliant.bench.table import Table
 from pliant.integrators import BDF2, Quasistatic
 from pliant.mesh import bar as bar_mesh
@@ -65,3 +67,32 @@ def wall_clock_figure(table: Table) -> Any:
     drawn, ((axes,),) = sheet(size=(8.0, max(3.8, 0.2 * len(table.rows))))
     wall_clock(axes, table.rows, seconds="CPU s/step")
     return drawn
+
+
+def iteration_rows(result: Contest) -> list[dict[str, Any]]:
+    """One row for each time: iterations of every solver."""
+    times = [t for t, _ in next(iter(result.iterations.values()))]
+    return [
+        {"t": round(t, 6)} | {name: curve[k][1] for name, curve in result.iterations.items()}
+        for k, t in enumerate(times)
+    ]
+
+
+def iteration_figure(table: Table) -> Any:
+    """Iterations over time, a curve for each solver."""
+    from pliant.plots import iterations_per_step, sheet
+
+    drawn, ((axes,),) = sheet(size=(8.0, 4.0))
+    names = [name for name in table.columns if name != "t"]
+    t = np.array([row["t"] for row in table.rows])
+    iterations_per_step(axes, {name: (t, np.array([row[name] for row in table.rows])) for name in names})
+    return drawn
+
+
+def iteration_note(result: Contest, name: str) -> str:
+    """Iterations, factorizations, PCG iterations and switches of a solver, per step."""
+    runner, steps = result.runner(name), result.steps
+    c = runner.counts
+    counted = {"iterations": runner.iterations, "factorizations": c.factorizations, "PCG": c.inner}
+    shown = ", ".join(f"{what} {count / steps:.1f}" for what, count in counted.items())
+    return f"{name}, per step: {shown}; {c.switches} of {runner.solves} solves switch to Newton"

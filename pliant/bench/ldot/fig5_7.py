@@ -6,9 +6,7 @@ is there for the number of its switches. About 15 minutes on one core.
 
 from typing import Any
 
-import numpy as np
-
-from pliant.bench.ldot.contest import THREE, bar_case, chosen
+from pliant.bench.ldot.contest import THREE, bar_case, chosen, iteration_figure, iteration_rows
 from pliant.bench.samples import Contest, contest
 from pliant.bench.table import Claim, Table
 
@@ -37,18 +35,12 @@ def run(*, quick: bool = False) -> Table:
             most,
         ),
     ]
-    return Table("ldot/fig5_7", "Iterations per step", [*_curves(result)], claims, result_notes(result))
+    return Table("ldot/fig5_7", "Iterations per step", iteration_rows(result), claims, result_notes(result))
 
 
 def figure(table: Table) -> Any:
     """Iterations over time, a curve for each solver."""
-    from pliant.plots import iterations_per_step, sheet
-
-    drawn, ((axes,),) = sheet(size=(8.0, 4.0))
-    names = [name for name in table.columns if name != "t"]
-    t = np.array([row["t"] for row in table.rows])
-    iterations_per_step(axes, {name: (t, np.array([row[name] for row in table.rows])) for name in names})
-    return drawn
+    return iteration_figure(table)
 
 
 def result_notes(result: Contest) -> list[str]:
@@ -56,15 +48,6 @@ def result_notes(result: Contest) -> list[str]:
     rows = result.rows("NEWTON-D")
     kept = ("CPU s/step", "iterations", "factorizations", "fills", "solves", "switches", "failed", "NEWTON-D / this")
     return [f"{row['solver']}: " + ", ".join(f"{name} {row[name]}" for name in kept) for row in rows]
-
-
-def _curves(result: Contest) -> list[dict[str, Any]]:
-    """One row for each time: iterations of every solver."""
-    times = [t for t, _ in next(iter(result.iterations.values()))]
-    return [
-        {"t": round(t, 6)} | {name: curve[k][1] for name, curve in result.iterations.items()}
-        for k, t in enumerate(times)
-    ]
 
 
 def _peak(curve: list[tuple[float, int]]) -> tuple[float, int]:

@@ -14,7 +14,7 @@ import numpy as np
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Solid
 from pliant.integrators import BDF1, XPBD
-from pliant.integrators.xpbd.step import compile_model
+from pliant.integrators.xpbd.model import compile_model
 from pliant.maps.pins import Pin
 from pliant.materials import ARAP, Corotational, NeoHookean, StableNeoHookean, StVK
 from pliant.mesh import bar

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from pliant.bench.table import Claim, Table
 from pliant.errors import PliantError
 from pliant.origin import origin_of
 from pliant.record import Output, load, record, resume
-from pliant.testing.disk import build_shim, cuts, kills, lay, read_journal, shim, with_shim
+from pliant.testing.disk import SHIM, build_shim, cuts, kills, lay, read_journal, shim, with_shim
 from pliant.testing.essence import essence
 from pliant.testing.kinds import KINDS
 
@@ -32,43 +33,51 @@ SAVED = Output(checkpoint_every=2, channels=("velocity",))
 QUICK = ("solid", "soft and rigid, rows", "cut")
 FAULTS = {"disk full": errno.ENOSPC, "disk fails": errno.EIO}
 KILLS = 500
+UNTRIED = {"folders": 0, "not begun": 0, "differ": 0, "unreadable": 0}
 
 
 def run(*, quick: bool = False) -> Table:
     names = list(QUICK) if quick else list(KINDS)
-    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        folder = Path(place)
-        library = build_shim(folder)
-        for name in names:
-            rows.append(rehearse(name, folder / f"{len(rows)}", library, every=5 if quick else 1))
-            rows[-1] |= faulty(name, folder / f"{len(rows)}f", library, every=40 if quick else 10)
-        count = 10 if quick else KILLS
-        rows.append({"scene": "random kills", **random_kills(folder / "random", count, names)})
+        folders = {name: Path(place) / str(k) for k, name in enumerate(names)}
+        library = build_shim(Path(place))
+        journal(folders, library)
+        rows = [rehearse(name, folder, every=5 if quick else 1) for name, folder in folders.items()]
+        bad = faulty(folders, library, every=40 if quick else 10)
+        rows = [row | bad[row["scene"]] | {"said": row["said"] + bad[row["scene"]]["said"]} for row in rows]
+        rows.append({"scene": "kill -9", **random_kills(Path(place) / "random", 10 if quick else KILLS, names)})
     return table(rows)
 
 
 def table(rows: list[dict[str, Any]]) -> Table:
-    total = {key: sum(row.get(key, 0) for row in rows) for key in ("folders", "differ", "unreadable", "segfaults")}
+    counted = ("folders", "differ", "unreadable", "segfaults", "full or failing", "met", "kills")
+    total = {key: sum(row.get(key, 0) for row in rows) for key in counted}
+    bad = total["full or failing"] - total["met"]
+    kinds = sum("operations" in row for row in rows)
     claims = [
+        Claim("kinds of scenes", f"all {len(KINDS)}", str(kinds), kinds == len(KINDS)),
+        Claim("processes killed at random moments", f"{KILLS}", str(total["kills"]), total["kills"] >= KILLS),
         Claim("runs that end differently", "0", f"{total['differ']} of {total['folders']}", not total["differ"]),
         Claim("folders that cannot be gone on with", "0", str(total["unreadable"]), not total["unreadable"]),
+        Claim("bad disks that are not told in one line", "0", f"{bad} of {total['full or failing']}", not bad),
         Claim("segmentation faults", "0", str(total["segfaults"]), not total["segfaults"]),
     ]
     notes = [f"{row['scene']}: {said}" for row in rows for said in row.pop("said", [])][:20]
     return Table("trust/crash", "Runs that are stopped by force", rows, claims, notes)
 
 
-def rehearse(name: str, folder: Path, library: Path, *, every: int = 1) -> dict[str, Any]:
-    """All kills and power cuts of one kind of scene."""
-    folder.mkdir()
-    child(["journal", name, str(folder)], library)
-    whole, journal = essence(folder / "run"), read_journal(folder / "journal")
-    row: dict[str, Any] = {"scene": name, "operations": len(journal), "folders": 0, "not begun": 0}
-    row |= {"differ": 0, "unreadable": 0, "segfaults": 0, "said": []}
+def journal(folders: dict[str, Path], library: Path) -> None:
+    """Record scenes, each into ``run`` of its folder, with every operation on its files in ``journal`` beside that."""
+    child("journal", [f"{folder}:{name}" for name, folder in folders.items()], library)
+
+
+def rehearse(name: str, folder: Path, *, every: int = 1) -> dict[str, Any]:
+    """All kills and power cuts of one kind of scene, from its journal."""
+    whole, written = essence(folder / "run"), read_journal(folder / "journal")
+    row: dict[str, Any] = {"scene": name, "operations": len(written), **UNTRIED, "said": []}
     seen: set[int] = set()
-    for k, (what, contents) in enumerate((*kills(folder / "run", journal), *cuts(folder / "run", journal))):
+    for k, (what, contents) in enumerate((*kills(folder / "run", written), *cuts(folder / "run", written))):
         mark = hash(tuple(sorted(contents.items())))
         if k % every or mark in seen:  # operations that change nothing leave the same folder
             continue
@@ -85,6 +94,7 @@ def judge(row: dict[str, Any], what: str, name: str, folder: Path, contents: dic
     lay(folder, contents)
     row["folders"] += 1
     verdict = gone_on(name, folder, whole)
+    shutil.rmtree(folder)
     if verdict:
         kind = "differ" if verdict == "differs" else "unreadable"
         row[kind] += 1
@@ -107,39 +117,44 @@ def gone_on(name: str, folder: Path, whole: Any) -> str:
     return "" if same else "differs"
 
 
-def faulty(name: str, folder: Path, library: Path, *, every: int) -> dict[str, Any]:
-    """Full and failing disks, at every so many operations; one process for all of them, unless it dies."""
-    folder.mkdir()
-    child(["journal", name, str(folder)], library)
-    count, told = len(read_journal(folder / "journal")), folder / "told"
-    cases = [f"{fault}:{k}" for fault in FAULTS for k in range(1, count, every)]
-    found: dict[str, Any] = {"full or failing": len(cases), "segfaults": 0}
+def faulty(folders: dict[str, Path], library: Path, *, every: int) -> dict[str, dict[str, Any]]:
+    """Full and failing disks from every so many operations of the runs on; one process for all, unless it dies.
+
+    The first operation is another one for every kind of scene. ``met`` counts the runs that told of it in one line, and
+    could be gone on with when the disk was well again.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    cases: list[tuple[str, str]] = []
+    for name, folder in folders.items():
+        count, first = len(read_journal(folder / "journal")), 1 + list(KINDS).index(name) % every
+        mine = [(name, f"{fault}:{k}") for fault in FAULTS for k in range(first, count, every)]
+        found[name] = {"full or failing": len(mine), "met": 0, "segfaults": 0, "said": []}
+        cases += mine
     while cases:
+        told = library.parent / "told"
         told.unlink(missing_ok=True)
-        code = child(["fault", name, str(folder), *cases], library, check=False)
-        lines = [json.loads(line) for line in told.read_text().splitlines()] if told.is_file() else []
-        for line in lines:
-            if line["wrong"]:
-                found.setdefault("said", []).append(f"{line['case']}: {line['wrong']}")
+        code = child("fault", [f"{folders[name]}:{name}:{case}" for name, case in cases], library, check=False)
+        lines = told.read_text().splitlines() if told.is_file() else []
+        for (name, case), wrong in zip(cases, map(json.loads, lines), strict=False):
+            found[name]["met"] += not wrong
+            found[name]["said"] += [f"{case}: {wrong}"] if wrong else []
         cases = cases[len(lines) :]
-        if cases and code < 0:
-            found["segfaults"] += 1
-        elif cases:
-            found.setdefault("said", []).append(f"{cases[0]}: the process ended with {code}")
-        cases = cases[1:]
-    found["mended"] = found["full or failing"] - len(found.get("said", [])) - found["segfaults"]
+        if cases:  # the process died of this one
+            name, case = cases.pop(0)
+            found[name]["segfaults"] += code < 0
+            found[name]["said"].append(f"{case}: the process ended with {code}")
     return found
 
 
-def child(arguments: Iterable[str], library: Path, *, check: bool = True) -> int:
+def child(task: str, arguments: Iterable[str], library: Path, *, check: bool = True) -> int:
     """This module as a program, with every operation on files seen."""
-    command = [sys.executable, "-W", "ignore", "-m", "pliant.bench.trust.crash", *arguments]
+    command = [sys.executable, "-W", "ignore", "-m", "pliant.bench.trust.crash", task, *arguments]
     return subprocess.run(command, env=with_shim(library), check=check).returncode
 
 
 def random_kills(folder: Path, count: int, names: list[str]) -> dict[str, Any]:
     """Processes that record, killed at any moment; a fork of this one each, so that nothing has to be loaded."""
-    row: dict[str, Any] = {"folders": 0, "not begun": 0, "differ": 0, "unreadable": 0, "segfaults": 0, "said": []}
+    row: dict[str, Any] = {"kills": count, **UNTRIED, "said": []}
     chance, folder = random.Random(0), Path(folder)
     wholes: dict[str, tuple[Any, float]] = {}
     for k in range(count):
@@ -162,27 +177,37 @@ def random_kills(folder: Path, count: int, names: list[str]) -> dict[str, Any]:
     return row
 
 
-def main(task: str, name: str, place: str, *cases: str) -> None:
-    """In a process with the shim: record a scene with its journal, or with faults."""
-    folder, library = Path(place), shim()
-    if task == "journal":
-        (folder / "run").mkdir()
-        library.disk_watch(str(folder / "run").encode(), str(folder / "journal").encode())
-        record(KINDS[name].build(), folder / "run", output=SAVED)
-        library.disk_watch(b"", b"")
-        return
-    whole = essence(folder / "run")
-    for case in cases:
-        fault, _, at = case.rpartition(":")
-        run = folder / case.replace(" ", "-").replace(":", "-")
-        run.mkdir()
-        library.disk_watch(str(run).encode(), b"")
-        library.disk_fail(int(at), 10**9 if fault == "disk full" else int(at) + 1, FAULTS[fault])
-        wrong = _met(name, run)
-        library.disk_watch(b"", b"")
-        wrong = wrong or (gone_on(name, run, whole) if begun(run) else "")
-        with open(folder / "told", "a", encoding="utf-8") as told:
-            told.write(json.dumps({"case": case, "wrong": wrong}) + "\n")
+def main(task: str, *arguments: str) -> None:
+    """In a process with the shim: record scenes with their journals, or on bad disks."""
+    for argument in arguments:
+        place, name, *case = argument.split(":")
+        if task == "journal":
+            recorded(Path(place), name)
+        else:
+            wrong = on_a_bad_disk(Path(place), name, *case)
+            with open(Path(os.environ[SHIM]).parent / "told", "a", encoding="utf-8") as told:
+                told.write(json.dumps(wrong) + "\n")
+
+
+def recorded(folder: Path, name: str) -> None:
+    (folder / "run").mkdir(parents=True)
+    library = shim()
+    library.disk_watch(str(folder / "run").encode(), str(folder / "journal").encode())
+    record(KINDS[name].build(), folder / "run", output=SAVED)
+    library.disk_watch(b"", b"")
+
+
+def on_a_bad_disk(folder: Path, name: str, fault: str, at: str) -> str:
+    """What is wrong with a run whose disk is full, or fails once, at an operation, and is well again afterwards."""
+    run, library = folder / "bad", shim()
+    run.mkdir()
+    library.disk_watch(str(run).encode(), b"")
+    library.disk_fail(int(at), 10**9 if fault == "disk full" else int(at) + 1, FAULTS[fault])
+    wrong = _met(name, run)
+    library.disk_watch(b"", b"")
+    wrong = wrong or (gone_on(name, run, essence(folder / "run")) if begun(run) else "")
+    shutil.rmtree(run)
+    return wrong
 
 
 def _met(name: str, folder: Path) -> str:

@@ -114,14 +114,11 @@ def run(*, quick: bool = False) -> Table:
                     "converged": both["converged"],
                 }
             )
-    claims = [
-        Claim(
-            f"{r['method']}, {r['parts']}: coupled / sum of parts",
-            f"<= {CLAIM}",
-            f"{r['ratio']:.2f}",
-            r["ratio"] <= CLAIM,
-        )
+    claims = [_bounded(f"{r['method']}, {r['parts']}: coupled / sum of parts", r["ratio"]) for r in rows]
+    claims += [
+        _bounded(f"{r['method']}, pressing: coupled / (bed under boxes that move so + arm)", r["ratio to that"])
         for r in rows
+        if r["parts"] == "pressing"
     ]
     good = all(r["converged"] for r in rows)
     met = all((r["contacts"] > 0) == (r["parts"] == "pressing") for r in rows)
@@ -132,13 +129,18 @@ def run(*, quick: bool = False) -> Table:
     notes = [
         "the cheapest third of the steps after the first two, CPU time of one thread; the scenes of a method take "
         "their steps in turn, so that all of them see the same machine",
-        "What is beyond the claim: penalty contact looks for contacts of the bed with itself, which the bed alone does "
-        "not; BDF1 needs three iterations where parts press and rub and one where they do not, for the derivative of "
-        "friction by positions is left out; rows need the inverse of the matrix on every contact and direction of "
-        "slip, and friction a programme besides.",
+        "What is beyond the claim. Apart: looking for contacts, by penalties those of the bed with itself too, and "
+        "joining matrices, rows and points of the parts, 3 to 5 ms of a step. Pressing: BDF1 "
+        "needs more iterations where parts press and rub, for the derivative of friction by positions is left out; "
+        "rows need the inverse of the matrix on every contact and direction of slip, and friction a programme besides. "
+        "The bed under boxes that move as the links do needs all this too: coupling itself adds a quarter at most.",
         f"a step of world/marionette takes {told(split(6 if quick else 60))}",
     ]
     return Table("world/cost", "A coupled step against its parts", rows, claims, notes)
+
+
+def _bounded(what: str, ratio: float) -> Claim:
+    return Claim(what, f"<= {CLAIM}", f"{ratio:.2f}", ratio <= CLAIM)
 
 
 @one_thread()

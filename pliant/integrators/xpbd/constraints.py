@@ -32,28 +32,38 @@ SOFTEST = 1e-15  # of the stiffest constraint: a zero modulus (ARAP has no volum
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Constraints of one kind in the order of their plan: the kernel, its tables, and the shape of the multipliers."""
+    """Constraints of one kind in the order of their plan: how each is projected, its vertices and numbers.
 
-    kernel: Callable[..., None]
+    ``nodes (m, k)``, ``table (m, w)`` see `kernels`; ``multipliers`` is the shape of theirs.
+    """
+
+    projection: Callable[..., None]
     plan: Plan
-    tables: tuple[Any, ...]
-    multipliers: tuple[int, ...]
+    nodes: IntArray
+    table: Array
+    multipliers: tuple[int, int]
 
     def sweep(self, x: Array, x0: Array, W: Array, lam: Array, h: float, beta: float) -> None:
         """One Gauss-Seidel sweep: moves x (n, 3) and lam in place."""
-        self.kernel(x, x0, W, lam, self.plan.patches, self.plan.colours, h, beta, *self.tables)
+        plan = self.plan
+        kernels.swept(self.projection)(x, x0, W, lam, plan.patches, plan.colours, h, beta, self.nodes, self.table)
+
+    def replanned(self, X: Array, patch: int) -> "Batch":
+        """The same constraints in the order of patches of ``patch``."""
+        made = plan(self.nodes, X, patch)
+        return replace(self, plan=made, nodes=self.nodes[made.order], table=self.table[made.order])
 
     def __len__(self) -> int:
         return len(self.plan.order)
 
 
-def batch(kernel: Callable[..., None], nodes: IntArray, X: Array, tables: tuple[Any, ...], width: int = 0) -> Batch:
-    """Plan the sweep and bring the tables into its order; tables are (m, ...) arrays, ``width`` multipliers each."""
-    order = plan(nodes, X)
-    sorted_tables = tuple(np.ascontiguousarray(t[order.order]) for t in tables)
-    m = len(nodes)
-    nodes = np.ascontiguousarray(nodes[order.order].astype(np.int32))
-    return Batch(kernel, order, (nodes, *sorted_tables), (m, width) if width else (m,))
+def batch(
+    projection: Callable[..., None], nodes: IntArray, X: Array, columns: tuple[Any, ...], width: int = 1
+) -> Batch:
+    """Plan the sweep and bring everything into its order; columns are (m, ...) arrays, ``width`` multipliers each."""
+    made = plan(nodes, X)
+    numbers: Any = nodes.astype(np.int32)[made.order]
+    return Batch(projection, made, numbers, np.column_stack(columns)[made.order], (len(nodes), width))
 
 
 @singledispatch
@@ -73,7 +83,7 @@ def _(energy: Gravity, X: Array) -> list[Batch]:
 
 @constraints.register
 def _(energy: Springs, X: Array) -> list[Batch]:
-    return [batch(kernels.distances, energy.edges, X, (energy.rest, 1.0 / energy.k))]
+    return [batch(kernels.distance, energy.edges, X, (energy.rest, 1.0 / energy.k))]
 
 
 @constraints.register
@@ -85,7 +95,7 @@ def _(energy: Attachment, X: Array) -> list[Batch]:
     held = np.flatnonzero(k > 0.0)
     target = np.zeros((len(held), 3))
     target[:, :d] = X[held] - energy.gradient(x).reshape(n, d)[held] / k[held, None]
-    return [batch(kernels.points, held[:, None], X, (target, 1.0 / k[held]), width=3)]
+    return [batch(kernels.point, held[:, None], X, (target, 1.0 / k[held]), width=3)]
 
 
 @constraints.register
@@ -100,10 +110,10 @@ def _(energy: HingeBending, X: Array) -> list[Batch]:
     out = []
     if flat.any():
         tables: tuple[Array, ...] = (energy.stencils[flat], alpha[flat])
-        out.append(batch(kernels.flat_hinges, energy.hinges[flat], X, tables, width=3))
+        out.append(batch(kernels.flat_hinge, energy.hinges[flat], X, tables, width=3))
     if not flat.all():
         tables = (energy.stencils[~flat], energy.rest[~flat], alpha[~flat])
-        out.append(batch(kernels.curved_hinges, energy.hinges[~flat], X, tables))
+        out.append(batch(kernels.curved_hinge, energy.hinges[~flat], X, tables))
     return out
 
 
@@ -124,12 +134,12 @@ def displacement(function: Displacement, alpha: Array, X: Array) -> list[Batch]:
 
 @displacement.register
 def _(function: Distances, alpha: Array, X: Array) -> list[Batch]:
-    return [batch(kernels.distances, function.nodes, X, (function.rest, alpha))]
+    return [batch(kernels.distance, function.nodes, X, (function.rest, alpha))]
 
 
 @displacement.register
 def _(function: Volumes, alpha: Array, X: Array) -> list[Batch]:
-    return [batch(kernels.volumes, function.nodes, X, (function.rest, alpha))]
+    return [batch(kernels.volume, function.nodes, X, (function.rest, alpha))]
 
 
 @displacement.register
@@ -138,9 +148,8 @@ def _(function: PlaneDistances, alpha: Array, X: Array) -> list[Batch]:
 
 
 def _plane(vertices: IntArray, point: Array, normal: Array, alpha: Array, X: Array) -> Batch:
-    made = batch(kernels.planes, vertices[:, None], X, (alpha,))
-    nodes, compliance = made.tables
-    return replace(made, tables=(nodes, in_space(point), in_space(normal), compliance))
+    place = np.tile(np.concatenate([in_space(point), in_space(normal)]), (len(vertices), 1))
+    return batch(kernels.plane, vertices[:, None], X, (place, alpha))
 
 
 def in_space(a: Array) -> Array:
@@ -176,8 +185,8 @@ def _elements(law: Any, nodes: IntArray, G: Array, volumes: Array, moduli: tuple
     mu, lam = (np.broadcast_to(p, len(nodes)) for p in moduli)
     stiffness = np.stack([lam, mu], axis=1) * volumes[:, None]
     alpha = 1.0 / np.maximum(stiffness, SOFTEST * stiffness.max())
-    kernel = (elements.TETS if nodes.shape[1] == 4 else elements.TRIANGLES)[law]
-    return batch(kernel, nodes, X, (G, alpha), width=2)
+    projection = (elements.TETS if nodes.shape[1] == 4 else elements.TRIANGLES)[law]
+    return batch(projection, nodes, X, (G, alpha), width=2)
 
 
 PAIRS = {

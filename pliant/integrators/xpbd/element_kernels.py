@@ -1,4 +1,4 @@
-"""Gauss-Seidel sweeps over elastic elements: each is a volume constraint and a shape constraint, solved together.
+"""Projections of elastic elements: each is a volume constraint and a shape constraint, solved together.
 
     W = V [ lam/2 C_V(F)^2 + mu/2 C_S(F)^2 ],     compliances 1/(lam V) and 1/(mu V)
 
@@ -13,24 +13,18 @@ stiff in the direction of the present strain. The 2x2 system of an element is so
 """
 
 # mypy: ignore-errors
-import hashlib
 import math
-from pathlib import Path
 
-from numba import njit, prange
-
-from pliant.kernels import device as kernel_device
-from pliant.kernels import elements as kernel_elements
-from pliant.kernels import svd as kernel_svd
+from pliant.integrators.xpbd.kernels import projection
 from pliant.kernels.bind import bind
-from pliant.kernels.device import FASTMATH, cofactor, combine, det, device, dot, norm2, times, times_transpose
+from pliant.kernels.device import cofactor, combine, det, device, dot, norm2, times, times_transpose
 from pliant.kernels.elements import normal
 from pliant.kernels.svd import svd3
 
 REST = 1e-10  # a shape constraint below this has no direction
 COLLAPSED = 0.05  # log J continues as its tangent below this volume ratio: an inverted element is pushed back
 
-measure = None  # bound by `compiled`
+measure = None  # bound to a law below
 
 
 @device
@@ -96,11 +90,11 @@ def multipliers(A, C, a, lam, moved, g):
 
 
 @device
-def apply(P, G, k, n):
+def apply(P, table, k, n):
     """P times the shape gradient of node n (1, 2, 3) of element k."""
-    a = G[k, 3 * n - 3]
-    b = G[k, 3 * n - 2]
-    c = G[k, 3 * n - 1]
+    a = table[k, 3 * n - 3]
+    b = table[k, 3 * n - 2]
+    c = table[k, 3 * n - 1]
     return P[0] * a + P[1] * b + P[2] * c, P[3] * a + P[4] * b + P[5] * c, P[6] * a + P[7] * b + P[8] * c
 
 
@@ -128,129 +122,103 @@ def push(x, i, u, a, v, b):
     x[i, 2] += a * u[2] + b * v[2]
 
 
-def tets(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
-    """Tetrahedra: nodes (m, 4), shape gradients of nodes 1-3 G (m, 9), compliances alpha (m, 2)."""
-    g = beta / h
-    scale = 1.0 / (h * h)
-    for c in range(len(colours) - 1):
-        for p in prange(colours[c], colours[c + 1]):
-            for k in range(patches[p], patches[p + 1]):
-                i = nodes[k, 0]
-                j = nodes[k, 1]
-                m = nodes[k, 2]
-                n = nodes[k, 3]
-                E = (x[j, 0] - x[i, 0], x[m, 0] - x[i, 0], x[n, 0] - x[i, 0],
-                     x[j, 1] - x[i, 1], x[m, 1] - x[i, 1], x[n, 1] - x[i, 1],
-                     x[j, 2] - x[i, 2], x[m, 2] - x[i, 2], x[n, 2] - x[i, 2])  # fmt: skip
-                F = times(E, (G[k, 0], G[k, 1], G[k, 2], G[k, 3], G[k, 4], G[k, 5], G[k, 6], G[k, 7], G[k, 8]))
-                CV, CS, V, S = measure(F)
-                v1 = apply(V, G, k, 1)
-                v2 = apply(V, G, k, 2)
-                v3 = apply(V, G, k, 3)
-                v0 = minus(v1, v2, v3)
-                s1 = apply(S, G, k, 1)
-                s2 = apply(S, G, k, 2)
-                s3 = apply(S, G, k, 3)
-                s0 = minus(s1, s2, s3)
-                V0 = scaled(W, i, v0)
-                V1 = scaled(W, j, v1)
-                V2 = scaled(W, m, v2)
-                V3 = scaled(W, n, v3)
-                S0 = scaled(W, i, s0)
-                S1 = scaled(W, j, s1)
-                S2 = scaled(W, m, s2)
-                S3 = scaled(W, n, s3)
-                A = (
-                    dot(v0, V0) + dot(v1, V1) + dot(v2, V2) + dot(v3, V3),
-                    dot(s0, V0) + dot(s1, V1) + dot(s2, V2) + dot(s3, V3),
-                    dot(s0, S0) + dot(s1, S1) + dot(s2, S2) + dot(s3, S3),
-                )
-                mv = 0.0
-                ms = 0.0
-                if g > 0.0:
-                    mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1)
-                    mv += moved_along(x, x0, m, v2) + moved_along(x, x0, n, v3)
-                    ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1)
-                    ms += moved_along(x, x0, m, s2) + moved_along(x, x0, n, s3)
-                compliance = (alpha[k, 0] * scale, alpha[k, 1] * scale)
-                dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
-                lam[k, 0] += dv
-                lam[k, 1] += ds
-                push(x, i, V0, dv, S0, ds)
-                push(x, j, V1, dv, S1, ds)
-                push(x, m, V2, dv, S2, ds)
-                push(x, n, V3, dv, S3, ds)
+def tet(k, x, x0, W, lam, g, scale, nodes, table):
+    """A tetrahedron; the table has the shape gradients of nodes 1-3 (9 numbers) and two compliances."""
+    i = nodes[k, 0]
+    j = nodes[k, 1]
+    m = nodes[k, 2]
+    n = nodes[k, 3]
+    E = (x[j, 0] - x[i, 0], x[m, 0] - x[i, 0], x[n, 0] - x[i, 0],
+         x[j, 1] - x[i, 1], x[m, 1] - x[i, 1], x[n, 1] - x[i, 1],
+         x[j, 2] - x[i, 2], x[m, 2] - x[i, 2], x[n, 2] - x[i, 2])  # fmt: skip
+    G = (table[k, 0], table[k, 1], table[k, 2], table[k, 3], table[k, 4], table[k, 5],
+         table[k, 6], table[k, 7], table[k, 8])  # fmt: skip
+    F = times(E, G)
+    CV, CS, V, S = measure(F)
+    v1 = apply(V, table, k, 1)
+    v2 = apply(V, table, k, 2)
+    v3 = apply(V, table, k, 3)
+    v0 = minus(v1, v2, v3)
+    s1 = apply(S, table, k, 1)
+    s2 = apply(S, table, k, 2)
+    s3 = apply(S, table, k, 3)
+    s0 = minus(s1, s2, s3)
+    V0 = scaled(W, i, v0)
+    V1 = scaled(W, j, v1)
+    V2 = scaled(W, m, v2)
+    V3 = scaled(W, n, v3)
+    S0 = scaled(W, i, s0)
+    S1 = scaled(W, j, s1)
+    S2 = scaled(W, m, s2)
+    S3 = scaled(W, n, s3)
+    A = (
+        dot(v0, V0) + dot(v1, V1) + dot(v2, V2) + dot(v3, V3),
+        dot(s0, V0) + dot(s1, V1) + dot(s2, V2) + dot(s3, V3),
+        dot(s0, S0) + dot(s1, S1) + dot(s2, S2) + dot(s3, S3),
+    )
+    mv = 0.0
+    ms = 0.0
+    if g > 0.0:
+        mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1)
+        mv += moved_along(x, x0, m, v2) + moved_along(x, x0, n, v3)
+        ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1)
+        ms += moved_along(x, x0, m, s2) + moved_along(x, x0, n, s3)
+    compliance = (table[k, 9] * scale, table[k, 10] * scale)
+    dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
+    lam[k, 0] += dv
+    lam[k, 1] += ds
+    push(x, i, V0, dv, S0, ds)
+    push(x, j, V1, dv, S1, ds)
+    push(x, m, V2, dv, S2, ds)
+    push(x, n, V3, dv, S3, ds)
 
 
-def triangles(x, x0, W, lam, patches, colours, h, beta, nodes, G, alpha):
-    """Triangles in space or in the plane: F = [f_0 f_1 n] with the unit normal n, nodes (m, 3), G as for tets."""
-    g = beta / h
-    scale = 1.0 / (h * h)
-    for c in range(len(colours) - 1):
-        for p in prange(colours[c], colours[c + 1]):
-            for k in range(patches[p], patches[p + 1]):
-                i = nodes[k, 0]
-                j = nodes[k, 1]
-                m = nodes[k, 2]
-                a0 = x[j, 0] - x[i, 0]
-                a1 = x[j, 1] - x[i, 1]
-                a2 = x[j, 2] - x[i, 2]
-                b0 = x[m, 0] - x[i, 0]
-                b1 = x[m, 1] - x[i, 1]
-                b2 = x[m, 2] - x[i, 2]
-                f0 = (a0 * G[k, 0] + b0 * G[k, 3], a1 * G[k, 0] + b1 * G[k, 3], a2 * G[k, 0] + b2 * G[k, 3])
-                f1 = (a0 * G[k, 1] + b0 * G[k, 4], a1 * G[k, 1] + b1 * G[k, 4], a2 * G[k, 1] + b2 * G[k, 4])
-                u = normal(f0, f1)
-                CV, CS, V, S = measure((f0[0], f1[0], u[0], f0[1], f1[1], u[1], f0[2], f1[2], u[2]))
-                v1 = apply(V, G, k, 1)
-                v2 = apply(V, G, k, 2)
-                v0 = minus(v1, v2, (0.0, 0.0, 0.0))
-                s1 = apply(S, G, k, 1)
-                s2 = apply(S, G, k, 2)
-                s0 = minus(s1, s2, (0.0, 0.0, 0.0))
-                V0 = scaled(W, i, v0)
-                V1 = scaled(W, j, v1)
-                V2 = scaled(W, m, v2)
-                S0 = scaled(W, i, s0)
-                S1 = scaled(W, j, s1)
-                S2 = scaled(W, m, s2)
-                A = (
-                    dot(v0, V0) + dot(v1, V1) + dot(v2, V2),
-                    dot(s0, V0) + dot(s1, V1) + dot(s2, V2),
-                    dot(s0, S0) + dot(s1, S1) + dot(s2, S2),
-                )
-                mv = 0.0
-                ms = 0.0
-                if g > 0.0:
-                    mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1) + moved_along(x, x0, m, v2)
-                    ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1) + moved_along(x, x0, m, s2)
-                compliance = (alpha[k, 0] * scale, alpha[k, 1] * scale)
-                dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
-                lam[k, 0] += dv
-                lam[k, 1] += ds
-                push(x, i, V0, dv, S0, ds)
-                push(x, j, V1, dv, S1, ds)
-                push(x, m, V2, dv, S2, ds)
-
-
-def digest():
-    """Ten letters that change with the code: Numba's cache looks at the file of a kernel, not at what it calls."""
-    files = [
-        Path(__file__),
-        *(Path(device_file.__file__) for device_file in (kernel_device, kernel_elements, kernel_svd)),
-    ]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:10]
-
-
-DIGEST = digest()
-
-
-def compiled(template, law):
-    """A sweep with its law bound, in the disk cache under a name of its own."""
-    options = {"parallel": True, "cache": True, "fastmath": FASTMATH, "error_model": "numpy"}
-    return njit(**options)(bind(template, f"{law.__name__}-{DIGEST}", measure=law))
+def triangle(k, x, x0, W, lam, g, scale, nodes, table):
+    """A triangle in space or in the plane: F = [f_0 f_1 n] with the unit normal n; the table is that of tets."""
+    i = nodes[k, 0]
+    j = nodes[k, 1]
+    m = nodes[k, 2]
+    a0 = x[j, 0] - x[i, 0]
+    a1 = x[j, 1] - x[i, 1]
+    a2 = x[j, 2] - x[i, 2]
+    b0 = x[m, 0] - x[i, 0]
+    b1 = x[m, 1] - x[i, 1]
+    b2 = x[m, 2] - x[i, 2]
+    f0 = (a0 * table[k, 0] + b0 * table[k, 3], a1 * table[k, 0] + b1 * table[k, 3], a2 * table[k, 0] + b2 * table[k, 3])
+    f1 = (a0 * table[k, 1] + b0 * table[k, 4], a1 * table[k, 1] + b1 * table[k, 4], a2 * table[k, 1] + b2 * table[k, 4])
+    u = normal(f0, f1)
+    CV, CS, V, S = measure((f0[0], f1[0], u[0], f0[1], f1[1], u[1], f0[2], f1[2], u[2]))
+    v1 = apply(V, table, k, 1)
+    v2 = apply(V, table, k, 2)
+    v0 = minus(v1, v2, (0.0, 0.0, 0.0))
+    s1 = apply(S, table, k, 1)
+    s2 = apply(S, table, k, 2)
+    s0 = minus(s1, s2, (0.0, 0.0, 0.0))
+    V0 = scaled(W, i, v0)
+    V1 = scaled(W, j, v1)
+    V2 = scaled(W, m, v2)
+    S0 = scaled(W, i, s0)
+    S1 = scaled(W, j, s1)
+    S2 = scaled(W, m, s2)
+    A = (
+        dot(v0, V0) + dot(v1, V1) + dot(v2, V2),
+        dot(s0, V0) + dot(s1, V1) + dot(s2, V2),
+        dot(s0, S0) + dot(s1, S1) + dot(s2, S2),
+    )
+    mv = 0.0
+    ms = 0.0
+    if g > 0.0:
+        mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1) + moved_along(x, x0, m, v2)
+        ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1) + moved_along(x, x0, m, s2)
+    compliance = (table[k, 9] * scale, table[k, 10] * scale)
+    dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
+    lam[k, 0] += dv
+    lam[k, 1] += ds
+    push(x, i, V0, dv, S0, ds)
+    push(x, j, V1, dv, S1, ds)
+    push(x, m, V2, dv, S2, ds)
 
 
 LAWS = (stable_neo_hookean, neo_hookean, stvk, corotational)
-TETS = {law: compiled(tets, law) for law in LAWS}
-TRIANGLES = {law: compiled(triangles, law) for law in LAWS}
+TETS = {law: projection(bind(tet, law.__name__, measure=law)) for law in LAWS}
+TRIANGLES = {law: projection(bind(triangle, law.__name__, measure=law)) for law in LAWS}

@@ -3,7 +3,7 @@
 Constraints lie along a space-filling curve and are cut into patches; patches that share a vertex get different colours.
 Within a colour patches run in parallel, within a patch constraints run one after the other: few parallel regions, good
 locality, and the same sums in the same order on any machine. Inside a patch, constraints are sorted by colours of their
-own, so that neighbours in the loop do not wait for each other.
+own: neighbours in the loop do not wait for each other, and a GPU runs those of one colour at once, to the same result.
 """
 
 from dataclasses import dataclass
@@ -20,31 +20,40 @@ COLOURS = 64  # bits of a mask; patches beyond get a colour to themselves
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Constraints in ``order (m,)``; patch p is ``patches[p]:patches[p+1]``, colour c ``colours[c]:colours[c+1]``."""
+    """Constraints in ``order (m,)``; patch p is ``patches[p]:patches[p+1]``, colour c ``colours[c]:colours[c+1]``.
+
+    Within patch p, the constraints ``rounds[r]:rounds[r+1]`` with r in ``first[p]:first[p+1]`` share no vertex.
+    """
 
     order: IntArray
     patches: IntArray
     colours: IntArray
+    rounds: IntArray
+    first: IntArray
 
 
 def plan(nodes: IntArray, X: Array, size: int = PATCH) -> Plan:
     """The order of constraints on vertices ``nodes (m, k)`` with rest positions X (n, d)."""
     m = len(nodes)
     if m == 0:
-        return Plan(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+        return Plan(np.zeros(0, dtype=np.int64), *(np.zeros(1, dtype=np.int64) for _ in range(4)))
     order = morton(X[nodes].mean(axis=1))
     owner = np.arange(m) // size
     single = colour(nodes[order], np.arange(m + 1), len(X))
-    order = order[np.lexsort((single, owner))]
+    within = np.lexsort((single, owner))
+    order, single = order[within], single[within]
     starts = np.append(np.arange(0, m, size), m)
     colours = colour(nodes[order], starts, len(X))
     by_colour = np.argsort(colours, kind="stable")
     sizes = np.diff(starts)[by_colour]
-    pieces = [np.arange(starts[p], starts[p + 1]) for p in by_colour]
+    patches = np.concatenate([[0], np.cumsum(sizes)])
+    taken = np.arange(m) + np.repeat(starts[by_colour] - patches[:-1], sizes)
     counts = np.unique(colours, return_counts=True)[1]
-    return Plan(
-        order[np.concatenate(pieces)], np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([[0], np.cumsum(counts)])
-    )
+    changes = np.diff(single[taken]) != 0
+    changes[patches[1:-1] - 1] = True
+    rounds = np.concatenate([[0], np.flatnonzero(changes) + 1, [m]])
+    first = np.searchsorted(rounds, patches)
+    return Plan(order[taken], patches, np.concatenate([[0], np.cumsum(counts)]), rounds, first)
 
 
 @njit(cache=True)

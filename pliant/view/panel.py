@@ -1,0 +1,73 @@
+"""Controls that both pages have: a clip plane, which bodies are shown, screenshots and films of the browser's view."""
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+from pliant.arrays import Array
+
+AXES = ("x", "y", "z")
+LISTED = 24  # bodies with a switch of their own
+SHOT, FILM = (720, 1280), (360, 640)  # height and width of what is saved [pixels]
+PACE = 12.0  # pictures per second of films
+
+
+class Cuts:
+    """A clip plane along an axis and a switch for every body; ``changed`` is called when one of them is used."""
+
+    def __init__(self, gui: Any, bodies: int, changed: Callable[[Any], Any]) -> None:
+        self._axis = gui.add_dropdown("clip", ("off", *AXES), initial_value="off", hint="hide what lies beyond a plane")
+        self._share = gui.add_slider("clip at", 0.0, 1.0, 0.01, 0.5)
+        self._switches: list[Any] = []
+        if 1 < bodies <= LISTED:
+            with gui.add_folder("bodies", expand_by_default=False):
+                self._switches = [gui.add_checkbox(f"body {k + 1}", True) for k in range(bodies)]
+        for control in (self._axis, self._share, *self._switches):
+            control.on_update(changed)
+
+    @property
+    def style(self) -> dict[str, Any]:
+        """What `Style` wants to know of them."""
+        hidden = frozenset(k for k, switch in enumerate(self._switches) if not switch.value)
+        axis = AXES.index(self._axis.value) if self._axis.value in AXES else None
+        return {"hidden": hidden, "clip": None if axis is None else (axis, float(self._share.value))}
+
+
+class Saving:
+    """A button that saves what one browser sees as a picture, and a switch that records it while it is on."""
+
+    def __init__(self, gui: Any) -> None:
+        self._client: Any = None
+        self._images: list[Array] = []
+        gui.add_button("screenshot", hint="save this view as a PNG file").on_click(self._screenshot)
+        self._switch = gui.add_checkbox("record", False, hint="save what happens from now on as a looping film")
+        self._switch.on_update(self._switched)
+
+    def _screenshot(self, event: Any) -> None:
+        image = event.client.get_render(*SHOT)
+        event.client.send_file_download("pliant.png", encoded([image], "PNG"))
+
+    def _switched(self, event: Any) -> None:
+        if self._switch.value:
+            self._client, self._images = event.client, []
+        elif self._images:
+            images, client = self._images, self._client
+            self._client, self._images = None, []
+            client.send_file_download("pliant.webp", encoded(images, "WEBP"))
+
+    def take(self) -> None:
+        """Add a picture to the film that is being recorded, if there is one."""
+        client = self._client
+        if client is not None and self._switch.value:
+            self._images.append(client.get_render(*FILM))
+
+
+def encoded(images: list[Array], format: str) -> bytes:
+    """A picture file, or a film that loops, of images (height, width, 3)."""
+    from PIL import Image
+
+    first, *more = [Image.fromarray(image[..., :3]) for image in images]
+    film = {"save_all": True, "append_images": more, "duration": round(1000.0 / PACE), "loop": 0} if more else {}
+    file = BytesIO()
+    first.save(file, format, **film)
+    return file.getvalue()
