@@ -18,7 +18,7 @@ _HOMES = {
     "pliant.cloth.material": ("ClothMaterial", "from_fabric"),
     "pliant.cloth.fabrics": ("fabric", "fabrics"),
     "pliant.events": ("PlaneCut", "ElementCut", "Release"),
-    "pliant.loads": ("Activation", "Airflow", "BodyForce", "PointForce", "Pressure", "Push", "Tug", "Wind"),
+    "pliant.loads": ("Activation", "Airflow", "Pressure", "Push", "Tug", "Wind"),
     "pliant.attachments": ("Attachment",),
     "pliant.constraints": ("ConstrainedEuler", "FilteredEuler", "KeptLengths", "KeptVolumes"),
     "pliant.fitting": ("Fitting",),
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from pliant.ledger import Row
     from pliant.linear.cholesky import Cholesky
     from pliant.linear.pcg import PCG
-    from pliant.loads import Activation, Airflow, BodyForce, PointForce, Pressure, Push, Tug, Wind
+    from pliant.loads import Activation, Airflow, Pressure, Push, Tug, Wind
     from pliant.maps.motions import Keyframes, Phase, Phases, Shake, Track
     from pliant.maps.pins import Pin
     from pliant.materials import *

@@ -169,61 +169,6 @@ class Activation:
 
 
 @dataclass(frozen=True, eq=False)
-class PointForce:
-    """The force ``value`` (3,) [N] times ``signal``, in equal parts on ``vertices``; its direction stays."""
-
-    vertices: IntArray
-    value: tuple[float, ...]
-    signal: Signal = ((0.0, 1.0),)
-    body: int | str = 0
-    mask: int | None = field(default=None, init=False, repr=False)  # length of the mask that chose the vertices
-    units: ClassVar[dict[str, str]] = {"value": "N"}
-
-    def __post_init__(self) -> None:
-        read_fields(self)
-        _read_vertices(self, "PointForce.vertices")
-        check_signal(self.signal, "PointForce.signal")
-
-    @property
-    def corners(self) -> tuple[float, ...]:
-        return times_of(self.signal)
-
-    def at(self, t: float) -> Array:
-        """The total force (3,) [N] at time t."""
-        return value_at(self.signal, t) * np.asarray(self.value)
-
-    def force(self, placed: Placed) -> "TimedForce":
-        chosen = _numbers_in(placed, self, "PointForce.vertices")
-        share = np.bincount(chosen, minlength=len(placed.X)) / len(chosen)
-        return TimedForce("point forces", share, self.at, placed.X.shape[1])
-
-
-@dataclass(frozen=True, eq=False)
-class BodyForce:
-    """The acceleration ``value`` (3,) [m/s^2] times ``signal`` of all masses of a body."""
-
-    value: tuple[float, ...]
-    signal: Signal = ((0.0, 1.0),)
-    body: int | str = 0
-    units: ClassVar[dict[str, str]] = {"value": "m/s^2"}
-
-    def __post_init__(self) -> None:
-        read_fields(self)
-        check_signal(self.signal, "BodyForce.signal")
-
-    @property
-    def corners(self) -> tuple[float, ...]:
-        return times_of(self.signal)
-
-    def at(self, t: float) -> Array:
-        """The acceleration (3,) [m/s^2] at time t."""
-        return value_at(self.signal, t) * np.asarray(self.value)
-
-    def force(self, placed: Placed) -> "TimedForce":
-        return TimedForce("body forces", placed.nodal_mass, self.at, placed.X.shape[1])
-
-
-@dataclass(frozen=True, eq=False)
 class Pressure:
     """``value`` [Pa] times ``signal`` against the surface of a solid, or on the side of a sheet that its normals leave.
 
@@ -287,7 +232,7 @@ class Airflow:
         return AirDrag(len(placed.X), _surface(placed, None, "Airflow"), self.density, self.at)
 
 
-LOADS = (Tug, Push, Wind, Activation, PointForce, BodyForce, Pressure, Airflow)
+LOADS = (Tug, Push, Wind, Activation, Pressure, Airflow)
 
 
 class OnVertices(Protocol):
