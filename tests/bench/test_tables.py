@@ -20,7 +20,6 @@ OTHER = {  # why a table is not on the page
     "chen/fig6_9": LATER,
     "chen/rational": LATER,
     "contact/arch": LATER,
-    "contact/peers": LATER,
     "contact/pile": LATER,
     "core/cantilever": LATER,
     "core/orders": LATER,
