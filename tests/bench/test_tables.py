@@ -18,7 +18,6 @@ OTHER = {  # why a table is not on the page
     "studio/export": MACHINE,
     "studio/view": MACHINE,
     "contact/arch": LATER,
-    "contact/peers": LATER,
     "contact/pile": LATER,
     "core/cantilever": LATER,
     "core/from_energy": LATER,
