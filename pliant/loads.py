@@ -110,6 +110,8 @@ class Wind:
 
     def __post_init__(self) -> None:
         read_fields(self)
+        if not self.period > 0.0:
+            raise SceneError(f"period is {self.period}", where="Wind.period", remedy="give a positive time [s]")
 
     def at(self, t: float) -> Array:
         """The acceleration (3,) [m/s^2] at time t."""
@@ -149,7 +151,11 @@ class Activation:
 
     def at(self, t: float) -> float:
         """The activation at time t: 0 relaxed, 1 full."""
-        return value_at(self.signal, t)
+        value = value_at(self.signal, t)
+        if not 0.0 <= value < np.inf:
+            what = f"the signal is {value} at t = {t:g} s"
+            raise SceneError(what, where="Activation.signal", remedy="fibres pull, they do not push")
+        return value
 
     def force(self, placed: Placed) -> FibreTension:
         m, d = len(placed.T), placed.X.shape[1]
@@ -164,8 +170,11 @@ class Activation:
         length = np.linalg.norm(along, axis=1, keepdims=True)
         if not (length > 0.0).all():
             raise SceneError("a direction is zero", where="Activation.direction", remedy="give unit vectors")
-        tension = np.broadcast_to(np.asarray(self.tension, dtype=np.float64), (m,))
-        return FibreTension(placed.X, placed.T, along / length, tension, self.at)
+        tension = np.asarray(self.tension, dtype=np.float64)
+        if tension.shape not in ((), (m,)):
+            remedy = f"give one number, or {m}"
+            raise SceneError(f"tension has shape {tension.shape}", where="Activation.tension", remedy=remedy)
+        return FibreTension(placed.X, placed.T, along / length, np.broadcast_to(tension, (m,)), self.at)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import RunError
+from pliant.record.deferred import DeferredFile
 
 VTK_CELLS = {1: 1, 2: 3, 3: 5, 4: 10}  # vertices per cell -> VTK's number for vertex, line, triangle, tetrahedron
 ROOM = 1 << 28  # bytes of frames that are reserved at first
@@ -82,6 +83,7 @@ class FrameWriter:
         self.count = 0
         self._expected = max(1, frames)
         self._file: Any = None
+        self._disk: Any = None
         self._bytes = -1
         self._rooms: dict[str, _Room] = {}
         self._topology: Topology | None = None
@@ -115,14 +117,15 @@ class FrameWriter:
     def sync(self) -> None:
         """All frames are on the disk when this returns."""
         if self._file is not None:
-            self._file.flush()
+            self._flush()
             os.fsync(self._bytes)
 
     def close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            file, self._file = self._file, None
             os.close(self._bytes)
-            self._file = None
+            with self._disk:
+                file.close()
 
     # ------------------------------------------------------------------------------------------------ writing
 
@@ -140,7 +143,7 @@ class FrameWriter:
         times = self._file["VTKHDF/Steps/Values"]
         times.resize((self.count,))
         times[self.count - 1] = frame.t
-        self._file.flush()
+        self._flush()
         self._topology, self._next = topology, after
 
     def _plan(self, frame: Frame, topology: Topology, new: bool) -> tuple[dict[str, int], dict[str, tuple[int, Any]]]:
@@ -180,8 +183,12 @@ class FrameWriter:
 
     def _set_count(self, count: int) -> None:
         self._file["VTKHDF/Steps"].attrs.modify("NSteps", np.int64(count))
-        self._file.flush()
+        self._flush()
         self.count = count
+
+    def _flush(self) -> None:
+        self._file.flush()
+        self._disk.check()
 
     # ------------------------------------------------------------------------------------------------ room
 
@@ -233,7 +240,7 @@ class FrameWriter:
             rows = {n: 2 * need[n] if need.get(n, 0) > room.rows else room.rows for n, room in self._rooms.items()}
             shapes = {name: ((count, *root[name].shape[1:]), root[name].dtype.str) for name, count in rows.items()}
             _write_empty(temporary, shapes, rows["Steps/PartOffsets"])
-            with open_frames(temporary, "r+") as new:
+            with DeferredFile(temporary, "r+b") as disk, h5py.File(disk, "r+") as new:
                 for name in shapes:
                     new["VTKHDF"][name][: len(root[name])] = root[name][...]
                 steps = new["VTKHDF/Steps"]
@@ -246,7 +253,8 @@ class FrameWriter:
         self._open()
 
     def _open(self) -> None:
-        self._file = open_frames(self.path, "r+")
+        self._disk = DeferredFile(self.path, "r+b")
+        self._file = h5py.File(self._disk, "r+")
         self._bytes = os.open(self.path, os.O_WRONLY)
         self._rooms = _rooms(self._file["VTKHDF"])
         steps = self._file["VTKHDF/Steps"]
@@ -277,7 +285,7 @@ def _rooms(root: h5py.Group) -> dict[str, _Room]:
 
 def _write_empty(path: Path, shapes: dict[str, tuple[tuple[int, ...], str]], frames: int) -> None:
     """The skeleton of the file: all datasets with their room, no frames."""
-    with h5py.File(path, "w", libver="earliest", locking=False) as file:
+    with DeferredFile(path, "w+b") as disk, h5py.File(disk, "w", libver="earliest") as file:
         root = file.create_group("VTKHDF")
         root.attrs["Version"] = np.array([2, 1], dtype=np.int64)
         kind = b"UnstructuredGrid"
@@ -299,9 +307,9 @@ def _reserve(root: h5py.Group, name: str, shape: tuple[int, ...], dtype: str) ->
     h5py.h5d.create(root.id, name.encode(), kind, h5py.h5s.create_simple(shape), plan)
 
 
-def open_frames(path: str | Path, mode: str = "r") -> h5py.File:
+def open_frames(path: str | Path) -> h5py.File:
     try:
-        return h5py.File(path, mode, locking=False)
+        return h5py.File(path, "r", locking=False)
     except OSError as error:
         remedy = "`pliant resume` the run, or run it again"
         raise RunError(f"cannot open {path}: {_first_line(error)}", where="frames", remedy=remedy) from error

@@ -20,7 +20,7 @@ from pliant.dg import DiscontinuousSolid
 from pliant.events import ElementCut, PlaneCut, Release
 from pliant.fitting import Fitting
 from pliant.integrators import BDF1, INTEGRATORS, REDUCED, AdaptiveConJac, ConJac, LinearlyImplicit
-from pliant.loads import Activation, Pressure, Push, Tug, Wind
+from pliant.loads import Activation, Airflow, Pressure, Push, Tug, Wind
 from pliant.maps.motions import Shake
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
@@ -185,7 +185,7 @@ def tugged(**options: Any) -> Scene:
     tug = Tug(np.array([0, 1]), (0.0, 0.0, 0.5), start=0.0, full=4e-3, end=1.0, body="block")
     squeeze = Activation((1.0, 0.0, 0.0), 50.0, ((0.0, 0.0), (0.01, 1.0)))
     push = Push(np.array([2]), (0.0, 4e-3), ((0.0, 0.1, 0.0), (0.1, 0.0, 0.0)))
-    forces: list[Any] = [tug, Wind(swing=(1.0, 0.0, 0.0)), squeeze, Pressure(20.0), push]
+    forces: list[Any] = [tug, Wind(swing=(1.0, 0.0, 0.0)), squeeze, Pressure(20.0), push, Airflow((1.0, 0.7, 0.4))]
     return Scene([body], forces=forces, contact=PenaltyContact(), obstacles=[Plane()], **TIMES, **options)
 
 

@@ -166,7 +166,7 @@ def test_what_cannot_be_tied_is_refused():
     for wrong, match in (
         ({"body": "weight", "vertices": [0], "to": "leg"}, "no body is called 'leg'"),
         ({"body": "weight", "vertices": [0], "to": "articulated", "link": "hand"}, "no link is called 'hand'"),
-        ({"body": "weight", "vertices": [99], "to": "articulated"}, "vertex 99 of body 'weight' does not exist"),
+        ({"body": "weight", "vertices": [99], "to": "articulated"}, "of 'weight': vertex 99 does not exist"),
         ({"body": "weight", "vertices": [0], "to": "weight"}, "attached to itself"),
     ):
         with pytest.raises(pl.SceneError, match=match):

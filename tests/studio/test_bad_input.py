@@ -58,7 +58,7 @@ def test_unknown_channels_and_formats(say, run):
         "export", run.folder, "--to", "usd", "--channel", "heat"
     )
     assert "--set 'output.channels=[\"det_F\"]'" in say("export", run.folder, "--to", "png", "--channel", "det_F")
-    assert "use png, mp4, gif, usd" in say("export", run.folder, "--to", "fbx")
+    assert "use png, mp4, gif, webp, usd" in say("export", run.folder, "--to", "fbx")
     assert "use energy, dissipation, iterations" in say("plot", run.folder, "--show", "heat")
 
 

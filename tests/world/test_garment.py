@@ -67,7 +67,7 @@ def test_seams_of_unequal_sides_are_refused() -> None:
     with pytest.raises(SceneError, match="5 vertices are sewn to 4"):
         Attachment("a", np.arange(5), "b", others=np.arange(4))
     scene = hung(stiffness=1.0)
-    with pytest.raises(SceneError, match="vertex 99 of body 'upper' does not exist"):
+    with pytest.raises(SceneError, match="of 'upper': vertex 99 does not exist"):
         replace(scene, attachments=[Attachment("lower", np.array([0]), "upper", others=np.array([99]))]).system()
 
 

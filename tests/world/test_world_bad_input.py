@@ -86,7 +86,7 @@ def test_a_method_that_cannot_step_a_kind_says_which_can():
     [
         (Attachment("cube", [0], "arm", link="third"), "no link is called 'third'.*upper, lower"),
         (Attachment("cube", [0], "leg"), "no body is called 'leg'"),
-        (Attachment("cube", [99], "arm", link="upper"), "vertex 99 of body 'cube' does not exist"),
+        (Attachment("cube", [99], "arm", link="upper"), "of 'cube': vertex 99 does not exist"),
         (Attachment("cube", [0], "arm"), "no link is named"),
         (Attachment("cube", [0], "cube"), "attached to itself"),
     ],

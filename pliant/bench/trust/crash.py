@@ -17,7 +17,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from pliant.bench.table import Claim, Table
 from pliant.errors import PliantError
 from pliant.origin import origin_of
 from pliant.record import Output, load, record, resume
+from pliant.simulate import simulate
 from pliant.testing.disk import SHIM, build_shim, cuts, kills, lay, read_journal, shim, with_shim
 from pliant.testing.essence import essence
 from pliant.testing.kinds import KINDS
@@ -118,7 +120,7 @@ def gone_on(name: str, folder: Path, whole: Any) -> str:
 
 
 def faulty(folders: dict[str, Path], library: Path, *, every: int) -> dict[str, dict[str, Any]]:
-    """Full and failing disks from every so many operations of the runs on; one process for all, unless it dies.
+    """Full and failing disks from every so many operations of the runs on; a process for each.
 
     The first operation is another one for every kind of scene. ``met`` counts the runs that told of it in one line, and
     could be gone on with when the disk was well again.
@@ -130,26 +132,21 @@ def faulty(folders: dict[str, Path], library: Path, *, every: int) -> dict[str, 
         mine = [(name, f"{fault}:{k}") for fault in FAULTS for k in range(first, count, every)]
         found[name] = {"full or failing": len(mine), "met": 0, "segfaults": 0, "said": []}
         cases += mine
-    while cases:
-        told = library.parent / "told"
-        told.unlink(missing_ok=True)
-        code = child("fault", [f"{folders[name]}:{name}:{case}" for name, case in cases], library, check=False)
-        lines = told.read_text().splitlines() if told.is_file() else []
-        for (name, case), wrong in zip(cases, map(json.loads, lines), strict=False):
-            found[name]["met"] += not wrong
-            found[name]["said"] += [f"{case}: {wrong}"] if wrong else []
-        cases = cases[len(lines) :]
-        if cases:  # the process died of this one
-            name, case = cases.pop(0)
-            found[name]["segfaults"] += code < 0
-            found[name]["said"].append(f"{case}: the process ended with {code}")
+    (library.parent / "told").unlink(missing_ok=True)
+    child("fault", [f"{folders[name]}:{name}:{case}" for name, case in cases], library)
+    lines = (library.parent / "told").read_text(encoding="utf-8").splitlines()
+    for (name, case), (wrong, code) in zip(cases, map(json.loads, lines), strict=True):
+        found[name]["met"] += not wrong and not code
+        found[name]["segfaults"] += code < 0
+        found[name]["said"] += [f"{case}: {wrong}"] if wrong else []
+        found[name]["said"] += [f"{case}: the process ended with {code}"] if code else []
     return found
 
 
-def child(task: str, arguments: Iterable[str], library: Path, *, check: bool = True) -> int:
+def child(task: str, arguments: Iterable[str], library: Path) -> None:
     """This module as a program, with every operation on files seen."""
     command = [sys.executable, "-W", "ignore", "-m", "pliant.bench.trust.crash", task, *arguments]
-    return subprocess.run(command, env=with_shim(library), check=check).returncode
+    subprocess.run(command, env=with_shim(library), check=True)
 
 
 def random_kills(folder: Path, count: int, names: list[str]) -> dict[str, Any]:
@@ -184,9 +181,23 @@ def main(task: str, *arguments: str) -> None:
         if task == "journal":
             recorded(Path(place), name)
         else:
-            wrong = on_a_bad_disk(Path(place), name, *case)
-            with open(Path(os.environ[SHIM]).parent / "told", "a", encoding="utf-8") as told:
-                told.write(json.dumps(wrong) + "\n")
+            next(simulate(KINDS[name].build()))  # so that what follows has its kernels
+            alone(partial(on_a_bad_disk, Path(place), name, *case))
+
+
+def alone(task: Callable[[], str]) -> None:
+    """Do it in a fork of this process, which ends as processes do, and write down what it says and its exit code."""
+    folder = Path(os.environ[SHIM]).parent
+    said = folder / "said"
+    process = os.fork()
+    if not process:
+        said.write_text(task(), encoding="utf-8")
+        sys.exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    wrong = said.read_text(encoding="utf-8") if said.is_file() else ""
+    said.unlink(missing_ok=True)
+    with open(folder / "told", "a", encoding="utf-8") as told:
+        told.write(json.dumps((wrong, code)) + "\n")
 
 
 def recorded(folder: Path, name: str) -> None:
@@ -200,6 +211,7 @@ def recorded(folder: Path, name: str) -> None:
 def on_a_bad_disk(folder: Path, name: str, fault: str, at: str) -> str:
     """What is wrong with a run whose disk is full, or fails once, at an operation, and is well again afterwards."""
     run, library = folder / "bad", shim()
+    shutil.rmtree(run, ignore_errors=True)  # of a process that died
     run.mkdir()
     library.disk_watch(str(run).encode(), b"")
     library.disk_fail(int(at), 10**9 if fault == "disk full" else int(at) + 1, FAULTS[fault])
