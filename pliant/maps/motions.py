@@ -190,13 +190,15 @@ class Phases:
         return self.pose(t).world(X)
 
     def pose(self, t: float) -> Pose:
-        R, pivot = np.eye(3), np.array(self.pivot, dtype=np.float64)
+        from scipy.spatial.transform import Rotation
+
+        R, pivot = Rotation.identity(), np.array(self.pivot, dtype=np.float64)
         p = pivot.copy()
         for phase in self.phases:
             dt = min(max(t - phase.start, 0.0), phase.stop - phase.start)
-            R = rotation(dt * np.asarray(phase.spin)) @ R
+            R = Rotation.from_rotvec(dt * np.asarray(phase.spin)) * R
             p += dt * np.asarray(phase.velocity)
-        return Pose(R, p, pivot)
+        return Pose(R.as_matrix(), p, pivot)
 
     def twist(self, t: float) -> Twist:
         v, w = np.zeros(3), np.zeros(3)

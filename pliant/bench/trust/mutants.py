@@ -44,7 +44,7 @@ MUTANTS = (
     Mutant("integrators", "systems/free_step.py", "(1.0, h, how.beta * h * h)", "(1.0, h, 0.5 * how.beta * h * h)",
            METHODS),
     Mutant("integrators", "systems/free_step.py", "rhs = h * system.force", "rhs = -h * system.force", METHODS),
-    Mutant("integrators", "integrators/xpbd/step.py", "h * model.inverse_mass", "2.0 * h * model.inverse_mass", METHODS),
+    Mutant("integrators", "integrators/xpbd/step.py", "h * model.inverse_mass", "2 * h * model.inverse_mass", METHODS),
     Mutant("solvers", "solvers/base.py", "PULLS = 1e3", "PULLS = 1e12", METHODS),
     Mutant("solvers", "solvers/line_search.py", "t *= 0.5", "t *= 2.0", "solvers/test_line_search.py"),
     Mutant("solvers", "solvers/line_search.py", "rise <= self.armijo * trial.t", "rise <= -self.armijo * trial.t",
