@@ -1,7 +1,8 @@
 """Symbolic factorization: elimination tree, column counts, row structures.
 
 Loops are written out here and in `supernodes`: sorting and slices of NumPy take seconds to compile. Vertices are groups
-of matrix rows with identical patterns; ``pointers, neighbours`` is their graph as CSR arrays without loops, ``order[k]`` the vertex eliminated k-th, and all trees and columns are numbered in elimination order.
+of matrix rows with identical patterns; ``pointers, neighbours`` is their graph as CSR arrays without loops, ``order[k]``
+the vertex eliminated k-th, and all trees and columns are numbered in elimination order.
 """
 
 import numba
