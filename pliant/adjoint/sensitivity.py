@@ -16,7 +16,7 @@ from pliant.adjoint.problem import Keep, Problem
 from pliant.arrays import Array
 from pliant.scene import Scene
 
-WIDTH = 1.6e-2  # of the parameters, for the first difference of whole runs
+WIDTH = 4e-3  # of the parameters, for the first difference of whole runs; wider ones reach across kinks of contact
 LEVELS, ENOUGH = 8, 1e-9  # at most so many differences, or until they agree
 
 
