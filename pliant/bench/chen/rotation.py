@@ -78,7 +78,7 @@ def run(*, quick: bool = False) -> Table:
         for name, method in {**METHODS, **TURNING}.items()
     ]
     rows += fast
-    many = 200 if quick else 10_000
+    many = 200 if quick else 100_000
     tumbling = list(SPINS.items())[1]
     rows.append({"spin": tumbling[0], **turn("energy-momentum", EnergyMomentum(), 1e6, tumbling[1], many, (2, 1, 1))})
     claims = [*turning_claims(rows, steps), *conserving_claims(rows, many)]
