@@ -106,7 +106,7 @@ def _elastic(scene: Any, bodies: list[Any]) -> Any:
     model = None
     if scene.contact is not None and alone:
         shapes = _soft_shapes(scene, bodies)
-        model = scene.contact.model(Setting(shapes, scene.obstacles, _strength(scene), float(scene.h)))
+        model = scene.contact.model(Setting(shapes, scene.obstacles, _gravity(scene), float(scene.h)))
     system = elastodynamics(bodies, scene.gravity, _loads(scene, bodies), model)
     reduced = [
         (first + np.arange(len(b.mesh.X)), b.reduction)
@@ -131,7 +131,7 @@ def _loads(scene: Any, bodies: list[Any]) -> list[tuple[int, Load]]:
     return [(bodies.index(scene.deformable(f.body, "scene.forces")), f) for f in scene.forces]
 
 
-def _strength(scene: Any) -> float:
+def _gravity(scene: Any) -> float:
     return float(np.linalg.norm(scene.gravity))
 
 
@@ -141,7 +141,7 @@ def setting(scene: Any, made: list[Made]) -> Setting:
     for m in made:
         base = 1 + max([s.group for s in shapes if s.group is not None], default=-1)
         shapes += [s if s.group is None else replace(s, group=base + s.group) for s in m.shapes]
-    return Setting(shapes, scene.obstacles, _strength(scene), float(scene.h))
+    return Setting(shapes, scene.obstacles, _gravity(scene), float(scene.h))
 
 
 def elastodynamics(

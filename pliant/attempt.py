@@ -54,8 +54,8 @@ def events_in(point: Checkpoint) -> int:
     return 0 if point.topology is None else point.topology.events
 
 
-def changed(point: Checkpoint, taken: Sequence[Step], system: Any) -> Topology | None:
-    """What has changed after a step."""
+def topology_after(point: Checkpoint, taken: Sequence[Step], system: Any) -> Topology | None:
+    """What makes the meshes and events of a run again after a step; None where they are those of the scene."""
     if all(part.system is None for part in taken):
         return point.topology
     return Topology(events_in(point), topology_of(system))
@@ -169,7 +169,7 @@ def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: f
             continue
         pieces.append(step)
         system = system if step.system is None else step.system
-        here = Checkpoint(point.step, step.state, step.memory, changed(here, [step], system))
+        here = Checkpoint(point.step, step.state, step.memory, topology_after(here, [step], system))
         done += size
         while size < 2 ** (MAX_HALVINGS - 1) and done % (2 * size) == 0:
             size *= 2

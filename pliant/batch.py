@@ -25,10 +25,10 @@ OWN = ("bodies", "name", "obstacles", *WITHOUT)  # fields of scenes that are not
 def together(scenes: Sequence[Scene]) -> Scene:
     """One scene with the bodies of all; refuses by name what cannot be stepped together."""
     first = scenes[0]
-    for name in WITHOUT:
-        if getattr(first, name):
-            raise _refusal(f"scenes with {name}")
     for scene in scenes:
+        for name in WITHOUT:
+            if getattr(scene, name):
+                raise _refusal(f"scenes with {name}")
         for f in fields(scene):
             if f.name not in OWN and not _same(getattr(scene, f.name), getattr(first, f.name)):
                 raise _refusal(f"{f.name} differs")

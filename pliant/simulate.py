@@ -11,7 +11,7 @@ import numpy as np
 from pliant import ledger
 from pliant.abilities import able
 from pliant.alarms import alarms_of
-from pliant.attempt import Failure, StepFailed, changed, events_in, failure_of, take
+from pliant.attempt import Failure, StepFailed, events_in, failure_of, take, topology_after
 from pliant.certificate import Certificate, certify
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.devices import fetched, moved, placed
@@ -73,7 +73,7 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
             row, point = ledger.combined(rows[1:]), stretches[-1].point
             taken = [step for s in stretches for step in s.taken]
             last, trouble = taken[-1], next((s.trouble for s in stretches if s.trouble), "")
-            topology = changed(point, stretches[-1].taken, system)
+            topology = topology_after(point, stretches[-1].taken, system)
             report = certify(index, float(scene.h), taken, system, seconds)
         if trouble:
             report = replace(report, converged=False, message=trouble)
@@ -121,7 +121,7 @@ def covered(scene: SceneLike, now: Any, system: Any, point: Checkpoint, index: i
         system = next((part.system for part in reversed(taken) if part.system is not None), system)
         if until == end:
             return now, system, stretches
-        point = Checkpoint(point.step, taken[-1].state, taken[-1].memory, changed(point, taken, system))
+        point = Checkpoint(point.step, taken[-1].state, taken[-1].memory, topology_after(point, taken, system))
 
 
 def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, Checkpoint]:

@@ -176,12 +176,15 @@ def random_kills(folder: Path, count: int, names: list[str]) -> dict[str, Any]:
 
 def main(task: str, *arguments: str) -> None:
     """In a process with the shim: record scenes with their journals, or on bad disks."""
+    loaded: set[str] = set()
     for argument in arguments:
         place, name, *case = argument.split(":")
         if task == "journal":
             recorded(Path(place), name)
         else:
-            next(simulate(KINDS[name].build()))  # so that what follows has its kernels
+            if name not in loaded:
+                next(simulate(KINDS[name].build()))  # so that all forks have its kernels
+                loaded.add(name)
             alone(partial(on_a_bad_disk, Path(place), name, *case))
 
 
