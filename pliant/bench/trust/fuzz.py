@@ -107,8 +107,11 @@ def play(seed: int) -> FuzzedScene:
 def _repeats(scene: Any, failed: StepFailed, folder: Path) -> bool:
     """Whether the bundle of a failure repeats it."""
     origin = origin_of(scene)
-    told = replay(write_bundle(folder, failed.failure, origin), scene if "made_in_python" in origin.document else None)
-    return told.same
+    bundle = write_bundle(folder, failed.failure, origin)
+    try:
+        return replay(bundle, scene if "made_in_python" in origin.document else None).same
+    except PliantError:
+        return False
 
 
 def _from_file(scene: Any, last: Any, folder: Path) -> str:
@@ -117,7 +120,10 @@ def _from_file(scene: Any, last: Any, folder: Path) -> str:
     if "made_in_python" in origin.document:
         return ""
     origin.write(folder)
-    for step in simulate(load_scene(folder / "scene.toml").scene):
-        if step.index == last.index:
-            return "" if step.state.q.tobytes() == last.state.q.tobytes() else "moves differently from a file"
+    try:
+        for step in simulate(load_scene(folder / "scene.toml").scene):
+            if step.index == last.index:
+                return "" if step.state.q.tobytes() == last.state.q.tobytes() else "moves differently from a file"
+    except PliantError as error:
+        return f"runs, and is refused from its file: {error}"
     return "ends earlier from a file"
