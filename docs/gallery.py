@@ -31,7 +31,7 @@ Every film is made by the two commands below it; `python docs/gallery.py` makes 
 figure of its source, the caption names that figure (keys of `references.bib`). The figures themselves belong to their
 publishers and are not shown here; [results](results.md) has the numbers beside ours.
 """
-RED_MAX = """The test scenes of the RedMax reference implementation, in its units (cm, g, s): `pliant run redmax/2`.
+RED_MAX = """The test scenes of the RedMax reference implementation, in its units (cm, g, s).
 `pliant bench redmax/oracle` compares their energies with those of the reference."""
 
 
@@ -182,9 +182,9 @@ def page() -> str:
     others = {name: make for name, make in scenes.items() if name not in shown and name not in numbered}
     lines += ["## All other scenes", "", "| command | what happens |", "|---|---|"]
     lines += [f"| `pliant run {name}` | {summary(make)} |" for name, make in others.items()]
-    lines += ["", "## The numbered RedMax scenes", "", RED_MAX, "", "| scene | what it is |", "|---|---|"]
+    lines += ["", "## The numbered RedMax scenes", "", RED_MAX, "", "| command | what it is |", "|---|---|"]
     ordered = sorted(numbered, key=lambda name: int(name.split("/")[1]))
-    lines += [f"| `{name}` | {summary(numbered[name])} |" for name in ordered]
+    lines += [f"| `pliant run {name}` | {summary(numbered[name])} |" for name in ordered]
     return "\n".join(lines) + "\n"
 
 
