@@ -18,7 +18,7 @@ Parameters = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Formula:
+class DistanceFormula:
     """The distance of one obstacle: ``distance(y, p)`` gives g and n, ``bend(y, p)`` its Hessian; None: it is zero."""
 
     distance: Callable[[Any, Any], tuple[Any, Vector]]
@@ -43,7 +43,7 @@ class Analytic(Protocol):
     """An obstacle with a formula."""
 
     @property
-    def formula(self) -> Formula: ...
+    def formula(self) -> DistanceFormula: ...
 
 
 def radial(y: Vector) -> tuple[Any, Vector]:

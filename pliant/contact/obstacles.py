@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.arrays import Array, unit
 from pliant.contact import distances as formulas
-from pliant.contact.distances import Formula
+from pliant.contact.distances import DistanceFormula
 from pliant.contact.sharp import NO_SURFACE, Features, Surface, flat_features, hull_features
 from pliant.errors import SceneError
 from pliant.maps.motions import Motion, Vector
@@ -74,8 +74,8 @@ class Plane:
         object.__setattr__(self, "normal", tuple(unit(np.asarray(self.normal)).tolist()))
 
     @property
-    def formula(self) -> Formula:
-        return Formula(formulas.plane, None, (*self.point, *self.normal))
+    def formula(self) -> DistanceFormula:
+        return DistanceFormula(formulas.plane, None, (*self.point, *self.normal))
 
     def distance(self, x: Array) -> tuple[Array, Array]:
         return self.formula.distances(x)
@@ -109,8 +109,8 @@ class Sphere:
         _positive(self.radius, f"{self.name}.radius")
 
     @property
-    def formula(self) -> Formula:
-        return Formula(formulas.sphere, formulas.sphere_bend, (*self.center, self.radius))
+    def formula(self) -> DistanceFormula:
+        return DistanceFormula(formulas.sphere, formulas.sphere_bend, (*self.center, self.radius))
 
     def distance(self, x: Array) -> tuple[Array, Array]:
         return self.formula.distances(x)
@@ -144,8 +144,8 @@ class Bowl:
         _positive(self.radius, f"{self.name}.radius")
 
     @property
-    def formula(self) -> Formula:
-        return Formula(formulas.bowl, formulas.bowl_bend, (*self.center, self.radius))
+    def formula(self) -> DistanceFormula:
+        return DistanceFormula(formulas.bowl, formulas.bowl_bend, (*self.center, self.radius))
 
     def distance(self, x: Array) -> tuple[Array, Array]:
         return self.formula.distances(x)
@@ -178,10 +178,10 @@ class Box:
             _positive(length, f"{self.name}.size")
 
     @property
-    def formula(self) -> Formula:
+    def formula(self) -> DistanceFormula:
         """Flat within every face's region, which is where penalties act."""
         half = (0.5 * length for length in self.size)
-        return Formula(formulas.box, None, (*self.center, *half, *self._axes.T.ravel().tolist()))
+        return DistanceFormula(formulas.box, None, (*self.center, *half, *self._axes.T.ravel().tolist()))
 
     def distance(self, x: Array) -> tuple[Array, Array]:
         return self.formula.distances(x)
@@ -234,9 +234,9 @@ class Cylinder:
         object.__setattr__(self, "axis", tuple(unit(np.asarray(self.axis)).tolist()))
 
     @property
-    def formula(self) -> Formula:
+    def formula(self) -> DistanceFormula:
         parameters = (*self.center, *self.axis, self.radius, 0.5 * self.length)
-        return Formula(formulas.cylinder, formulas.cylinder_bend, parameters)
+        return DistanceFormula(formulas.cylinder, formulas.cylinder_bend, parameters)
 
     def distance(self, x: Array) -> tuple[Array, Array]:
         return self.formula.distances(x)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.distances import Analytic, Formula
+from pliant.contact.distances import Analytic, DistanceFormula
 from pliant.contact.pose import Passage
 from pliant.cuda import _obstacle_kernels as kernels
 from pliant.cuda._matrix_kernels import SLICE
@@ -128,7 +128,7 @@ class AtSkin:
         values[self._places] += weight * self.block
 
 
-def formula_of(obstacle: Any) -> Formula:
+def formula_of(obstacle: Any) -> DistanceFormula:
     """The formula of an obstacle; refuses those that have none, by name."""
     if not isinstance(obstacle, Analytic):
         what = f"{obstacle.name!r}: the device has no distance from a {type(obstacle).__name__}"
