@@ -64,6 +64,29 @@ class Slips:
             return SlipMap(c.nodes, B, directions)
         return SlipMap(np.concatenate([c.nodes, self._frame], axis=1), np.concatenate([B, more], axis=2), directions)
 
+    def turning(self, x: Array, f: Array) -> tuple[IntArray, Array]:
+        """sum_k f_k d^2 U_k/dx^2 (m, r, 3, r, 3) of ``f (c, 2)`` at ``x (n, 3)``, and its nodes (m, r).
+
+        Of contacts that turn and have a force: U = y . (a e_1 + b e_2 + c e_1 x e_2) is linear in each of the three.
+        """
+        which = np.flatnonzero(self._turns & f.any(axis=1)) if self._turning else np.zeros(0, dtype=np.int64)
+        c = self.contacts.only(which)
+        if not len(which):
+            return c.nodes, np.zeros((0, 4, 3, 4, 3))
+        a, b, d = np.einsum("ck,ckr->rc", f[which], self._parts[which])[:, :, None, None]
+        frame, one = self._frame[which], np.eye(3)
+        e1, e2 = (stacked(e, which.shape) for e in _edges(x, frame)[:2])
+        H = np.zeros((len(which), 3, 3, 3, 3))  # over y, e_1, e_2
+        H[:, 0, 1], H[:, 0, 2], H[:, 1, 2] = a * one - d * skew(e2), b * one + d * skew(e1), -d * skew(c.relative(x))
+        H = H + H.transpose(0, 2, 1, 4, 3)
+        shared = np.array_equal(frame, c.nodes[:, 1:])
+        nodes = c.nodes if shared else np.concatenate([c.nodes, frame], axis=1)
+        S = np.zeros((len(which), 3, nodes.shape[1]))
+        S[:, 0, :4] = c.weights
+        S[:, 1:, -3] = -1.0
+        S[:, 1, -2] = S[:, 2, -1] = 1.0
+        return nodes, np.einsum("cpr,cpqij,cqs->crisj", S, H, S, optimize=True)
+
     def rates(self, x: Array, v: Array, c: float = 0.0) -> Array:
         """u (c, 2) [m/s] at ``x (n, 3)`` with velocities ``v (n, 3)``, less the motion of obstacles."""
         moving = self.contacts.relative(v) - self.contacts.drift
@@ -110,6 +133,15 @@ class SlipMap:
 def tangents(normals: Array) -> Array:
     """Two unit vectors (c, 2, 3) at right angles to unit ``normals (c, 3)``."""
     return np.stack([stacked(t, (len(normals),)) for t in tangent_pair(components(normals))], axis=1)
+
+
+def skew(w: Array) -> Array:
+    """Matrices (c, 3, 3) with ``skew(w) u = w x u`` of ``w (c, 3)``."""
+    S = np.zeros((len(w), 3, 3))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        S[:, j, k], S[:, k, j] = -w[:, i], w[:, i]
+    return S
 
 
 def _both(a: Array) -> tuple[Vector, Vector]:

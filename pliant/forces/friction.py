@@ -64,8 +64,9 @@ class Friction:
     """``load(x)`` gives contacts and normal forces f_n (c,) of n vertices; ``mu(contacts)`` their coefficients (c,).
 
     ``lagged (n, 3)`` are the positions at which a load was found that does not depend on x; ``c`` [s] is the length of
-    the stage. ``stiffness`` leaves out df_t/dx: -mu t (df_n/dx)^T where the load changes, and how the slip changes with
-    x, as little as directions turn in a step. Both are not symmetric, and only slow Newton down.
+    the stage. While the load does not change, ``damping`` and ``turning`` together are the exact Jacobian of a stage:
+    with u = (U(x) - U(x_0))/c it is B^T df/du B / c + sum_k f_k d^2 U_k/dx^2, B = dU/dx. Where it does,
+    -mu t (df_n/dx)^T is left out, which is not symmetric and only slows Newton down.
     """
 
     name, normal = "friction", False
@@ -122,6 +123,15 @@ class Friction:
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero
+
+    def turning(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        if self._frozen is None or self._idle(x):
+            return self._zero
+        slips, _, u, _, (rate, _, _) = self._at(x, v)
+        nodes, blocks = slips.turning(x.reshape(-1, 3), -rate[:, None] * u)
+        at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
+        rows, columns = at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel()
+        return sp.csr_matrix(sp.coo_matrix((blocks.ravel(), (rows, columns)), shape=self._zero.shape))
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         if self._idle(x):
