@@ -106,7 +106,7 @@ def _stone(k: int) -> Mesh:
 
 
 def _slid(x: Array) -> Array:
-    """How far the faces of every joint have slid along each other (STONES + 1,) [m], for points (n, 3) of the stones."""
+    """How far the faces of every joint (STONES + 1,) [m] have slid along each other, for points (n, 3) of stones."""
     right = _unit().X[:, 0] > 0.5
     stones = x.reshape(STONES, -1, 3)
     floor = np.zeros((1, 3))
