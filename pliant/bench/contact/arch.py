@@ -127,8 +127,8 @@ def _row(kind: str, part: float, least: float, duration: float) -> dict[str, Any
         if x[:, 2].max() < 0.9 * first:
             break
     sunk = float((first or 0.0) - x[:, 2].max())
-    stands = first is not None and half is not None and sunk < 0.02 * first
-    slip = np.abs(_slid(x) - half).max() / (0.5 * duration) if stands else float("nan")
+    stands = half is not None and sunk < 0.02 * (first or 0.0)
+    slip = np.abs(_slid(x) - half).max() / (0.5 * duration) if half is not None and stands else float("nan")
     return {
         "contact": kind,
         "needed": least,
