@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces, Contacts
+from pliant.contact.laws import rounded, stick_reach
 from pliant.contact.slip import SlipMap, Slips
 
 Load = Callable[[Array], tuple[Contacts, Array]]  # x -> contacts and their normal forces
@@ -41,8 +42,7 @@ class StickSlip:
     creep: float = float("inf")
 
     def __call__(self, limit: Array, s: Array, vertex: IntArray) -> tuple[Array, Array, Array]:
-        reach = 2.0 * np.maximum(limit, 1e-300) / np.maximum(self.k_t[vertex], 1e-300)  # where slip is complete [m/s]
-        return _rounded(limit, s, np.minimum(reach, self.creep))
+        return _rounded(limit, s, stick_reach(limit, self.k_t[vertex], self.creep))
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,8 @@ class SmoothStick:
 
 
 def _rounded(limit: Array, s: Array, reach: Array) -> tuple[Array, Array, Array]:
-    """phi/s, dphi/ds and the integral of phi = limit (2 y - y^2), y = s / reach < 1, then limit."""
     with np.errstate(over="ignore"):  # next to no load: slip is complete at once
-        y = np.minimum(s / reach, 1.0)
-    rate = limit * np.where(y < 1.0, (2.0 - y) / reach, 1.0 / np.maximum(s, reach))
-    work = limit * (reach * (y * y - y**3 / 3.0) + np.maximum(s - reach, 0.0))
-    return rate, limit * (2.0 - 2.0 * y) / reach, work
+        return rounded(limit, s, reach)
 
 
 class Friction:

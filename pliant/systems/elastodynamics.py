@@ -405,13 +405,17 @@ class Elastodynamics:
         return out
 
     def labels(self) -> list[str]:
-        """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
-        common = [isinstance(e, ConstantLoad | Pressing) for e in self.energy_terms]
-        first = list(dict.fromkeys(e.name for e, alike in zip(self.energy_terms, common, strict=True) if alike))
-        own = [e.name for e, alike in zip(self.energy_terms, common, strict=True) if not alike]
-        named = distinct(["kinetic", *first, *own])[1:]
-        shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
-        return [shared[e.name] if alike else next(rest) for e, alike in zip(self.energy_terms, common, strict=True)]
+        return labels(self.energy_terms)
+
+
+def labels(energies: Sequence[Energy]) -> list[str]:
+    """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
+    common = [isinstance(e, ConstantLoad | Pressing) for e in energies]
+    first = list(dict.fromkeys(e.name for e, alike in zip(energies, common, strict=True) if alike))
+    own = [e.name for e, alike in zip(energies, common, strict=True) if not alike]
+    named = distinct(["kinetic", *first, *own])[1:]
+    shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
+    return [shared[e.name] if alike else next(rest) for e, alike in zip(energies, common, strict=True)]
 
 
 def _diagonal(m: Array, d: int) -> sp.csr_matrix:
