@@ -214,6 +214,10 @@ def bench(
     out: Annotated[Path, typer.Option(help="folder for the figure (PNG) and the table (CSV, JSON, Markdown)")] = Path(
         "runs/bench"
     ),
+    part: Annotated[
+        str | None, typer.Option(help="only a part, CASE:K/N, stored in --out (contests of solvers)")
+    ] = None,
+    join: Annotated[Path | None, typer.Option(help="folder of stored parts, read instead of played")] = None,
     json: JsonOption = False,
 ) -> None:
     """Reproduce a table or figure of a paper: the paper's numbers, ours, and whether each claim holds."""
@@ -222,7 +226,7 @@ def bench(
     if id is None:
         list_benches(json=json)
     else:
-        run_bench(id, out, quick=quick, json=json)
+        run_bench(id, out, quick=quick, json=json, part=part, join=join)
 
 
 @app.command()
