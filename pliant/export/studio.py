@@ -65,8 +65,9 @@ class Studio:
                 self._put(f"obstacle{k}", self._smooth(grid), color=colour, specular=0.05, **culled)
         self._bodies(picture)
         self._aim(shot)
-        count = self._look.exposures
-        image = sum(self._exposure(k).astype(np.float64) for k in range(count)) / count
+        image = np.zeros((self._side, self._side, 3), dtype=np.float32)
+        for k in range(self._look.exposures):
+            image += self._exposure(k)[..., :3] / self._look.exposures
         width, height = self._size
         top, left = (self._side - height) // 2, (self._side - width) // 2
         return self._shown(np.rint(image[top : top + height, left : left + width]).astype(np.uint8))
