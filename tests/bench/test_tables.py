@@ -19,6 +19,8 @@ OTHER = {  # why a table is not on the page
     "studio/view": MACHINE,
     "contact/pile": LATER,
     "eol/strain": LATER,
+    "gpu/contact": LATER,
+    "gpu/peers": LATER,
     "ldot/folded": LATER,
     "studio/first_run": LATER,
     "trust/crash": LATER,
