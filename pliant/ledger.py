@@ -5,8 +5,8 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
     total energy     E = T + sum_i W_i,   T = 1/2 v^T M v, every potential under its own name
     work of a force  A_j = dq . f_j       damping, friction, ...: what has no potential; friction that an integrator
                      finds itself (joints), as it reports it
-    exchange         A_ab = f_ab . dq_b: the work of part a on part b; A_ab + A_ba is minus the energy that their contact
-                     stored and dissipated: exchanges move energy within the system and are not part of D
+    exchange         A_ab = f_ab . dq_b: the work of part a on part b; A_ab + A_ba is minus what their contact stored
+                     and dissipated: exchanges move energy within the system and are not part of D
     work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
                      plus obstacle work: the contact forces on moving obstacles times their displacement
     numerical        D = E0 - E1 + sum_j A_j + A_s: the numerical dissipation (D < 0: energy is added)
