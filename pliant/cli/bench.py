@@ -89,9 +89,9 @@ def play_share(module: ModuleType, part: str, out: Path, quick: bool) -> Path:
 
 
 def _own_figure(module: ModuleType) -> "Callable[[Table], Any] | None":
-    """The drawing that a benchmark defines itself; names it has imported do not count."""
-    found = getattr(module, "figure", None)
-    return found if getattr(found, "__module__", None) == module.__name__ else None
+    """The drawing of a benchmark, its own or one of another benchmark; `pliant.mesh.figure` is none."""
+    found = vars(module).get("figure")
+    return found if callable(found) and found.__module__.startswith("pliant.bench.") else None
 
 
 def show(table: "Table") -> None:

@@ -16,7 +16,7 @@ from pliant.cuda import _pcg_kernels as kernels
 from pliant.cuda._pcg_kernels import ALPHA, BB, COUNT, CURVED, MARK, RR, RZ
 from pliant.cuda.coarse import Coarse, CoarseSpace
 from pliant.cuda.device import SIMULATED, THREADS, Recorded, arrays, launch
-from pliant.cuda.matrix import Matrix
+from pliant.cuda.matrix import Coupling, Matrix, empty_coupling, uncoupled
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.state import Transient
 
@@ -31,6 +31,7 @@ class Workspace:
         xp = arrays()
         n, N = A.rows.n, len(A.mask)
         self.A = Matrix(A.rows, A.values.copy(), A.mask, A.free)
+        self._pairs = uncoupled()
         self.inverse, self.partial = xp.empty((9, n)), xp.zeros((2, -(-n // THREADS)))
         self.x, self.r, self.z, self.p, self.Ap = (xp.zeros(N) for _ in range(5))
         self.scalars, self.bad = xp.zeros(7), xp.zeros(1)
@@ -38,6 +39,9 @@ class Workspace:
         self.tolerance = tolerance
         self.loaded = A
         self._corrects = False  # whether a coarse space is in use
+        self._record()
+
+    def _record(self) -> None:
         self._run = {corrects: Recorded(self._iterations) for corrects in (False, True)}
 
     def load(self, A: Matrix, early: bool = False) -> None:
@@ -46,6 +50,7 @@ class Workspace:
         ``early``: a coarse space that was made for an earlier matrix stays in use.
         """
         self.A.values[...] = A.values
+        self._couple(A.coupling)
         self.loaded, self._corrects = A, self._corrects and early
         self.bad[...] = 0.0
         rows = self.A.rows
@@ -53,6 +58,18 @@ class Workspace:
         if float(self.bad[0]):
             remedy = "project the Hessian (psd=True) or add a multiple of the mass matrix"
             raise NotPositiveDefinite("a diagonal block is not positive definite", where="DevicePCG", remedy=remedy)
+
+    def _couple(self, pairs: Coupling | None) -> None:
+        """Copy the blocks of pairs, to a larger place where need be: the launches are then recorded anew."""
+        if pairs is None:
+            self._pairs.ptr[...] = 0
+            return
+        count = pairs.nodes.shape[1]
+        if len(self._pairs.ptr) == 1 or count > self._pairs.nodes.shape[1]:
+            self._pairs = empty_coupling(self.A.rows.n, 2 * count)
+            self._record()
+        self._pairs.ptr[...], self._pairs.off[: 4 * count] = pairs.ptr, pairs.off
+        self._pairs.nodes[:, :count], self._pairs.blocks[:, :count] = pairs.nodes, pairs.blocks
 
     def solve(self, b: Any, most: int, patience: int) -> tuple[Any, int]:
         """x (N,) and the number of products, for b (N,) that is zero where coordinates are not free."""
@@ -94,7 +111,8 @@ class Workspace:
         """CHECK iterations with the preconditioner in use."""
         A = self.A
         for _ in range(CHECK):
-            arguments = (A.rows.start, A.rows.columns, A.values, A.mask, self.scalars, self.p, self.Ap, self.partial)
+            matrix = (A.rows.start, A.rows.columns, A.values, *self._pairs, A.mask)
+            arguments = (*matrix, self.scalars, self.p, self.Ap, self.partial)
             launch(kernels.product_and_curvature, A.rows.n, arguments, stream)
             kernels.set_alpha[1, THREADS, stream](self.partial, self.scalars)
             self._precondition(stream)

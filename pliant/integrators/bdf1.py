@@ -15,7 +15,9 @@ from pliant.systems.stepped import Pointwise, Smooth
 
 @dataclass(frozen=True)
 class BDF1:
-    """M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h.
+    """Backward Euler: order 1, very stable, damps everything it cannot resolve [Weidner2022, App. C.2].
+
+    M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h.
 
     With ``points`` this holds for the material points of links, not for their joint coordinates:
     J^T M (x - x_n - h x'_n) = h^2 f, and v are the rates that fit (x - x_n)/h best. A step is then the minimum of a

@@ -38,7 +38,9 @@ HALVINGS = 12
 
 @dataclass(frozen=True, eq=False)
 class ConJac:
-    """Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
+    """Large steps for a body condensed onto a few dynamic nodes; all others follow quasistatically [ConJac2020].
+
+    Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
 
     With a ``radius`` [m] each stands for the mean over the vertices within it: in an impact the nodes carry the inertia
     of the whole body, and single vertices dent what is around them until it is inside out.

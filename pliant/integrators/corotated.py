@@ -43,7 +43,9 @@ WIDE = 0.7  # [rad]: bodies that turn further in a step gain energy where they a
 
 @dataclass(frozen=True)
 class Corotated:
-    """``integrator`` in the turning frames of the free bodies: `SIERE`, `ERE`, `LinearlyImplicit`, ... .
+    """A linearized integrator in frames that rotate with the bodies: angular momentum is kept.
+
+    ``integrator`` in the turning frames of the free bodies: `SIERE`, `ERE`, `LinearlyImplicit`, ... .
 
     For deformable bodies without contact within steps (`ProjectedContact` acts after them). One more evaluation of the
     forces than the integrator inside needs, twice.

@@ -27,7 +27,10 @@ MISSING = (1.0 / 6.0 - B1 * ALPHA**2 - B2 * (2.0 * ALPHA - ALPHA**2)) * np.array
 
 @dataclass(frozen=True)
 class SDIRK2:
-    """Two backward-Euler-like stages with the same c = alpha h, at t + alpha h and t + h."""
+    """Diagonally implicit Runge-Kutta: order 2, L-stable, one-step, two solves [Weidner2022, Eq. C.9-C.10].
+
+    Two backward-Euler-like stages with the same c = alpha h, at t + alpha h and t + h.
+    """
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2

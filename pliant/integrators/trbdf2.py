@@ -23,7 +23,9 @@ COMPANION = np.array([1.0 - W, 3.0 * W + 1.0, 0.5 * GAMMA]) / 3.0 - np.array([W,
 
 @dataclass(frozen=True)
 class TRBDF2:
-    """Both stages have c = gamma h / 2; the stability function is that of SDIRK2, the error constant smaller.
+    """Trapezoidal rule, then BDF2: order 2, L-stable, one-step, two solves [Weidner2022, App. C].
+
+    Both stages have c = gamma h / 2; the stability function is that of SDIRK2, the error constant smaller.
 
     The same slopes with other weights are of order 3; the difference is the estimated error. [Hosea1996, Eq. 2.4]
     """

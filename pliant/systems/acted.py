@@ -53,6 +53,28 @@ class Acted:
         return self._found[2]
 
 
+class Later(Acted):
+    """Forces whose places are known only when they are asked for, as on a device."""
+
+    def __init__(self, make: Callable[[], Acted], during: Any = None) -> None:
+        self._make, self.during = make, during
+
+    @cached_property
+    def _made(self) -> Acted:
+        return self._make()
+
+    @property
+    def x(self) -> Array:  # type: ignore[override]
+        return self._made.x
+
+    @property
+    def _found(self) -> tuple[Array, Array, Pairs | None]:  # type: ignore[override]
+        return self._made._found
+
+    def within(self, system: Any) -> "Acted":
+        return Later(self._make, system)
+
+
 def of_contacts(
     setting: Setting,
     pressing: Sequence[ContactForces],

@@ -22,7 +22,7 @@ from pliant.forces.base import Force
 from pliant.forces.friction import Friction, SmoothStick
 from pliant.state import State
 from pliant.systems.contact import Terms, Touch, touch_of
-from pliant.systems.lagged import LaggedTerms, Loads, read_solves, rounds_of
+from pliant.systems.lagged import LaggedTerms, Loads, loads_of, push_of, read_solves, rounds_of
 from pliant.units import read_fields
 
 
@@ -132,7 +132,8 @@ class BarrierModel:
         def friction(loads: Loads, x: Array) -> Force:
             return Friction(lambda _: loads, self._mu, law, n, lagged=x, c=c)
 
-        lagged = LaggedTerms(energies, friction, (), n, rounds_of(self.choice.friction_solves))
+        rounds = rounds_of(self.choice.friction_solves)
+        lagged = LaggedTerms(energies, friction, (), rounds, loads_of, lambda loads: push_of(loads, n))
         return lagged.starting(start, t, self._energies(before, kappa))
 
     def _stiffness(self, q: Array, passages: list[Passage]) -> float:

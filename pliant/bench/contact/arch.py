@@ -86,7 +86,7 @@ def needed() -> float:
 def _stone(k: int) -> Mesh:
     """Stone k from the left, with half a gap on both sides; every second one has a margin all around."""
     margin = MARGIN if k % 2 else 0.0
-    mesh = box((1.0, 1.0, 1.0), (1, 1, 1))
+    mesh = box((1.0, 1.0, 1.0), (1, 2, 1))
     s, u, w = mesh.X.T
     angle = pi - (k + s) * pi / STONES
     r = RADIUS + (w - 0.5) * (THICK + 2.0 * margin)
