@@ -21,7 +21,7 @@ from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
-from pliant.errors import MeshError, SceneError, require_numbers
+from pliant.errors import MeshError, SceneError, require_flag, require_numbers
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
 from pliant.mesh.topology import boundary_facets
@@ -105,6 +105,7 @@ def from_urdf(source: str | Path, *, floating: bool = False, name: str | None = 
 
     ``options`` are fields of `Articulated`; forces and constraints are added to those of the file.
     """
+    require_flag(floating, "from_urdf.floating")
     robot = read_urdf(source, floating=floating)
     forces = [*robot.forces, *options.pop("forces", ())]
     constraints = [*robot.constraints, *options.pop("constraints", ())]
