@@ -49,6 +49,7 @@ def test_all_channels_are_recorded_and_mean_what_they_say(tmp_path):
     system, state, frame = scene.system(), run.checkpoint.state, run.frames[-1]
     elastic = system.energy_terms[0]
     np.testing.assert_array_equal(frame.point_values["velocity"].ravel(), state.v)
+    np.testing.assert_array_equal(frame.point_values["displacement"], frame.points - scene.bodies[0].mesh.X)
     np.testing.assert_array_equal(frame.point_values["elastic_force"].ravel(), -elastic.gradient(state.q))
     assert not frame.point_values["contact_force"].any() and not frame.point_values["friction_force"].any()
     total = frame.cell_values["strain_energy"] @ scene.bodies[0].mesh.measures()
