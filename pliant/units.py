@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.errors import SceneError, UnitError
 
 Dimension = tuple[int, int, int]
@@ -29,7 +30,7 @@ class InUnits(Protocol):
 
 def energy_unit(scene: object) -> str:
     """What the energies of a scene are in."""
-    return ENERGY[scene.units] if isinstance(scene, InUnits) else ENERGY["SI"]
+    return ENERGY[scene.units] if able(scene, InUnits) else ENERGY["SI"]
 
 
 @dataclass(frozen=True)
