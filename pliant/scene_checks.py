@@ -122,7 +122,7 @@ def _read_vectors(scene: Any) -> None:
     for where, given in (("gravity", scene.gravity), *soft):
         vector = np.asarray(given, dtype=np.float64)
         if vector.shape not in ((scene.dim,), (3,)) or not np.isfinite(vector).all():
-            what = f"{where} is {tuple(given)}"
+            what = f"{where} is {tuple(given)}" if vector.size <= 6 else f"{where} is an array of {vector.shape}"
             raise SceneError(what, where=f"scene.{where}", remedy=f"give {scene.dim} finite components")
 
 

@@ -56,8 +56,9 @@ def to_host(values: Any) -> Any:
 
 
 def launch(kernel: Any, count: int, arguments: Sequence[Any], stream: Any = 0) -> None:
-    """Run ``kernel`` on ``count`` threads in blocks of THREADS."""
-    kernel[-(-count // THREADS), THREADS, stream](*arguments)
+    """Run ``kernel`` on ``count`` threads in blocks of THREADS; nothing where there is nothing to do."""
+    if count:
+        kernel[-(-count // THREADS), THREADS, stream](*arguments)
 
 
 class Recorded:

@@ -102,7 +102,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """``integrator`` with steps from ``h_min`` to ``h_max`` [s] (a millionth and ten steps of the scene), chosen so
+    """Adaptive time steps: an integrator whose step size follows an error estimate.
+
+    ``integrator`` with steps from ``h_min`` to ``h_max`` [s] (a millionth and ten steps of the scene), chosen so
     that errors grow by ``tolerance`` [m] per second of motion, as root mean squares over each body, and those of its
     velocity as a whole by ``speed`` [m/s] (ten times as much per second).
 

@@ -38,7 +38,9 @@ HALVINGS = 12
 
 @dataclass(frozen=True, eq=False)
 class ConJac:
-    """Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
+    """Large steps for a body condensed onto a few dynamic nodes; all others follow quasistatically [ConJac2020].
+
+    Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
 
     ``gamma`` is the part of the force residual removed per correction (None: a line search along the energy),
     ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised, ``ahead`` whether

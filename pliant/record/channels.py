@@ -13,7 +13,7 @@ from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, Topology
 from pliant.state import State
 from pliant.systems.base import Composed
-from pliant.systems.observed import Eulerian, Moving, Touching
+from pliant.systems.observed import Eulerian, Moving, Resting, Touching
 from pliant.systems.stepped import Contacting
 
 
@@ -26,6 +26,7 @@ def topology_of(system: Any, points: Array) -> tuple[Topology, list[IntArray]]:
 def known_channels(system: Any, state: State) -> list[str]:
     """The channels that a system of this kind can tell."""
     found = ["velocity"] if _velocity(system, state) is not None else []
+    found += ["displacement"] if _displacement(system, state) is not None else []
     if able(system, Composed):
         found.append("elastic_force")
         found += ["contact_force", "friction_force"] if able(system, Touching) and _touched(system, state) else []
@@ -77,6 +78,14 @@ def _velocity(system: Any, state: State) -> Array | None:
     if able(system, Composed):
         return state.v
     return system.point_jacobian(state.q) @ state.v if able(system, Moving) else None
+
+
+def _displacement(system: Any, state: State) -> Array | None:
+    """From where the points are at rest [m]; vertices that slide through the material have no such place."""
+    if able(system, Eulerian) or not able(system, Resting):
+        return None
+    moved: Array = system.positions(state.q) - system.positions(system.rest)
+    return moved
 
 
 def _placed(system: Any, state: State) -> Composed | None:
@@ -169,6 +178,7 @@ def _green_strain(energy: Any, q: Array) -> Array:
 
 POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "velocity": _velocity,
+    "displacement": _displacement,
     "elastic_force": _elastic,
     "contact_force": _contact,
     "friction_force": _friction,

@@ -19,7 +19,7 @@ from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
 from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
-from pliant.forces.base import Approximating, Force, Lagged, Rubbing
+from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
@@ -241,6 +241,8 @@ class Elastodynamics:
         if self.contact is not None:
             return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
         parts = [(1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
+        if not psd:
+            parts += [(-1.0, f.turning(q, v, t)) for f in self.force_terms if isinstance(f, Turning)]
         return self._tangent(parts, [f.damping(q, v, t) for f in self.force_terms], (q, v, t), weights)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
@@ -406,13 +408,17 @@ class Elastodynamics:
         return out
 
     def labels(self) -> list[str]:
-        """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
-        common = [able(e, ConstantLoad) or able(e, Pressing) for e in self.energy_terms]
-        first = list(dict.fromkeys(e.name for e, alike in zip(self.energy_terms, common, strict=True) if alike))
-        own = [e.name for e, alike in zip(self.energy_terms, common, strict=True) if not alike]
-        named = distinct(["kinetic", *first, *own])[1:]
-        shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
-        return [shared[e.name] if alike else next(rest) for e, alike in zip(self.energy_terms, common, strict=True)]
+        return labels(self.energy_terms)
+
+
+def labels(energies: Sequence[Energy]) -> list[str]:
+    """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
+    common = [able(e, ConstantLoad) or able(e, Pressing) for e in energies]
+    first = list(dict.fromkeys(e.name for e, alike in zip(energies, common, strict=True) if alike))
+    own = [e.name for e, alike in zip(energies, common, strict=True) if not alike]
+    named = distinct(["kinetic", *first, *own])[1:]
+    shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
+    return [shared[e.name] if alike else next(rest) for e, alike in zip(energies, common, strict=True)]
 
 
 def _diagonal(m: Array, d: int) -> sp.csr_matrix:

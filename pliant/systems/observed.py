@@ -87,6 +87,18 @@ class Gripped(Protocol):
 
 
 @runtime_checkable
+class Resting(Protocol):
+    """A system that knows where it was built."""
+
+    def positions(self, q: Array) -> Array: ...
+
+    @property
+    def rest(self) -> Array:
+        """The coordinates there (N,)."""
+        ...
+
+
+@runtime_checkable
 class Eulerian(Protocol):
     """A system some of whose vertices, ``eol``, also move through the material."""
 

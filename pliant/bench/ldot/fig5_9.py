@@ -5,12 +5,14 @@ is raced over ten steps with a new factor in each and with one factor for two. A
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.bench.ldot.contest import THREE, chosen, figure_case, wall_clock_figure
+from pliant.bench.parts import Plays, Share, played
 from pliant.bench.race import Runner, race, ratio
 from pliant.bench.samples import Contest, contest
 from pliant.bench.table import Claim, Table
@@ -29,11 +31,16 @@ CASES: dict[str, dict[str, Any]] = {
 figure = wall_clock_figure
 
 
+def contests(quick: bool) -> Plays[Contest]:
+    return {case: partial(_play, case, quick) for case in CASES}
+
+
+def _play(case: str, quick: bool, share: Share) -> Contest:
+    return contest(case, figure_case(quick, **CASES[case]), THREE | chosen("NEWTON-D exact", "QLB"), share=share)
+
+
 def run(*, quick: bool = False) -> Table:
-    done = {
-        case: contest(case, figure_case(quick, **options), THREE | chosen("NEWTON-D exact", "QLB"))
-        for case, options in CASES.items()
-    }
+    done = played(contests(quick))
     rows = [row for result in done.values() for row in result.rows("NEWTON-D")]
     notes = [
         "HYBRID-L1 has no Baraff row: a linearly implicit step has no residual to correct an extrapolated factor with."
