@@ -165,7 +165,7 @@ def gain_of(scene: SceneLike, row: ledger.Row) -> str:
 
 def _gained(scene: SceneLike, failure: Failure, warned: bool) -> bool:
     if scene.on_energy_gain == "raise":
-        raise StepFailed(failure, "use a smaller h or a dissipative integrator")
+        raise StepFailed(failure, "use a smaller h, or BDF1, which gains nothing from convex energies and contact")
     return _warn_once(warned, failure.step, failure.reason)
 
 
