@@ -1,4 +1,4 @@
-"""Running a scene: one generator that steps, certifies and keeps the books; everything else consumes it."""
+"""Running a scene: one generator that steps, certifies and keeps the ledger; everything else consumes it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
 
 @dataclass(frozen=True, eq=False)
 class TimeStep:
-    """One step of a run: where it led, what vouches for it, where the energy went; ``memory`` is for the next step."""
+    """One step of a run: its state, certificate and ledger row; ``memory`` is for the next step."""
 
     index: int
     state: State
@@ -165,7 +165,7 @@ def gain_of(scene: SceneLike, row: ledger.Row) -> str:
 
 def _gained(scene: SceneLike, failure: Failure, warned: bool) -> bool:
     if scene.on_energy_gain == "raise":
-        raise StepFailed(failure, "use a smaller h or a dissipative integrator")
+        raise StepFailed(failure, "use a smaller h, or BDF1, which gains nothing from convex energies and contact")
     return _warn_once(warned, failure.step, failure.reason)
 
 

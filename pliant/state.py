@@ -47,7 +47,10 @@ class Step:
 
     @property
     def acted(self) -> Any:
-        """Contact forces in the last solve of the step, as `pliant.systems.acted.Acted`; None where nobody knows."""
+        """Contact forces of the step, as `pliant.systems.acted.Acted`; None where nobody knows.
+
+        Those at the root of its solve, of several stages their mean: h times it is what the step adds to momenta.
+        """
         return self.reports[-1].acted if self.reports else None
 
 

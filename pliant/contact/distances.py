@@ -135,12 +135,12 @@ def cylinder(y: Vector, p: Any) -> tuple[Any, Vector]:
     inside = far == 0.0
     scale = where(inside, 1.0, far)
     by_side = where(side >= cap, 1.0, 0.0)
-    across_, along = where(inside, by_side, u / scale), where(inside, 1.0 - by_side, w / scale)
+    outward, along = where(inside, by_side, u / scale), where(inside, 1.0 - by_side, w / scale)
     along = along * where(s < 0.0, -1.0, 1.0)
     return where(inside, maximum(side, cap), far), (
-        across_ * e[0] + along * p[3],
-        across_ * e[1] + along * p[4],
-        across_ * e[2] + along * p[5],
+        outward * e[0] + along * p[3],
+        outward * e[1] + along * p[4],
+        outward * e[2] + along * p[5],
     )
 
 

@@ -251,7 +251,7 @@ def _rest_lists(mesh: Mesh) -> tuple[IntArray, IntArray]:
     """For every tet the surface triangles nearest to its middle in the rest shape: starts and triangles of `Lists`."""
     from scipy.spatial import cKDTree
 
-    centre = mesh.X[mesh.surface()].mean(axis=1)
-    k = min(NEAREST, len(centre))
-    index = cKDTree(centre).query(mesh.X[mesh.T].mean(axis=1), k=k)[1].reshape(-1)
+    center = mesh.X[mesh.surface()].mean(axis=1)
+    k = min(NEAREST, len(center))
+    index = cKDTree(center).query(mesh.X[mesh.T].mean(axis=1), k=k)[1].reshape(-1)
     return k * np.arange(len(mesh.T) + 1, dtype=np.int64), index.astype(np.int64)

@@ -71,7 +71,7 @@ def gap_pass(x, skin, margin, parameters, way, k, planes, table):
         if planes.shape[0] > 1 and planes[MARK, k, j] > 0.0:
             n = planes[ACROSS, k, j], planes[ACROSS + 1, k, j], planes[ACROSS + 2, k, j]
             d = p[0] - planes[POINT, k, j], p[1] - planes[POINT + 1, k, j], p[2] - planes[POINT + 2, k, j]
-            table[GAP, k, j] = d[0] * n[0] + d[1] * n[1] + d[2] * n[2] - margin[j]
+            table[GAP, k, j] = dot(d, n) - margin[j]
             for a in range(3):
                 table[NORMAL + a, k, j] = planes[ACROSS + a, k, j]
                 table[DRIFT + a, k, j] = planes[SPEED + a, k, j]

@@ -13,13 +13,9 @@ from pliant.contact.planes import plane_frame, turning
 from pliant.contact.slip import attached, couples, slip_rate, tangent_pair, turned
 from pliant.contact.vectors import cross, dot, length, minus, scaled
 from pliant.cuda._matrix_kernels import SLICE
+from pliant.cuda._obstacle_kernels import at
 
 LIMIT, FOOT, DIRECTION, LOAD = 0, 1, 4, 16
-
-
-@cuda.jit(device=True)
-def at(x, i):
-    return x[3 * i], x[3 * i + 1], x[3 * i + 2]
 
 
 @cuda.jit(device=True)

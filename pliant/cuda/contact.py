@@ -74,7 +74,7 @@ class DeviceContact:
         if not host.choice.lagged:
             return Terms((energy,), (DeviceFriction(meeting, None, 0.0), *damping))  # type: ignore[arg-type]
 
-        def friction(load: "Pressed", x: Any) -> "DeviceFriction":
+        def friction(load: "NormalLoad", x: Any) -> "DeviceFriction":
             return DeviceFriction(meeting, load, c)
 
         rounds = rounds_of(host.choice.friction_solves)
@@ -83,7 +83,7 @@ class DeviceContact:
         return lagged.starting(start, t, [DevicePenalty(before)])
 
 
-class Pressed(NamedTuple):
+class NormalLoad(NamedTuple):
     """What presses in a ``meeting`` at x: of obstacles their table and normal forces, of pairs the load of friction.
 
     ``push (3n,)`` are the normal forces on all vertices.
@@ -133,7 +133,7 @@ class Meeting:
             own.add_push(push)
         return stored, push
 
-    def load(self, x: Any) -> Pressed:
+    def load(self, x: Any) -> NormalLoad:
         """What presses at x."""
         obstacles = pairs = None
         if self.obstacles is not None:
@@ -141,7 +141,7 @@ class Meeting:
             obstacles = table, self.obstacles.loads(table)
         if self.pairs is not None:
             pairs = self.pairs.loads(x)[0]
-        return Pressed(self, x, obstacles, pairs, self.penalty(x)[1])
+        return NormalLoad(self, x, obstacles, pairs, self.penalty(x)[1])
 
     @cached_property
     def mirror(self) -> Penalty:
@@ -190,11 +190,11 @@ class DeviceFriction:
 
     name, normal = "friction", False
 
-    def __init__(self, meeting: Meeting, load: Pressed | None, c: float) -> None:
+    def __init__(self, meeting: Meeting, load: NormalLoad | None, c: float) -> None:
         self.meeting, self._load, self._c = meeting, load, c
         self.lagged = load is not None
 
-    def _at(self, x: Any) -> Pressed:
+    def _at(self, x: Any) -> NormalLoad:
         return self.meeting.load(x) if self._load is None else self._load
 
     def _evaluated(self, x: Any, v: Any) -> tuple[Any, Any]:

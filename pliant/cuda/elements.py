@@ -128,6 +128,14 @@ class DeviceElastic:
         return np.concatenate([energy.deformation(to_host(x)) for energy in self.hosts])
 
 
+def grouped(energies: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+    """Elastic energies that one kernel can evaluate together; the others by themselves."""
+    groups: dict[Any, list[Any]] = {}
+    for energy in energies:
+        groups.setdefault(alike(energy) if isinstance(energy, Elastic) else id(energy), []).append(energy)
+    return tuple(tuple(group) for group in groups.values())
+
+
 def alike(energy: Elastic) -> Any:
     """Equal for energies that the same kernels serve."""
     return energy.elements.kind, _densities(energy), energy.material.allows_inversion

@@ -129,6 +129,16 @@ class Matrix:
         return Matrix(self.rows, values, self.mask, self.free, coupling)
 
 
+class Diagonal:
+    """A diagonal matrix of device numbers."""
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    def __matmul__(self, x: Any) -> Any:
+        return self._values * x
+
+
 def add_diagonal(rows: BlockRows, values: Any, weight: float, extra: Any) -> None:
     """values += weight diag(extra (N,))"""
     launch(kernels.add_diagonal, len(extra), (rows.diagonal, weight, extra, values))

@@ -12,6 +12,8 @@ iterations to build. Sums are taken block by block and then in order.
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pliant.cuda import _pcg_kernels as kernels
 from pliant.cuda._pcg_kernels import ALPHA, BB, COUNT, CURVED, MARK, RR, RZ
 from pliant.cuda.coarse import Coarse, CoarseSpace
@@ -27,10 +29,10 @@ PATIENCE = 4 if SIMULATED else 300  # iterations with block Jacobi alone
 class Workspace:
     """Vectors and launches for matrices of one pattern; matrices are copied into it, so that graphs see one place."""
 
-    def __init__(self, A: Matrix, space: CoarseSpace | None, tolerance: float) -> None:
+    def __init__(self, A: Matrix, space: CoarseSpace | None, tolerance: float, single: bool) -> None:
         xp = arrays()
         n, N = A.rows.n, len(A.mask)
-        self.A = Matrix(A.rows, A.values.copy(), A.mask, A.free)
+        self.A = Matrix(A.rows, A.values.astype(np.float32 if single else np.float64), A.mask, A.free)
         self._pairs = uncoupled()
         self.inverse, self.partial = xp.empty((9, n)), xp.zeros((2, -(-n // THREADS)))
         self.x, self.r, self.z, self.p, self.Ap = (xp.zeros(N) for _ in range(5))
@@ -141,7 +143,8 @@ class DevicePCG:
     """Conjugate gradients on the device as a linear solver.
 
     ``coarse`` is for systems that take more than ``patience`` iterations. ``early``: it stays that of an earlier matrix
-    where there is one.
+    where there is one. ``single`` keeps the numbers of the matrix in single precision: products read half as much. All
+    vectors and sums are double; what Newton's method is judged by, its residual, does not know of it.
     """
 
     tolerance: float = 1e-2
@@ -149,6 +152,7 @@ class DevicePCG:
     coarse: CoarseSpace | None = None
     patience: int = PATIENCE
     early: bool = False
+    single: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.tolerance < 1.0:
@@ -158,6 +162,6 @@ class DevicePCG:
         """Prepare the preconditioner in the workspace of A's pattern."""
         old = memory.value if isinstance(memory, Transient) else None
         known = old if isinstance(old, Workspace) and old.A.rows is A.rows else None
-        space = known or Workspace(A, self.coarse, self.tolerance)
+        space = known or Workspace(A, self.coarse, self.tolerance, self.single)
         space.load(A, self.early)
         return DeviceFactor(A, space, self, known is None)

@@ -18,9 +18,9 @@ from pliant.arrays import Array, IntArray
 from pliant.cuda.coarse import coarse_space
 from pliant.cuda.contact import DeviceContact, DeviceTouch, add_touching, mirrored
 from pliant.cuda.device import arrays, to_device, to_host
-from pliant.cuda.elements import DeviceElastic, alike
+from pliant.cuda.elements import DeviceElastic, grouped
 from pliant.cuda.hosted import ForceOnHost, OnHost, require_able
-from pliant.cuda.matrix import BlockRows, Matrix, add_diagonal
+from pliant.cuda.matrix import BlockRows, Diagonal, Matrix, add_diagonal
 from pliant.cuda.pcg import DevicePCG
 from pliant.cuda.springs import DeviceSprings
 from pliant.energies.base import ConstantLoad
@@ -57,7 +57,7 @@ class DeviceSystem:
         indptr = pattern.indptr[::3].astype(np.int64) // 9
         rows = np.repeat(np.arange(len(pattern.indptr) - 1), np.diff(pattern.indptr))
         self._rows = BlockRows(indptr, pattern.indices[(rows % 3 == 0) & (pattern.indices % 3 == 0)] // 3)
-        self._hosts = _grouped(host.energy_terms)
+        self._hosts = grouped(host.energy_terms)
         self.contact = None if host.contact is None else DeviceContact(host.contact, self._rows)  # type: ignore[arg-type]
         self._terms = Terms((), ())  # of contact in a stage
         self._own = self.energy_terms = tuple(self._energy(group) for group in self._hosts)
@@ -116,7 +116,7 @@ class DeviceSystem:
 
     # ------------------------------------------------------------------------------------------------ physics
 
-    def mass(self, q: Any) -> "Diagonal":
+    def mass(self, q: Any) -> Diagonal:
         return Diagonal(self._mass)
 
     def inertia(self, q: Any, a: Any) -> Any:
@@ -292,16 +292,6 @@ class DeviceSystem:
         return done
 
 
-class Diagonal:
-    """A diagonal matrix of device numbers."""
-
-    def __init__(self, values: Any) -> None:
-        self._values = values
-
-    def __matmul__(self, x: Any) -> Any:
-        return self._values * x
-
-
 def on_device(system: Any) -> DeviceSystem:
     """The system on the device; refuses by name what has no place there."""
     if not isinstance(system, Elastodynamics) or system.reduction is not None:
@@ -310,11 +300,3 @@ def on_device(system: Any) -> DeviceSystem:
         raise SceneError(what, where='device="cuda"', remedy=remedy)
     arrays()
     return DeviceSystem(system)
-
-
-def _grouped(energies: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
-    """Elastic energies that one kernel can evaluate together; the others by themselves."""
-    groups: dict[Any, list[Any]] = {}
-    for energy in energies:
-        groups.setdefault(alike(energy) if isinstance(energy, Elastic) else id(energy), []).append(energy)
-    return tuple(tuple(group) for group in groups.values())

@@ -58,8 +58,7 @@ def kernel(template: Any, **names: Any) -> Any:
 
 def _has_meaning(value: Any) -> bool:
     """Whether it is a CPU function, a formula, or a function of NumPy that formulas use."""
-    own = isinstance(value, FunctionType) and value.__module__.startswith("pliant.")
-    return own or isinstance(value, CPUDispatcher) or (callable(value) and value in MEANING)
+    return isinstance(value, FunctionType | CPUDispatcher) or (callable(value) and value in MEANING)
 
 
 def _meaning(value: Any) -> Any:

@@ -28,7 +28,8 @@ class Look:
     `CAMERAS` or a direction from the middle towards the camera, ``zoom`` moves it closer, ``orbit`` [degrees] turns it
     around the middle in the course of a film, ``follow`` keeps what moves in the middle. ``moving`` frames only what
     moves. Films have ``fps`` pictures per second and run at ``speed`` times real time. ``samples`` are drawn along each
-    side of a pixel, which smooths edges.
+    side of a pixel, which smooths edges. A picture is the mean of several ``exposures`` with the lamps in other places,
+    which makes shadows softer; films have one.
     """
 
     size: tuple[int, int] = (960, 540)
@@ -46,7 +47,8 @@ class Look:
     stamp: bool = False
     wireframe: bool = False
     speed: float = 1.0
-    samples: float = 2.0
+    samples: float = 1.5
+    exposures: int = 5
 
     def __post_init__(self) -> None:
         width, height = self.size
@@ -57,6 +59,7 @@ class Look:
             ("speed", self.speed, 1e-4, 1e4),
             ("zoom", self.zoom, 0.1, 20.0),
             ("samples", self.samples, 1.0, 4.0),
+            ("exposures", self.exposures, 1, 64),
         ):
             if not low <= value <= high:
                 raise RunError(f"{value:g}", where=f"--{name}", remedy=f"use {low:g} to {high:g}")

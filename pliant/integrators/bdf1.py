@@ -21,7 +21,7 @@ class BDF1:
 
     With ``points`` this holds for the material points of links, not for their joint coordinates:
     J^T M (x - x_n - h x'_n) = h^2 f, and v are the rates that fit (x - x_n)/h best. A step is then the minimum of a
-    potential on joints too. Take it with barriers, between which links may turn by half a radian in a step.
+    potential on joints too. Use it with barriers, between which links may rotate by half a radian in a step.
     """
 
     solver: NonlinearSolver = default_solver

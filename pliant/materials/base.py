@@ -232,8 +232,8 @@ def _loose(F: Array) -> tuple[Layout, Array]:
     x = np.zeros((m, 4, 3))
     x[:, 1:] = F.transpose(0, 2, 1)
     T = np.arange(4 * m, dtype=np.int64).reshape(m, 4)
-    centres = np.arange(m, dtype=np.float64)[:, None]
-    return layout(4 * m, 3, T, np.broadcast_to(np.eye(3), (m, 3, 3)), np.ones(m), centres), x.ravel()
+    centers = np.arange(m, dtype=np.float64)[:, None]
+    return layout(4 * m, 3, T, np.broadcast_to(np.eye(3), (m, 3, 3)), np.ones(m), centers), x.ravel()
 
 
 def psi(material: Material, F: Array) -> Array:

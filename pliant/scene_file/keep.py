@@ -52,10 +52,11 @@ def _filled(table: dict[str, Any], folder: Path, files: dict[str, bytes]) -> dic
 def _robot(path: Path, files: dict[str, bytes], names: dict[Path, str]) -> bytes:
     """A URDF file whose meshes lie beside it."""
     root = ET.parse(path).getroot()
-    for mesh in root.iter("mesh"):
+    meshes = list(root.iter("mesh"))
+    for mesh in meshes:
         given = mesh.get("filename", "")
         mesh.set("filename", _keep(mesh_file(given, path.parent, path.name), given, files, names))
-    return ET.tostring(root)
+    return ET.tostring(root) if meshes else path.read_bytes()
 
 
 def _free(stem: str, endings: tuple[str, ...], files: dict[str, bytes]) -> str:

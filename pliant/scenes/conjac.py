@@ -146,13 +146,13 @@ def barcut(integrator: Any = None, *, length: float = 0.1, mesh: Mesh | None = N
     mesh = mesh.transformed(scale=length / float(np.ptp(mesh.X[:, 0])))
     low, high = mesh.bounds
     L = float(high[0] - low[0])
-    centre = [float(a) for a in 0.5 * (low + high)[1:]]
+    center = [float(a) for a in 0.5 * (low + high)[1:]]
     stretch = Keyframes((0.0, 0.3), ((0, 0, 0), (0.2 * L, 0, 0)))
     pins = (Pin(mesh.where(lambda X: X[:, 0] < 1e-9)), Pin(mesh.where(lambda X: X[:, 0] > L - 1e-9), stretch))
     body = Solid(mesh, StableNeoHookean(1e4, 0.40), pins=pins)
-    nodes = nearest(mesh, [(x * L, *centre) for x in (0.3, 0.37)])
+    nodes = nearest(mesh, [(x * L, *center) for x in (0.3, 0.37)])
     chosen = integrator if integrator is not None else ConJac(nodes)
-    cuts = [PlaneCut(t, (x * L, *centre), (1, 0, 0)) for t, x in ((0.5, 1 / 3), (1.0, 2 / 3))]
+    cuts = [PlaneCut(t, (x * L, *center), (1, 0, 0)) for t, x in ((0.5, 1 / 3), (1.0, 2 / 3))]
     return Scene([body], integrator=chosen, h=5e-3, duration=1.5, events=cuts, name="barcut")
 
 
@@ -198,7 +198,7 @@ def limbs(mesh: Mesh) -> IntArray:
 def armadillo(
     threshold: float = 0.10, *, integrator: Any = None, mesh: Mesh | None = None, conjac: ConJac | None = None
 ) -> Scene:
-    """ARMADILLO: a figure held at its centre sags, then each limb is pulled for 0.2 s; nodes wake and fall asleep."""
+    """ARMADILLO: a figure held at its center sags, then each limb is pulled for 0.2 s; nodes wake and fall asleep."""
     mesh = mesh if mesh is not None else figure()
     height = float(np.ptp(mesh.X[:, 2]))
     held = mesh.where(lambda X: np.linalg.norm(X - (0.0, 0.0, 0.48 * height), axis=1) < 0.09 * height)

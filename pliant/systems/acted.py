@@ -1,4 +1,4 @@
-"""The contact forces that acted in a step: those of its last solve, at its root, with the contacts it was solved with.
+"""The contact forces that acted in a step: those at the roots of its solves, with the contacts these were solved with.
 
 Detected anew where a step ends they would be others: pairs that met on the way are missing, friction has another load,
 and a barrier that was adapted is as stiff as for the next step.
@@ -73,6 +73,32 @@ class Later(Acted):
 
     def within(self, system: Any) -> "Acted":
         return Later(self._make, system)
+
+
+def mean(*parts: tuple[float, Acted | None]) -> Acted | None:
+    """The mean over a step of several stages with their weights: h times it is the impulse of the step.
+
+    Places and terms are those of the last stage; None where not all are known.
+    """
+    known = [(weight, acted) for weight, acted in parts if acted is not None]
+    if len(known) < len(parts):
+        return None
+
+    def find() -> tuple[Array, Array, Pairs | None]:
+        contact = np.sum([weight * acted.contact for weight, acted in known], axis=0)
+        friction = np.sum([weight * acted.friction for weight, acted in known], axis=0)
+        pairs: Pairs | None = {}
+        for weight, acted in known:
+            pairs = None if pairs is None or acted.pairs is None else _plus(pairs, acted.pairs, weight)
+        return contact, friction, pairs
+
+    last = known[-1][1]
+    return Acted(find, last.x, last.during)
+
+
+def _plus(pairs: Pairs, more: Pairs, weight: float) -> Pairs:
+    names = dict.fromkeys([*pairs, *more])
+    return {k: pairs.get(k, np.zeros(3)) + weight * more.get(k, np.zeros(3)) for k in names}
 
 
 def of_contacts(

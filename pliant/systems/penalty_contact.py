@@ -20,7 +20,7 @@ from pliant.forces.base import Force
 from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction, StickSlip
 from pliant.state import State
-from pliant.systems.contact import Terms, Touch, touch_of
+from pliant.systems.contact import Moments, Terms, Touch, touch_of
 from pliant.systems.lagged import LaggedTerms, Loads, loads_of, push_of, read_solves, rounds_of
 from pliant.units import read_fields
 
@@ -104,7 +104,7 @@ class PenaltyModel:
         given = choice.smoothing
         self.smoothing = 0.02 * float(setting.edge_length.min()) if given is None else given
         self.k_d = choice.damping * np.sqrt(self.k * setting.mass)
-        self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
+        self._moments = Moments()
         self.margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
@@ -122,12 +122,7 @@ class PenaltyModel:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
         if start.t != t or c:
             return self._terms(start, t, c)
-        for q, then, terms in self._moments:
-            if then == t and np.array_equal(q, start.q):
-                return terms
-        found = self._terms(start, t, 0.0)  # within a moment nothing moves: a function of q and t
-        self._moments = [(start.q.copy(), t, found), *self._moments[:1]]
-        return found
+        return self._moments.at(start.q, t, lambda: self._terms(start, t, 0.0))
 
     def _terms(self, start: State, t: float, c: float) -> Terms:
         passages = self.setting.passages(start.t, t)

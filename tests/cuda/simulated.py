@@ -6,11 +6,13 @@ On a real device test_device.py calls the same functions.
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from pliant.bodies import Membrane, Solid, SpringNet
+from pliant.contact.distances import DistanceFormula, radial
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
 from pliant.contact.triangles import TriangleObstacle
 from pliant.cuda.device import SIMULATED, to_device, to_host
@@ -81,6 +83,39 @@ CUBE = bar(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
 FLOOR = Plane((0.0, 0.0, LOW + 0.002))
 
 
+STRIP = bar(size=(0.6, 0.05, 0.05), cells=(8, 1, 1))
+
+
+def rolled(rest):
+    """The strip rolled up by more than a turn, so that one end is inside the other."""
+    X = rest.reshape(-1, 3)
+    r, angle = 0.07 - 0.9 * X[:, 2], X[:, 0] / 0.07
+    return np.column_stack([r * np.sin(angle), X[:, 1] + 0.003 * angle, -r * np.cos(angle)]).ravel()
+
+
+def ring(y, p):
+    """The distance from a ring around the z axis; p: the radii of the ring and of its wire."""
+    rho, out = radial((y[0], y[1], 0.0 * y[2]))
+    r, n = radial((rho - p[0], 0.0 * rho, y[2]))
+    return r - p[1], (n[0] * out[0], n[0] * out[1], n[2])
+
+
+@dataclass(frozen=True)
+class Ring:
+    """An obstacle of a user's own."""
+
+    name: str = "ring"
+    motion: None = None
+    container: ClassVar[bool] = False
+    formula: ClassVar[DistanceFormula] = DistanceFormula(ring, None, (0.06, 0.05))
+
+    def distance(self, x):
+        return self.formula.distances(x)
+
+    def curvature(self, x):
+        return None
+
+
 def scenes_of_contact():
     """Every kind of obstacle, moving or thin; two bodies; a sheet on a body; friction that lags and that does not."""
     body = Solid(BAR, StableNeoHookean(1e5, 0.4), name="bar")
@@ -96,6 +131,7 @@ def scenes_of_contact():
         Box(tuple(BAR.X[-1] + (0.05, 0.0, 0.0)), (0.105, 0.1, 0.1), turn=(0.1, 0.2, 0.0)),
         Cylinder(tuple(middle + (0.0, 0.08, 0.0)), (1.0, 0.0, 0.1), 0.06, 0.3),
         Bowl(tuple(middle), 0.11),
+        Ring(),
     ]
     thin = Box((0.0, 0.0, LOW - 0.06), (2.0, 2.0, 0.02), motion=shake)
     made = {
@@ -109,6 +145,7 @@ def scenes_of_contact():
         "thick": (pair, PenaltyContact(mu=0.3, thickness=0.004), [FLOOR]),
         "not lagged": (pair, PenaltyContact(mu=0.3, lagged=False), [FLOOR]),
         "sheet": (sheet_on, PenaltyContact(mu=0.3), []),
+        "itself": ([Solid(STRIP, StableNeoHookean(1e5, 0.4))], PenaltyContact(mu=0.3), []),
     }
     return {name: Scene(b, contact=c, obstacles=o) for name, (b, c, o) in made.items()}
 
@@ -119,7 +156,8 @@ def contacts():
     for name, scene in scenes_of_contact().items():
         host, rng, dt = scene.system(), np.random.default_rng(0), 0.15 if name == "thin" else 1e-3
         device, t, weights = on_device(host), 0.3 + dt, (1.0, 0.01, 1e-4)
-        q = host.rest + (1e-4 if name in ("thin", "sheet") else 1e-3) * rng.standard_normal(len(host.rest))
+        noise = 1e-4 if name in ("thin", "sheet") else 1e-3
+        q = (rolled(host.rest) if name == "itself" else host.rest) + noise * rng.standard_normal(len(host.rest))
         v, z = 0.5 * rng.standard_normal(len(q)), rng.standard_normal(len(host.free))
         v[2::3] -= 1.0
         x = q + 0.5 * dt * v
@@ -145,8 +183,11 @@ def contacts():
             "energies": max(abs(energies[k] - there[k]) for k in energies) / sum(map(abs, energies.values())),
             "acted": max(relative(acted.contact, others.contact), relative(acted.x, others.x)),
             "live": max(
-                relative(f.force(q, v, 0.3) + 1e-9, g.force(qd, vd, 0.3) + 1e-9)
-                for f, g in zip(host.force_terms, device.force_terms, strict=True)
+                (
+                    relative(f.force(q, v, 0.3) + 1e-9, g.force(qd, vd, 0.3) + 1e-9)
+                    for f, g in zip(host.force_terms, device.force_terms, strict=True)
+                ),
+                default=0.0,
             ),
         }
     return found

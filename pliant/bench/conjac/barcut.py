@@ -27,8 +27,8 @@ def piece(moment: Moment, x: float) -> IntArray:
     """The elements of the piece that has the rest position x in it."""
     mesh = moment.scene.bodies[0].mesh
     label = mesh.components()[1]
-    centre = mesh.X[mesh.T].mean(axis=1)[:, 0]
-    return np.flatnonzero(label == label[int(np.argmin(abs(centre - x)))])
+    center = mesh.X[mesh.T].mean(axis=1)[:, 0]
+    return np.flatnonzero(label == label[int(np.argmin(abs(center - x)))])
 
 
 def books(system: Any, state: State) -> tuple[Array, Array]:
@@ -116,7 +116,7 @@ def run(*, quick: bool = False) -> Table:
             cuts == sum(analyses) == 3,
         ),
         Claim("CJ-8 mass, momentum and energy kept across the cuts", "-", f"{jump:.1e}", jump < 1e-12),
-        Claim("CJ-8 middle piece falls with g (centre of mass)", "1e-6", f"{g:.1e}", g <= 1e-6),
+        Claim("CJ-8 middle piece falls with g (center of mass)", "1e-6", f"{g:.1e}", g <= 1e-6),
         Claim(
             "CJ-8 right piece, no dynamic node, at its static shape", "1e-8 of the sag", f"{error:.1e}", error <= 1e-8
         ),

@@ -106,7 +106,7 @@ def judged(rows: list[dict[str, Any]], large: list[dict[str, Any]], fine: dict[s
     return [
         Claim("CJ-9 size of the system", "24 x 24", f"{size} x {size}", size == 24),
         Claim("CJ-9 runs through", "yes", f"{steps} ms", steps == round(1e3 * SPAN)),
-        Claim("CJ-9 bounces: its centre rises again", "yes", f"at least {rebound:.2f} m/s", rebound > 0.1),
+        Claim("CJ-9 bounces: its center rises again", "yes", f"at least {rebound:.2f} m/s", rebound > 0.1),
         Claim("CJ-9 bounces: it leaves the floor", "yes", f"at least {bounce:.1f} mm", bounce > 0.5),
         Claim("CJ-9 in the air again with less energy", "no gain", f"at most {100 * air:.0f} %", air <= 1.0),
         *(

@@ -117,7 +117,7 @@ def _house() -> dict[str, Mesh]:
 
 
 def needed() -> float:
-    """The friction that holds the feet: the centre of mass is half a thickness behind the line from foot to top."""
+    """The friction that holds the feet: the center of mass is half a thickness behind the line from foot to top."""
     return 0.5 * (tan(LEAN) - THICK / HEIGHT)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.core.work_precision import BAR, BAR_SMALL, FRAMES, Case, centre
+from pliant.bench.core.work_precision import BAR, BAR_SMALL, FRAMES, Case, center
 from pliant.bench.gpu.bars import told
 from pliant.bench.table import Claim, Table
 from pliant.checkpoint import Checkpoint
@@ -28,7 +28,7 @@ from pliant.scene import Scene
 TARGETS = (1.0, 5.0)  # % of error at which times are compared
 VBD = (1, 20), (4, 20), (1, 100), (4, 100), (16, 20), (64, 10)  # steps per frame, iterations
 EVERY = 2  # frames between two looks at the free end
-Path = tuple[Array, float]  # the free end's centre at every look, wall seconds
+Path = tuple[Array, float]  # the free end's center at every look, wall seconds
 
 
 def ours(scene: Scene, frames: int, *, integrator: Any, per_frame: int = 1) -> Path:
@@ -48,7 +48,7 @@ def ours(scene: Scene, frames: int, *, integrator: Any, per_frame: int = 1) -> P
         if not all(report.converged for report in step.reports):
             return np.full((frames // EVERY, 3), np.nan), perf_counter() - begun
         if (k + 1) % (EVERY * per_frame) == 0:
-            path.append(centre(scene, system.fetch(state.q)))
+            path.append(center(scene, system.fetch(state.q)))
     return np.array(path), perf_counter() - begun
 
 
@@ -90,7 +90,7 @@ def theirs(scene: Scene, frames: int, *, make: Callable[[Any, Any], Any], log: b
     begun = perf_counter()
     for _ in range(frames // EVERY):
         launch()
-        path.append(centre(scene, states[0].particle_q.numpy().astype(np.float64).ravel()))
+        path.append(center(scene, states[0].particle_q.numpy().astype(np.float64).ravel()))
     return np.array(path), perf_counter() - begun
 
 
@@ -144,7 +144,7 @@ def compare(case: Case, quick: bool, peer: bool) -> list[dict[str, Any]]:
                 told({**row, "error %": np.nan, "ms_per_step": np.nan, "wall_s": np.nan, "said": repr(failure)[:60]})
             )
             continue
-        moved = exact[log] - centre(plain, plain.bodies[0].mesh.X.ravel())
+        moved = exact[log] - center(plain, plain.bodies[0].mesh.X.ravel())
         error = 100.0 * float(np.sqrt(((path - exact[log]) ** 2).sum() / (moved**2).sum()))
         steps = per_frame * frames
         rows.append(told({**row, "error %": error, "ms_per_step": 1e3 * wall / steps, "wall_s": wall, "said": ""}))
@@ -176,6 +176,6 @@ def run(*, quick: bool = False) -> Table:
                 claims.append(Claim(f"{case}: wall time to {target:g} %, beside {other}", "less", said, here < there))
     notes = [
         f"Device: {name()}. {missing} One second of motion, wall time without compiling; error: RMS distance of the "
-        "free end's centre from a converged run, by RMS displacement. inf: no row within the error."
+        "free end's center from a converged run, by RMS displacement. inf: no row within the error."
     ]
     return Table("gpu/peers", "Swinging bars beside Newton (Warp)", rows, claims, notes)

@@ -111,9 +111,9 @@ def _moment(last: TimeStep, side: str) -> float:
     part, own = last.system.parts[1], last.system.slices[1]
     i = part.tree.index[side]
     p, f, hinge, axis = _loads(last, side)
-    centre = part.kinematics(last.state.q[own], np.zeros_like(last.state.q[own])).frames[i, :3, 3]
+    center = part.kinematics(last.state.q[own], np.zeros_like(last.state.q[own])).frames[i, :3, 3]
     weight = np.array([0.0, 0.0, -G * part.tree.links[i].body.mass])
-    return float(axis @ (np.cross(p - hinge, f).sum(axis=0) + np.cross(centre - hinge, weight)))
+    return float(axis @ (np.cross(p - hinge, f).sum(axis=0) + np.cross(center - hinge, weight)))
 
 
 def _need(last: TimeStep) -> float:
