@@ -253,8 +253,7 @@ class Elastodynamics:
         if self.contact is not None:
             return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
         parts = [
-            (1.0, (e.persistent_hessian if able(e, Pairing) else e.hessian)(q, psd=psd))
-            for e in self.energy_terms
+            (1.0, (e.persistent_hessian if able(e, Pairing) else e.hessian)(q, psd=psd)) for e in self.energy_terms
         ]
         damping = [(f.persistent_damping if able(f, Rubbing) else f.damping)(q, v, t) for f in self.force_terms]
         return self._tangent(parts, damping, (q, v, t), weights)
