@@ -28,6 +28,10 @@ JOINTS = "articulated/test_joints.py"
 COMPILED = "articulated/test_compiled.py"
 REMESH = "cloth/test_eol_remesh.py"
 LAWS = "conformance/test_materials.py"
+RATIONAL = "exponential/test_rational_ere.py"
+ADAPTIVE = "integrators/test_adaptive.py"
+LOADS = "forces/test_loads.py"
+IDENTIFIED = "adjoint/test_fit.py"
 MUTANTS = (
     Mutant("integrators", "integrators/bdf1.py", "target = q + h * v", "target = q - h * v", METHODS),
     Mutant("integrators", "integrators/bdf2.py", "c = (1.0 + r) / (1.0 + 2.0 * r) * h\n", "c = 0.6 * h\n",
@@ -115,4 +119,26 @@ MUTANTS = (
            "coarsen/test_eigenfit_mixing.py"),
     Mutant("coarsening", "coarsen/ratios.py", "lam_f[partner] / np.where", "lam_f[partner] * np.where", FIT),
     Mutant("coarsening", "coarsen/dac.py", "first[1] / first[0]", "first[0] / first[1]", FIT),
+    Mutant("integrators", "linear/rational.py", "-(h * h * lam) * c[2] * a", "(h * h * lam) * c[2] * a", RATIONAL),
+    Mutant("integrators", "linear/rational.py", "if D is None else -h * D", "if D is None else h * D", RATIONAL),
+    Mutant("integrators", "linear/rational.py", "v + h * c[k + 1] * g", "v + h * c[k] * g", RATIONAL),
+    Mutant("integrators", "integrators/ere.py", "linear.f + linear.D @ linear.v", "linear.f - linear.D @ linear.v",
+           RATIONAL),
+    Mutant("integrators", "integrators/control.py", "h * (2.0 * a.v + b.v)", "h * (a.v + b.v)", ADAPTIVE,
+           "states_between"),
+    Mutant("integrators", "integrators/control.py", "6.0 * jump / h - 4.0 * a.v", "6.0 * jump / h - 3.0 * a.v",
+           ADAPTIVE, "states_between"),
+    Mutant("integrators", "integrators/control.py", "SAFETY * ratio ** (-1.0 / order)",
+           "SAFETY * ratio ** (1.0 / order)", ADAPTIVE, "as_much_shorter"),
+    Mutant("integrators", "integrators/estimate.py", "1.0 / (2**integrator.order - 1)",
+           "1.0 / (2**integrator.order + 1)", ADAPTIVE, "the_estimate"),
+    Mutant("energies", "forces/surface_load.py", "spread(-self._p(t) * a)", "spread(self._p(t) * a)", LOADS),
+    Mutant("energies", "forces/surface_load.py", "matrix(-self._p(t) * da)", "matrix(self._p(t) * da)", PARTS, "force"),
+    Mutant("energies", "forces/surface_load.py", "spread((0.5 * self._rho", "spread((1.0 * self._rho", LOADS),
+    Mutant("energies", "forces/surface_load.py", "self._wind(t)) - v.", "self._wind(t)) + v.", LOADS),
+    Mutant("energies", "forces/surface_load.py", "f[:, None] / 3.0", "f[:, None] / 2.0", LOADS),
+    Mutant("gradients", "adjoint/fit.py", "dx = -(Vt.T", "dx = (Vt.T", IDENTIFIED),
+    Mutant("gradients", "adjoint/fit.py", "student.ppf(0.975,", "student.ppf(0.75,", IDENTIFIED, "interval"),
+    Mutant("gradients", "adjoint/regions.py", "weights=each) / np.bincount(labels)", "weights=each)", IDENTIFIED,
+           "regions"),
 )  # fmt: skip
