@@ -14,6 +14,7 @@ from typing import Any, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.errors import SceneError, UnitError
 
 Dimension = tuple[int, int, int]
@@ -30,7 +31,7 @@ class InUnits(Protocol):
 
 def energy_unit(scene: object) -> str:
     """What the energies of a scene are in."""
-    return ENERGY[scene.units] if isinstance(scene, InUnits) else ENERGY["SI"]
+    return ENERGY[scene.units] if able(scene, InUnits) else ENERGY["SI"]
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,14 @@ class Material(Protocol):
 
 
 @runtime_checkable
+class Fibrous(Protocol):
+    """A material of fibres with a rest ``direction`` (3,) or (m, 3)."""
+
+    @property
+    def direction(self) -> Array: ...
+
+
+@runtime_checkable
 class OfModulus(Protocol):
     """A material given by Young's modulus [Pa], and perhaps by more."""
 

@@ -27,6 +27,7 @@ from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
 from pliant.errors import PliantError, RunError, require_flag
+from pliant.integrators.base import Leading
 from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
@@ -114,7 +115,7 @@ class RunRecorder:
         csv.writer(header, lineterminator="\n").writerow(self._columns)
         self._append(header.getvalue(), "wb")
         self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
-        self._frame(system, start.state)
+        self._frame(system, start.state, memory=start.memory)
         self._checkpoint(start)
 
     def reopen(self, start: Checkpoint) -> None:
@@ -138,7 +139,7 @@ class RunRecorder:
     def step(self, step: TimeStep) -> None:
         self._line(step.ledger, step.report)
         if step.index % self.output.every == 0 or step.index == self.scene.steps:
-            self._frame(step.system, step.state, step.acted)
+            self._frame(step.system, step.state, step.acted, step.memory)
         self.summary = self.summary.plus(step.report, step.ledger)
         k = self.output.checkpoint_every
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
@@ -184,11 +185,14 @@ class RunRecorder:
             return ""
         return total
 
-    def _frame(self, system: Any, state: Any, acted: Any = None) -> None:
+    def _frame(self, system: Any, state: Any, acted: Any = None, memory: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
-        frame = channels.frame_of(system, state, blocks, self.output.channels, acted)
+        wanted, integrator, leading = self.output.channels, self.scene.integrator, None
+        if "leading" in wanted and isinstance(integrator, Leading):
+            leading = integrator.leading(system, memory)
+        frame = channels.frame_of(system, state, blocks, wanted, acted, leading)
         self._frames.append(frame, topology)
         self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)
 
