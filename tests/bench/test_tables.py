@@ -22,6 +22,7 @@ OTHER = {  # why a table is not on the page
     "gpu/contact": LATER,
     "gpu/peers": LATER,
     "ldot/folded": LATER,
+    "scale/factor": LATER,
     "studio/first_run": LATER,
     "trust/crash": LATER,
     "trust/matrix": LATER,
