@@ -23,6 +23,7 @@ OTHER = {  # why a table is not on the page
     "gpu/peers": LATER,
     "ldot/folded": LATER,
     "scale/factor": LATER,
+    "scale/recording": LATER,
     "studio/first_run": LATER,
     "trust/crash": LATER,
     "trust/matrix": LATER,
