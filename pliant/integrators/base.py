@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pliant.abilities import able
+from pliant.arrays import IntArray
 from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
@@ -89,6 +90,15 @@ class Special(Protocol):
     """An integrator that says which classes of systems it steps; the others step elastic bodies."""
 
     made_for: ClassVar[Any]
+
+
+@runtime_checkable
+class Leading(Protocol):
+    """An integrator in whose steps some vertices lead and all others follow."""
+
+    def leading(self, system: Any, memory: Any) -> IntArray:
+        """Those that led in the last step, with the patches they stand for."""
+        ...
 
 
 @runtime_checkable

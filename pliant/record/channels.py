@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
-from pliant.energies.base import Internal, Pressing, Stressed
+from pliant.energies.base import Internal, Layered, Pressing, Stressed
 from pliant.errors import SceneError
 from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, Topology
@@ -35,11 +35,17 @@ def known_channels(system: Any, state: State) -> list[str]:
 
 
 def frame_of(
-    system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = (), acted: Any = None
+    system: Any,
+    state: State,
+    blocks: Sequence[IntArray],
+    channels: Sequence[str] = (),
+    acted: Any = None,
+    leading: IntArray | None = None,
 ) -> Frame:
     """Positions and the asked channels of a state; forces at contacts are those that ``acted`` in the step to it.
 
     Where no step is known (the first frame, methods that do not tell), they are those of contacts detected there.
+    ``leading`` are the vertices that the others follow, where the method has such.
     """
     points = np.asarray(system.positions(state.q), dtype=np.float64)
     point_values, cell_values = {}, {}
@@ -47,6 +53,8 @@ def frame_of(
     for name in channels:
         if acted is not None and name in told:
             point_values[name] = told[name]()
+        elif name == "leading" and leading is not None:
+            point_values[name] = np.isin(np.arange(len(points)), leading).astype(np.float64)[:, None]
         elif name in POINT_CHANNELS:
             point_values[name] = _spatial(POINT_CHANNELS[name](system, state), len(points))
         else:
@@ -143,6 +151,15 @@ def _material(system: Any, state: State) -> Array | None:
     return system.material_points(state.q) if able(system, Eulerian) else None
 
 
+def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) -> Callable[[Any, Array], Array]:
+    """A channel of energies that tell their elements apart; NaN for the others."""
+
+    def values(energy: Any, q: Array) -> Array:
+        return read(energy, q) if isinstance(energy, Layered) else np.full((len(energy.elements.nodes), *width), np.nan)
+
+    return values
+
+
 def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
     terms = system.energy_terms if able(system, Composed) else ()
@@ -184,6 +201,7 @@ POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "friction_force": _friction,
     "eulerian": _eulerian,
     "material": _material,
+    "leading": lambda system, state: None,  # known to the step, not to the system
 }
 CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
     "stress": lambda energy, q: energy.stress(q).reshape(-1, 9),
@@ -191,4 +209,6 @@ CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
     "strain": _green_strain,
     "strain_energy": lambda energy, q: energy.density(q),
     "det_F": lambda energy, q: energy.det(q),
+    "stiffness": _layered(lambda energy, q: energy.young(), ()),
+    "fibre": _layered(lambda energy, q: energy.fibres(q), (3,)),
 }

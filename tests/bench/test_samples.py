@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from pliant.bench.contact.duel import duel
 from pliant.bench.ldot.contest import THREE
-from pliant.bench.ldot.fig5_9 import EveryOther
+from pliant.bench.ldot.fig5_9 import EveryOther, Extrapolated
 from pliant.bench.parts import FOLDER, WHOLE, Share, play_part, played
 from pliant.bench.qlb.fig3 import FOLDED, PANELS, cases
 from pliant.bench.race import faster
@@ -118,3 +118,20 @@ def test_a_factor_for_two_steps_factors_every_other_time():
         memory = factor.memory
         inner.append(factor.inner)
     assert inner == [0, 1, 0, 1]
+
+
+def test_an_extrapolated_factor_serves_the_next_step_better_than_a_frozen_one():
+    rng = np.random.default_rng(1)
+    L, Ldot = np.tril(rng.normal(size=(30, 30))) + 9 * np.eye(30), 0.02 * np.tril(rng.normal(size=(30, 30)))
+    b, inner = np.arange(30.0), {}
+    for linear in (Extrapolated(), EveryOther()):
+        memory = None
+        for k in range(5):
+            S = sp.csr_matrix((L + k * Ldot) @ (L + k * Ldot).T)
+            factor = linear.factor(S, memory)
+            assert np.linalg.norm(S @ factor.solve(b) - b) < 1e-5 * np.linalg.norm(b)
+            memory = factor.memory
+            inner.setdefault(type(linear), []).append(factor.inner)
+    extrapolated, frozen = inner[Extrapolated], inner[EveryOther]
+    assert extrapolated[:2] == [0, 0] and extrapolated[3] == 0  # the first step has no rate, every other one makes it
+    assert 0 < max(extrapolated) < max(frozen)

@@ -21,6 +21,7 @@ OTHER = {  # why a table is not on the page
     "eol/strain": LATER,
     "gpu/contact": LATER,
     "gpu/peers": LATER,
+    "gpu/precision": LATER,
     "ldot/folded": LATER,
     "scale/factor": LATER,
     "scale/recording": LATER,
