@@ -15,7 +15,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.discrete_gradient import ElementGradient
 from pliant.errors import MaterialError
 from pliant.kernels import assembly
-from pliant.kernels.collapse import first_collapse
+from pliant.kernels.collapse import determinants, first_collapse
 from pliant.kernels.elements import MEMBRANE, TET
 from pliant.kernels.rest import elements
 from pliant.materials.base import Fibrous, Material, Sum, terms_of
@@ -154,8 +154,12 @@ class Elastic:
 
     def det(self, x: Array) -> Array:
         """Volume ratio det F (m,); for membranes the (never negative) area ratio."""
-        F = self.deformation(x)
-        return np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1) if F.shape[1] > F.shape[2] else np.linalg.det(F)
+        if self.elements.kind is MEMBRANE:
+            F = self.deformation(x)
+            return np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1)
+        x = self.elements.flat(x).reshape(-1, self.dim)
+        found: Array = determinants(x, self.elements.nodes, self.elements.gradients)
+        return found
 
     def young(self) -> Array:
         """Young's modulus (m,) [Pa], of the body to which fibres are added."""

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.abilities import able
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, cross
 from pliant.contact.setting import Setting
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
@@ -384,7 +384,7 @@ class Elastodynamics:
         x, n = self.positions(q), len(self.X)
         p = self.inertia(q, v).reshape(n, -1)
         p = p if p.shape[1] == 3 else np.column_stack([p, np.zeros(n)])
-        return p.sum(axis=0), np.cross(x, p).sum(axis=0)
+        return p.sum(axis=0), cross(x, p).sum(axis=0)
 
     def rigid_rates(self, q: Array) -> Array:
         x, axes = self.positions(q), np.eye(3)

@@ -24,6 +24,8 @@ OTHER = {  # why a table is not on the page
     "gpu/precision": LATER,
     "gradient/published": LATER,
     "ldot/folded": LATER,
+    "scale/factor": LATER,
+    "scale/recording": LATER,
     "studio/first_run": LATER,
     "trust/crash": LATER,
     "trust/matrix": LATER,
