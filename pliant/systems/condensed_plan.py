@@ -32,6 +32,13 @@ class Plan:
     means: Means | None = None  # over the patches that the nodes stand for; None: the nodes themselves
     transient = True
 
+    def around(self, nodes: IntArray, system: Elastodynamics) -> IntArray:
+        """Vertices of the patches of some nodes."""
+        if self.means is None or not len(nodes):
+            return nodes
+        d, among = system.X.shape[1], system.free if self.inside is None else self.inside
+        return np.unique(among[self.means.W[_dofs(nodes, d, among)].indices] // d)
+
 
 @dataclass(frozen=True, eq=False)
 class Guess:
@@ -132,7 +139,7 @@ def plan_of(
 def patches(
     system: Elastodynamics, nodes: IntArray, held: IntArray, inside: IntArray | None, pieces: Pieces, radius: float
 ) -> Means:
-    """The means of nodes: the centre of mass of what is within ``radius`` of each in the rest shape and in its piece,
+    """The means of nodes: the center of mass of what is within ``radius`` of each in the rest shape and in its piece,
     less what is pinned, held by others, or a node itself.
     """
     X, d = system.X, system.X.shape[1]
