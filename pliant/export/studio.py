@@ -14,7 +14,7 @@ from pliant.arrays import Array
 from pliant.errors import MissingDependency
 from pliant.export.camera import ANGLE, Bounds, Shot, frame_of
 from pliant.export.clip import Picture
-from pliant.export.colours import STEEL, STONE, magnitude, of_bodies, palette
+from pliant.export.colours import STEEL, STONE, magnitude, of_bodies, of_directions, palette
 from pliant.export.look import Look
 from pliant.export.obstacles import Shape
 
@@ -121,6 +121,8 @@ class Studio:
         channel = self._look.channel
         if channel is None or channel == "material":
             return of_bodies(picture.bodies, len(picture.points), self._first)
+        if channel == "fibre":
+            return of_directions(picture.values[channel])
         return palette(magnitude(picture.values[channel]), self._limits, self._look.colours)[:, :3]
 
     def _smooth(self, grid: Any) -> Any:

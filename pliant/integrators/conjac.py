@@ -97,6 +97,11 @@ class ConJac:
         nodes = spread(system, self.count) if self.nodes is None else self.nodes
         return plan_of(system, nodes, radius=self.radius)
 
+    def leading(self, system: Elastodynamics, memory: Any) -> IntArray:
+        """The dynamic vertices, with the patches they stand for."""
+        plan = memory[0] if memory is not None and memory[0] is not None else self.plan(system)
+        return plan.around(plan.nodes, system)
+
     def advance(
         self, system: Elastodynamics, state: State, h: float, plan: Plan, dynamic: IntArray, analysis: Any
     ) -> tuple[State, SolveReport, Any]:

@@ -32,6 +32,13 @@ class Plan:
     means: Means | None = None  # over the patches that the nodes stand for; None: the nodes themselves
     transient = True
 
+    def around(self, nodes: IntArray, system: Elastodynamics) -> IntArray:
+        """Vertices of the patches of some nodes."""
+        if self.means is None or not len(nodes):
+            return nodes
+        d, among = system.X.shape[1], system.free if self.inside is None else self.inside
+        return np.unique(among[self.means.W[_dofs(nodes, d, among)].indices] // d)
+
 
 @dataclass(frozen=True, eq=False)
 class Guess:
