@@ -95,9 +95,14 @@ FILMS = {
         Film("eol/jaws", run=f"--duration 0.3 --set '{CLOTH}'", export="--channel material --speed 0.12"),
         Film("eol/push", run=f"--set '{CLOTH}' --duration 0.5", export="--channel material --speed 0.2"),
         Film("eol/drape", run=f"--set '{CLOTH}'", export="--channel material --speed 0.3"),
-        Film("chen/cape", run="--duration 2", export="--speed 0.8"),
-        Film("chen/falling-cloth", run="--duration 1", export="--speed 0.4"),
-        Film("chen/shaken-cloth", run="--duration 2", export="--speed 0.8"),
+        Film("chen/cape", run="--duration 2 --set integrator=bdf2", export="--speed 0.8"),
+        Film(
+            "chen/falling-cloth",
+            run="--duration 1 --set integrator=bdf1",
+            export="--speed 0.4",
+            text="Particles inside the sphere are projected onto it, which adds energy: the run ends with an alarm.",
+        ),
+        Film("chen/shaken-cloth", run="--duration 2 --set integrator=bdf2", export="--speed 0.8"),
     ),
     "Soft bodies": (
         Film(

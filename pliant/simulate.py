@@ -113,7 +113,7 @@ def covered(scene: SceneLike, now: Any, system: Any, point: Checkpoint, index: i
         if due > events_in(point):
             now, state = now.happen(events_in(point), due, fetched(system, point).state)
             system, point = _placed(scene, now.system(), Checkpoint(point.step, state, None, Topology(due)))
-        cut = isinstance(scene.integrator, Landing) and isinstance(scene, Eventful)
+        cut = able(scene.integrator, Landing) and able(scene, Eventful)
         until = min(scene.event_after(point.state.t), end) if cut else end  # type: ignore[attr-defined]
         whole = until == end and not stretches
         taken, trouble = take(scene, system, point, index, h if whole else until - point.state.t)
@@ -138,7 +138,7 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
 
 
 def _placed(scene: SceneLike, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
-    return placed(scene.device if isinstance(scene, OnDevice) else "cpu", scene.integrator, system, point)
+    return placed(scene.device if able(scene, OnDevice) else "cpu", scene.integrator, system, point)
 
 
 def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], order: int) -> ledger.Row:

@@ -23,7 +23,7 @@ from pliant.articulated.tree import Link
 from pliant.articulated.urdf import Geometry, read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
-from pliant.errors import MeshError, SceneError, require_numbers
+from pliant.errors import MeshError, SceneError, require_flag, require_numbers
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
 from pliant.mesh.topology import boundary_facets
@@ -115,6 +115,7 @@ def from_urdf(
     ``geometry`` chooses the surfaces of its links, "visual" or "collision". ``options`` are fields of `Articulated`;
     forces and constraints are added to those of the file.
     """
+    require_flag(floating, "from_urdf.floating")
     return _assembled(read_urdf(source, floating=floating, geometry=geometry), name, options)
 
 

@@ -73,11 +73,12 @@ class Slips:
         c = self.contacts.only(which)
         if not len(which):
             return c.nodes, np.zeros((0, 4, 3, 4, 3))
-        a, b, d = np.einsum("ck,ckr->rc", f[which], self._parts[which])[:, :, None, None]
-        frame, one = self._frame[which], np.eye(3)
-        e1, e2 = (stacked(e, which.shape) for e in _edges(x, frame)[:2])
+        frame, parts = self._frame[which], np.einsum("ck,ckr->cr", f[which], self._parts[which])
+        e1, e2, _ = _edges(x, frame)
         H = np.zeros((len(which), 3, 3, 3, 3))  # over y, e_1, e_2
-        H[:, 0, 1], H[:, 0, 2], H[:, 1, 2] = a * one - d * skew(e2), b * one + d * skew(e1), -d * skew(c.relative(x))
+        second = second_derivatives(components(parts), e1, e2, components(c.relative(x)))
+        for (p, q), entries in zip(((0, 1), (0, 2), (1, 2)), second, strict=True):
+            H[:, p, q] = np.stack(entries, axis=-1).reshape(-1, 3, 3)
         H = H + H.transpose(0, 2, 1, 4, 3)
         shared = np.array_equal(frame, c.nodes[:, 1:])
         nodes = c.nodes if shared else np.concatenate([c.nodes, frame], axis=1)
@@ -133,15 +134,6 @@ class SlipMap:
 def tangents(normals: Array) -> Array:
     """Two unit vectors (c, 2, 3) at right angles to unit ``normals (c, 3)``."""
     return np.stack([stacked(t, (len(normals),)) for t in tangent_pair(components(normals))], axis=1)
-
-
-def skew(w: Array) -> Array:
-    """Matrices (c, 3, 3) with ``skew(w) u = w x u`` of ``w (c, 3)``."""
-    S = np.zeros((len(w), 3, 3))
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        S[:, j, k], S[:, k, j] = -w[:, i], w[:, i]
-    return S
 
 
 def _both(a: Array) -> tuple[Vector, Vector]:
@@ -207,3 +199,14 @@ def slip_rate(still: Vector, a: Vector, edges: Any, speeds: Any, was: Vector, u:
     zero = (0.0, 0.0, 0.0)
     m_rate = (bent[0][0] + bent[1][0], bent[0][1] + bent[1][1], bent[0][2] + bent[1][2])
     return dot(turned(still, a, e1, e2, m), u) + dot(turned(zero, a, d1, d2, m_rate), y)
+
+
+def tilted(s: Any, d: Any, w: Vector) -> tuple[Any, ...]:
+    """The matrix s I + d [w]x, [w]x u = w x u, row by row."""
+    one = s + 0.0 * w[0]
+    return one, -d * w[2], d * w[1], d * w[2], one, -d * w[0], -d * w[1], d * w[0], one
+
+
+def second_derivatives(a: Vector, e1: Vector, e2: Vector, y: Vector) -> tuple[Any, Any, Any]:
+    """d^2 U over (y, e_1), (y, e_2) and (e_1, e_2) of U = y . (a e_1 + b e_2 + c e_1 x e_2), row by row."""
+    return tilted(a[0], -a[2], e2), tilted(a[1], a[2], e1), tilted(0.0, -a[2], y)

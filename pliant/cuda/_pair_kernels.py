@@ -10,7 +10,7 @@ from numpy import maximum
 
 from pliant.contact.laws import damper, rounded, spring, stick_reach
 from pliant.contact.planes import plane_frame, turning
-from pliant.contact.slip import attached, couples, slip_rate, tangent_pair, turned
+from pliant.contact.slip import attached, couples, second_derivatives, slip_rate, tangent_pair, turned
 from pliant.contact.vectors import cross, dot, length, minus, scaled
 from pliant.cuda._matrix_kernels import SLICE
 from pliant.cuda._obstacle_kernels import at
@@ -179,6 +179,42 @@ def friction_blocks(x, v, nodes, load, stick, creep, duration, weight, blocks):
                 for j in range(12):
                     entry = 9 * (4 * (i // 3) + j // 3) + 3 * (i % 3) + j % 3
                     blocks[entry, p] += weight * (left1 * B[j] + left2 * B[12 + j])
+
+
+def friction_turning(x, v, nodes, load, stick, creep, duration, weight, blocks):
+    """blocks += weight times the part of df/dx that comes from directions that turn."""
+    p = cuda.grid(1)
+    if p < nodes.shape[1]:
+        B = cuda.local.array(24, float64)
+        u1, u2 = slipping(x, v, nodes, load, duration, p, B)
+        limit = load[LIMIT, p]
+        if limit > 0.0:
+            rate, _, _ = rounded(limit, length((u1, u2, 0.0)), stick_reach(limit, stick[nodes[0, p]], creep))
+            w, a1, a2 = three(load, FOOT, p), three(load, DIRECTION, p), three(load, DIRECTION + 6, p)
+            f1, f2 = -rate * u1, -rate * u2
+            a = f1 * a1[0] + f2 * a2[0], f1 * a1[1] + f2 * a2[1], f1 * a1[2] + f2 * a2[2]
+            q0, q1, q2, q3 = corners(x, nodes, p)
+            y = weighted(q0, q1, q2, q3, w)
+            Hy1, Hy2, H12 = second_derivatives(a, minus(q2, q1), minus(q3, q1), y)
+            for i in range(12):
+                r, k = i // 3, i % 3
+                y_r, e1_r, e2_r = part(w, r)
+                for j in range(12):
+                    s, l = j // 3, j % 3
+                    y_s, e1_s, e2_s = part(w, s)
+                    here, there = 3 * k + l, 3 * l + k
+                    value = y_r * e1_s * Hy1[here] + e1_r * y_s * Hy1[there]
+                    value += y_r * e2_s * Hy2[here] + e2_r * y_s * Hy2[there]
+                    value += e1_r * e2_s * H12[here] + e2_r * e1_s * H12[there]
+                    blocks[9 * (4 * r + s) + here, p] += weight * value
+
+
+@cuda.jit(device=True)
+def part(w, r):
+    """How y, e_1 and e_2 change with node r."""
+    if r == 0:
+        return 1.0, 0.0, 0.0
+    return -w[r - 1], (-1.0 if r == 1 else (1.0 if r == 2 else 0.0)), (-1.0 if r == 1 else (1.0 if r == 3 else 0.0))
 
 
 def damping_pass(x, v, nodes, side, apart, stiffness, smoothing, damping, full, parts):

@@ -217,10 +217,12 @@ class DeviceFriction:
         return float(self._evaluated(x, v)[0])
 
     def add_tangent(self, x: Any, v: Any, weights: Weights, psd: bool, values: Any, blocks: Any) -> None:
-        """-df/dv, times its weight."""
+        """-df/dv and, where nothing is projected, what turning directions make of -df/dx, times their weights."""
         load, meeting, weight = self._at(x), self.meeting, weights[1]
         if meeting.pairs is not None:
             meeting.pairs.friction_blocks(x, v, load.pairs, self._c, weight, blocks)
+            if self.lagged and not psd:
+                meeting.pairs.friction_turning(x, v, load.pairs, self._c, -weights[2], blocks)
         if meeting.obstacles is not None and load.obstacles is not None:
             meeting.obstacles.friction(*load.obstacles, v).add_block(weight, values)
 

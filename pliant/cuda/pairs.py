@@ -80,6 +80,11 @@ class TouchingPairs:
         laws = (self._laws.stick, self._laws.creep, duration)
         self._launch("friction_blocks", x, v, self.pairs.nodes, load, *laws, weight, blocks)
 
+    def friction_turning(self, x: Any, v: Any, load: Any, duration: float, weight: float, blocks: Any) -> None:
+        """blocks += weight times the part of df/dx that comes from directions that turn."""
+        laws = (self._laws.stick, self._laws.creep, duration)
+        self._launch("friction_turning", x, v, self.pairs.nodes, load, *laws, weight, blocks)
+
     def damping(self, x: Any, v: Any) -> Any:
         """Force (12, c) of the dampers."""
         parts = self._empty()[1]

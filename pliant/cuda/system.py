@@ -156,10 +156,8 @@ class DeviceSystem:
         )
         if not simple or len(energies) != 1 or not isinstance(energies[0], DeviceElastic):
             return None
-        q, v = q.copy(), v.copy()
         load = sum((e.load for e in self.energy_terms if isinstance(e, DeadLoad)), arrays().zeros_like(q))
-        energies[0].march(q, v, self._inverse_mass, load, dt, steps)
-        return q, v
+        return energies[0].march(q, v, self._inverse_mass, load, dt, steps)
 
     def tangent(self, q: Any, v: Any, t: float, weights: Weights, *, psd: bool = True, a: Any = None) -> Matrix:
         if self.contact is not None:

@@ -52,9 +52,9 @@ class Look:
     exposures: int = 5
 
     def __post_init__(self) -> None:
-        width, height = self.size
-        if min(self.size) < 16 or max(self.size) > 8192:
-            raise RunError(f"a picture of {width}x{height}", where="--size", remedy="use 16 to 8192 pixels")
+        if len(self.size) != 2 or not all(isinstance(n, int) and 16 <= n <= 8192 for n in self.size):
+            remedy = "give width and height, 16 to 8192 pixels, as (640, 360)"
+            raise RunError(f"a picture of {self.size!r}", where="--size", remedy=remedy)
         for name, value, low, high in (
             ("fps", self.fps, 0.1, 240.0),
             ("speed", self.speed, 1e-4, 1e4),

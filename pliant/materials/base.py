@@ -156,7 +156,9 @@ def direction(value: ArrayLike) -> Array:
     if a.ndim not in (1, 2) or a.shape[-1] != 3 or not np.isfinite(a).all():
         raise MaterialError(f"direction has shape {a.shape}", remedy="give a vector (3,) or one per element (m, 3)")
     length = np.linalg.norm(a, axis=-1)
-    require(length > 1e-12, length, "|direction|", "is too short to be a fibre direction")
+    require(
+        length > 1e-12, length, "|direction|", "is too short to be a fibre direction", "give a vector that is not zero"
+    )
     return unit(a)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Internal, Layered, Pressing, Stressed
 from pliant.errors import SceneError
@@ -26,11 +27,11 @@ def known_channels(system: Any, state: State) -> list[str]:
     """The channels that a system of this kind can tell."""
     found = ["velocity"] if _velocity(system, state) is not None else []
     found += ["displacement"] if _displacement(system, state) is not None else []
-    if isinstance(system, Composed):
+    if able(system, Composed):
         found.append("elastic_force")
-        found += ["contact_force", "friction_force"] if isinstance(system, Touching) and _touched(system, state) else []
-        found += CELL_CHANNELS if any(isinstance(energy, Stressed) for energy in system.energy_terms) else ()
-    return [*found, *(["eulerian", "material"] if isinstance(system, Eulerian) else ())]
+        found += ["contact_force", "friction_force"] if able(system, Touching) and _touched(system, state) else []
+        found += CELL_CHANNELS if any(able(energy, Stressed) for energy in system.energy_terms) else ()
+    return [*found, *(["eulerian", "material"] if able(system, Eulerian) else ())]
 
 
 def frame_of(
@@ -84,14 +85,14 @@ def _spatial(values: Array | None, n: int) -> Array:
 
 def _velocity(system: Any, state: State) -> Array | None:
     """Velocities of the points."""
-    if isinstance(system, Composed):
+    if able(system, Composed):
         return state.v
-    return system.point_jacobian(state.q) @ state.v if isinstance(system, Moving) else None
+    return system.point_jacobian(state.q) @ state.v if able(system, Moving) else None
 
 
 def _displacement(system: Any, state: State) -> Array | None:
     """From where the points are at rest [m]; vertices that slide through the material have no such place."""
-    if isinstance(system, Eulerian) or not isinstance(system, Resting):
+    if able(system, Eulerian) or not able(system, Resting):
         return None
     moved: Array = system.positions(state.q) - system.positions(system.rest)
     return moved
@@ -99,9 +100,9 @@ def _displacement(system: Any, state: State) -> Array | None:
 
 def _placed(system: Any, state: State) -> Composed | None:
     """The system with the contacts of the state among its terms."""
-    if not isinstance(system, Composed):
+    if not able(system, Composed):
         return None
-    placed: Any = system.at(state, state.t) if isinstance(system, Contacting) else system
+    placed: Any = system.at(state, state.t) if able(system, Contacting) else system
     return placed
 
 
@@ -111,16 +112,16 @@ def _touched(system: Touching, state: State) -> bool:
 
 def _elastic(system: Any, state: State) -> Array | None:
     """Minus the gradients of the energies of the bodies' own shapes."""
-    if not isinstance(system, Composed):
+    if not able(system, Composed):
         return None
-    return sum((-e.gradient(state.q) for e in system.energy_terms if isinstance(e, Internal)), np.zeros_like(state.q))
+    return sum((-e.gradient(state.q) for e in system.energy_terms if able(e, Internal)), np.zeros_like(state.q))
 
 
 def _rubbing(placed: Composed, state: State, *, normal: bool) -> Array:
     """The normal or the tangential part of the forces at contacts that have no potential."""
     total = np.zeros_like(state.q)
     for force in placed.force_terms:
-        if isinstance(force, Rubbing) and force.normal == normal:
+        if able(force, Rubbing) and force.normal == normal:
             total += force.force(state.q, state.v, state.t)
     return total
 
@@ -130,7 +131,7 @@ def _contact(system: Any, state: State) -> Array | None:
     placed = _placed(system, state)
     if placed is None:
         return None
-    pressing = (-e.gradient(state.q) for e in placed.energy_terms if isinstance(e, Pressing))
+    pressing = (-e.gradient(state.q) for e in placed.energy_terms if able(e, Pressing))
     return sum(pressing, _rubbing(placed, state, normal=True))
 
 
@@ -143,13 +144,13 @@ def _friction(system: Any, state: State) -> Array | None:
 def _eulerian(system: Any, state: State) -> Array:
     """(n, 1): 1 at vertices that also move in the material (EOL cloth), 0 elsewhere."""
     mask = np.zeros((len(system.positions(state.q)), 1))
-    mask[system.eol if isinstance(system, Eulerian) else []] = 1.0
+    mask[system.eol if able(system, Eulerian) else []] = 1.0
     return mask
 
 
 def _material(system: Any, state: State) -> Array | None:
     """Where vertices are in the material [m], as coordinates of a texture: cloth may slide through its mesh."""
-    return system.material_points(state.q) if isinstance(system, Eulerian) else None
+    return system.material_points(state.q) if able(system, Eulerian) else None
 
 
 def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) -> Callable[[Any, Array], Array]:
@@ -163,8 +164,8 @@ def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) ->
 
 def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
-    terms = system.energy_terms if isinstance(system, Composed) else ()
-    energies = [e for e in terms if isinstance(e, Stressed)]
+    terms = system.energy_terms if able(system, Composed) else ()
+    energies = [e for e in terms if able(e, Stressed)]
     parts: list[Array | None] = []
     for block in blocks:
         nodes = np.sort(block, axis=1)

@@ -26,7 +26,7 @@ from pliant.bundle import BUNDLE, write_bundle
 from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
-from pliant.errors import PliantError, RunError
+from pliant.errors import PliantError, RunError, require_flag
 from pliant.integrators.base import Leading
 from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
@@ -34,7 +34,7 @@ from pliant.record import channels
 from pliant.record.frames import FrameWriter
 from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
 from pliant.record.output import Output
-from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
+from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run, place_of
 from pliant.record.summary import Summary, versions
 from pliant.scene_like import SceneLike
 from pliant.simulate import TimeStep, beginning, simulate
@@ -66,7 +66,8 @@ def record(
     a state to begin with instead of the scene's own.
     """
     output = output or Output()
-    folder = place_of(folder)
+    folder = place_of(folder, "record")
+    require_flag(overwrite, "record.overwrite")
     origin = origin or origin_of(scene)
     try:
         system, begin = beginning(scene, start)
@@ -279,13 +280,6 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def place_of(folder: Any) -> Path:
-    """The path of a folder to record into."""
-    if not isinstance(folder, str | Path) or not str(folder) or "\0" in str(folder):
-        raise RunError(f"the folder is {folder!r}", where="record", remedy="give a path")
-    return Path(folder)
 
 
 def _prepare(folder: Path, overwrite: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.contact.setting import Setting
@@ -124,8 +125,8 @@ def of_terms(setting: Setting, energies: Sequence[Any], forces: Sequence[Any], x
     """Of the contact terms among ``energies`` and ``forces`` at x with velocities v of contact's own points."""
 
     def find() -> tuple[Array, Array, Pairs]:
-        pressing = [e.pushes(x) for e in energies if isinstance(e, Pressing)]
-        others = [(f.normal, f.pushes(x, v)) for f in forces if isinstance(f, Rubbing)]
+        pressing = [e.pushes(x) for e in energies if able(e, Pressing)]
+        others = [(f.normal, f.pushes(x, v)) for f in forces if able(f, Rubbing)]
         pressing += [pushes for normal, pushes in others if normal]
         return of_contacts(setting, pressing, [pushes for normal, pushes in others if not normal], len(x) // 3)
 
@@ -145,10 +146,10 @@ def linearised(
     def find() -> tuple[Array, Array, None]:
         contact, friction = np.zeros_like(x), np.zeros_like(x)
         for energy in energies:
-            if isinstance(energy, Pressing):
+            if able(energy, Pressing):
                 contact -= energy.gradient(x) + energy.hessian(x, psd=True) @ way
         for force in forces:
-            if isinstance(force, Rubbing):
+            if able(force, Rubbing):
                 f = force.force(x, v, t) + force.damping(x, v, t) @ (new - v)
                 contact, friction = (contact + f, friction) if force.normal else (contact, friction + f)
         return contact.reshape(-1, 3), friction.reshape(-1, 3), None

@@ -139,7 +139,7 @@ def plan_of(
 def patches(
     system: Elastodynamics, nodes: IntArray, held: IntArray, inside: IntArray | None, pieces: Pieces, radius: float
 ) -> Means:
-    """The means of nodes: the centre of mass of what is within ``radius`` of each in the rest shape and in its piece,
+    """The means of nodes: the center of mass of what is within ``radius`` of each in the rest shape and in its piece,
     less what is pinned, held by others, or a node itself.
     """
     X, d = system.X, system.X.shape[1]

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.state import State
 from pliant.systems.base import Parted, Quadrature
@@ -195,6 +196,6 @@ class Floating(Protocol):
 
 def topology_of(system: Any) -> Any:
     """What makes the meshes of a system again: None where none has changed, one for each part of a system of parts."""
-    if isinstance(system, Parted):
+    if able(system, Parted):
         return tuple(topology_of(part) for part in system.parts)
-    return system.topology() if isinstance(system, Reshaping) else None
+    return system.topology() if able(system, Reshaping) else None

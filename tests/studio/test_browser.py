@@ -25,7 +25,7 @@ CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 NOTICE = 40  # columns of an orange bar that says there is no graphics card
-PATIENCE = 60_000  # ms: a software renderer on a busy machine
+PATIENCE = 240_000  # ms: a software renderer on a busy machine
 
 
 @pytest.fixture(scope="module")

@@ -117,7 +117,7 @@ def contestants(case: Case, quick: bool, peer: bool) -> Iterator[tuple[str, bool
     for substeps in (n, 2 * n):
         yield "pliant Verlet", False, substeps, partial(ours, integrator=Verlet(substeps=substeps))
     for method in (BDF2(), TRBDF2()):
-        for k in (1,) if quick else (1, 2, 4):
+        for k in (1,) if quick else (1, 2):
             yield f"pliant {type(method).__name__}", False, k, partial(ours, integrator=method, per_frame=k)
     for k in (n, 2 * n, 4 * n) if peer else ():
         yield "Newton SemiImplicit", True, k, partial(theirs, make=semi_implicit, log=True, per_frame=k)
@@ -151,10 +151,10 @@ def compare(case: Case, quick: bool, peer: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def fastest(rows: list[dict[str, Any]], case: str, by: str, target: float) -> float:
-    """Least wall time [s] of those who stay within an error."""
-    mine = [r["wall_s"] for r in rows if r["case"] == case and r["by"].startswith(by) and r["error %"] <= target]
-    return min(mine, default=float("inf"))
+def fastest(rows: list[dict[str, Any]], case: str, by: str, target: float) -> float | None:
+    """Least wall time [s] of those who stay within an error, inf where none does; None where none has run."""
+    mine = [r for r in rows if r["case"] == case and r["by"].startswith(by) and np.isfinite(r["error %"])]
+    return min((r["wall_s"] for r in mine if r["error %"] <= target), default=np.inf) if mine else None
 
 
 def run(*, quick: bool = False) -> Table:
@@ -172,8 +172,10 @@ def run(*, quick: bool = False) -> Table:
         for target in TARGETS if peer else ():
             for other in ("Newton SemiImplicit", "Newton VBD"):
                 here, there = fastest(rows, case, "pliant", target), fastest(rows, case, other, target)
-                said = f"{here:.3g} s against {there:.3g} s"
-                claims.append(Claim(f"{case}: wall time to {target:g} %, beside {other}", "less", said, here < there))
+                known = here is not None and there is not None
+                said = f"{here:.3g} s against {there:.3g} s" if known else "did not run"
+                less = known and here < there  # type: ignore[operator]
+                claims.append(Claim(f"{case}: wall time to {target:g} %, beside {other}", "less", said, less))
     notes = [
         f"Device: {name()}. {missing} One second of motion, wall time without compiling; error: RMS distance of the "
         "free end's center from a converged run, by RMS displacement. inf: no row within the error."
