@@ -6,7 +6,7 @@ from pliant.scenes.conjac import DRAGON, dragon
 
 
 def test_every_method_is_split_into_the_same_phases():
-    scene = dragon(mesh=serpent(length=DRAGON, cells=14))
+    scene = dragon(mesh=serpent(length=DRAGON, cells=30))
     system = scene.system()
     state = scene.initial(system)
     chosen = contestants(scene)
