@@ -22,6 +22,7 @@ from pliant.integrators.base import Wrapping, fits
 from pliant.linear.automatic import Automatic, estimate
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.modes import highest, lowest
+from pliant.linear.refined import RefinedCholesky
 from pliant.materials.base import Isotropic, lame, summands
 from pliant.mesh.measures import edge_lengths
 from pliant.state import State
@@ -125,6 +126,7 @@ def linear_choice(integrator: Any, K: sp.csr_matrix) -> str | None:
     costs, linear = estimate(K), solver.linear
     if isinstance(linear, Automatic):
         name = "multigrid" if linear.chosen(K) is linear.large else "a Cholesky factor"
+        name += " in single precision, refined in double" if isinstance(linear.chosen(K), RefinedCholesky) else ""
         return f"{type(solver).__name__} uses {name} here. {costs}."
     better = " linear=Automatic() would take multigrid." if costs.large and isinstance(linear, Cholesky) else ""
     return f"{type(solver).__name__} uses {type(linear).__name__} as it was told. {costs}.{better}"

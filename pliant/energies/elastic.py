@@ -15,7 +15,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.discrete_gradient import ElementGradient
 from pliant.errors import MaterialError
 from pliant.kernels import assembly
-from pliant.kernels.collapse import first_collapse
+from pliant.kernels.collapse import determinants, first_collapse
 from pliant.kernels.elements import MEMBRANE, TET
 from pliant.kernels.rest import elements
 from pliant.materials.base import Fibrous, Material, Sum, terms_of
@@ -54,7 +54,6 @@ class Elastic:
         self.n, self.dim = self.elements.n, kind.dim
         self.volumes = self.elements.volumes  # (m,) [m^3]
         self._terms = self._bind()
-        self._matrices = Pattern(self.elements.pattern.indptr, self.elements.pattern.indices)
 
     def _bind(self) -> tuple[assembly.Term, ...]:
         """Kernels and parameters of the material."""
@@ -71,6 +70,10 @@ class Elastic:
                 raise MaterialError("a membrane turns freely: its material must be rotation invariant", where=self.name)
             material = material.in_axes(self.elements.axes)
         return material
+
+    @cached_property
+    def _matrices(self) -> Pattern:
+        return Pattern(self.elements.pattern.indptr, self.elements.pattern.indices)
 
     def with_material(self, material: Material) -> "Elastic":
         """The same elements with other parameters (a muscle's new activation, say); no topology work is repeated."""
@@ -151,8 +154,12 @@ class Elastic:
 
     def det(self, x: Array) -> Array:
         """Volume ratio det F (m,); for membranes the (never negative) area ratio."""
-        F = self.deformation(x)
-        return np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1) if F.shape[1] > F.shape[2] else np.linalg.det(F)
+        if self.elements.kind is MEMBRANE:
+            F = self.deformation(x)
+            return np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1)
+        x = self.elements.flat(x).reshape(-1, self.dim)
+        found: Array = determinants(x, self.elements.nodes, self.elements.gradients)
+        return found
 
     def young(self) -> Array:
         """Young's modulus (m,) [Pa], of the body to which fibres are added."""

@@ -1,4 +1,4 @@
-"""The first step along a direction at which an element loses its volume."""
+"""The volume ratios of elements, and the first step along a direction at which one loses its volume."""
 
 import numpy as np
 from numba import njit
@@ -30,6 +30,22 @@ def first_collapse(x, dx, nodes, gradients):
         if a > 0.0 and not abs(b) * best + abs(c) * best * best + abs(d) * best * best * best < a:
             best = min(best, first_root(a, b, c, d, best))
     return best if best < FAR else np.inf
+
+
+@njit(cache=True, error_model="numpy")
+def determinants(x, nodes, gradients):
+    """det F of every element (m,); arguments as above."""
+    k, out = x.shape[1], np.empty(len(nodes))
+    F = np.eye(3)
+    for e in range(len(nodes)):
+        for i in range(k):
+            for j in range(k):
+                f = 0.0
+                for a in range(k):
+                    f += (x[nodes[e, a + 1], i] - x[nodes[e, 0], i]) * gradients[e, a, j]
+                F[i, j] = f
+        out[e] = determinant(F)
+    return out
 
 
 @njit(cache=True, error_model="numpy")

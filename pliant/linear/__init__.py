@@ -11,6 +11,7 @@ from pliant.linear.multigrid import Multigrid
 from pliant.linear.pardiso import available as _pardiso
 from pliant.linear.pcg import PCG, pcg
 from pliant.linear.qp import OSQP, Clarabel, QPSolution, solve_qp
+from pliant.linear.refined import RefinedCholesky
 
 LINEAR: tuple[LinearSolver, ...] = (
     Cholesky("supernodal"),
@@ -19,6 +20,7 @@ LINEAR: tuple[LinearSolver, ...] = (
     *([Cholesky("cholmod")] if _cholmod() else []),
     PCG(tolerance=1e-12, max_iterations=5000),
     PCG(tolerance=1e-12, preconditioner=Multigrid()),
+    RefinedCholesky(),
     Automatic(),
 )
 APPROXIMATE: tuple[LinearSolver, ...] = (Multigrid(),)  # as preconditioners, and in quasi-Newton methods
@@ -37,6 +39,7 @@ __all__ = [
     "Modes",
     "Multigrid",
     "QPSolution",
+    "RefinedCholesky",
     "ShiftInvert",
     "approximate",
     "dchol",

@@ -17,12 +17,14 @@ from pliant.linear.base import Factor, LinearSolver, Places, Placing
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.multigrid import Multigrid
 from pliant.linear.pcg import PCG
+from pliant.linear.refined import RefinedCholesky
 
 FLOPS, FILL = 60.0, 50.0  # of lattices of tetrahedra, three unknowns per node (see above)
 RATE = 6e10  # operations per second of a factorization in single precision, one thread
 CYCLES = 1.3e-6  # s per block: a set-up and thirty V-cycles
 MARGIN = 3.0  # a factor solves exactly, whatever the material: it must cost this much more before it is given up
 SMALL = 20_000  # nodes up to which nothing is estimated
+REFINED = 2_000  # rows from which on a refinement costs less than it saves
 
 
 class Estimate(NamedTuple):
@@ -57,10 +59,14 @@ def estimate(A: sp.csr_matrix) -> Estimate:
 
 @dataclass(frozen=True)
 class Automatic:
-    """``small`` where a factorization is cheap, ``large`` where it would cost several times what multigrid does."""
+    """``small`` where a factorization is cheap, ``large`` where it would cost several times what multigrid does.
+
+    Between them, from ``REFINED`` rows on, ``middle``: a factor in single precision, refined in double.
+    """
 
     small: LinearSolver = field(default_factory=Cholesky)
     large: LinearSolver = field(default_factory=lambda: PCG(preconditioner=Multigrid()))
+    middle: LinearSolver = field(default_factory=RefinedCholesky)
 
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> Factor:
         """Factor A by the better choice; ``memory`` is that of an earlier factor."""
@@ -68,7 +74,9 @@ class Automatic:
 
     def chosen(self, A: sp.csr_matrix) -> LinearSolver:
         """The choice for the pattern of A."""
-        return self.large if A.shape[0] > 3 * SMALL and estimate(A).large else self.small
+        if A.shape[0] > 3 * SMALL and estimate(A).large:
+            return self.large
+        return self.small if A.shape[0] < REFINED else self.middle
 
     def placed(self, places: Places) -> "PlacedAutomatic":
         """The same for matrices whose rows are at ``places``."""
@@ -90,4 +98,4 @@ class PlacedAutomatic:
 
 def approximate() -> Automatic:
     """The choice of quasi-Newton methods and preconditioners: a factor in single precision, or a V-cycle."""
-    return Automatic(Cholesky("single"), Multigrid())
+    return Automatic(Cholesky("single"), Multigrid(), Cholesky("single"))

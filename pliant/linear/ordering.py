@@ -39,13 +39,13 @@ def fill_reducing(pointers: IntArray, neighbours: IntArray, weights: IntArray) -
     try:
         import pymetis
     except ImportError:
-        return _minimum_degree(pointers, neighbours)
+        return minimum_degree(pointers, neighbours)
     graph = pymetis.CSRAdjacency(pointers.astype(np.int32), neighbours.astype(np.int32))
     order, _ = pymetis.nested_dissection(graph, vweights=weights.astype(np.int32))
     return np.asarray(order, dtype=np.int64)
 
 
-def _minimum_degree(pointers: IntArray, neighbours: IntArray) -> IntArray:
+def minimum_degree(pointers: IntArray, neighbours: IntArray) -> IntArray:
     """SuperLU's multiple minimum degree ordering, read off a factor of the graph's Laplacian plus one."""
     count = len(pointers) - 1
     graph = sp.csc_matrix((-np.ones(len(neighbours)), neighbours, pointers), shape=(count, count))

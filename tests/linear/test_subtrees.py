@@ -67,6 +67,8 @@ def test_the_estimate_is_near_the_work_of_the_analysis(cells):
 def test_small_matrices_are_factored(monkeypatch):
     A = lattice()
     assert Automatic().factor(A).backend == "supernodal"
+    monkeypatch.setattr("pliant.linear.automatic.REFINED", 10)
+    assert Automatic().factor(A).backend == "refined"
     for name, value in (("SMALL", 10), ("MARGIN", 0.0)):
         monkeypatch.setattr("pliant.linear.automatic." + name, value)
     assert Automatic().factor(A).backend == "pcg"

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.linear import Cholesky, dchol, dchol_difference
-from pliant.linear.ordering import _minimum_degree, group_graph, groups
+from pliant.linear.ordering import group_graph, groups, minimum_degree
 from pliant.linear.supernodal import SupernodalLayout
 from pliant.linear.symbolic import analyse
 
@@ -82,7 +82,7 @@ def test_every_entry_of_the_lower_triangle_has_its_place():
 def test_minimum_degree_is_a_permutation():
     A = lattice()
     pointers, neighbours = group_graph(A.indptr, A.indices, groups(A.indptr, A.indices))
-    assert sorted(_minimum_degree(pointers, neighbours)) == list(range(len(pointers) - 1))
+    assert sorted(minimum_degree(pointers, neighbours)) == list(range(len(pointers) - 1))
 
 
 def pair(A):

@@ -23,6 +23,7 @@ from pliant.linear import Cholesky, Multigrid
 from pliant.linear.threads import one_thread
 from pliant.solvers import QLB
 
+BATCH = 0.02  # s of a measurement, at least: threads take some 50 us to wake, and the clock has its own grain
 Work = Callable[[], Any]
 
 
@@ -32,25 +33,27 @@ def loads() -> dict[int, float]:
     return {task: clock_gettime((~task << 3) | 6) for task in tasks}  # Linux: the clock of a thread by its number
 
 
-def weighed(work: Work) -> tuple[float, float, bytes]:
-    """CPU seconds of the busiest thread, wall-clock seconds, and a digest of the result."""
+def weighed(work: Work, times: int = 1) -> tuple[float, float, bytes]:
+    """CPU seconds of the busiest thread and wall-clock seconds of a call, and a digest of its result."""
     before, begun = loads(), perf_counter()
-    result = work()
-    wall, after = perf_counter() - begun, loads()
-    busiest = max((after[name] - before.get(name, 0.0) for name in after), default=np.nan)
+    for _ in range(times):
+        result = work()
+    wall, after = (perf_counter() - begun) / times, loads()
+    busiest = max((after[name] - before.get(name, 0.0) for name in after), default=np.nan) / times
     return busiest, wall, hashlib.sha256(np.ascontiguousarray(result).tobytes()).digest()
 
 
 def row(name: str, work: Work, repeats: int) -> dict[str, Any]:
-    """The least over repetitions with one thread and with two, in turn."""
+    """The least over repetitions with one thread and with two, in turn; short parts many times in each."""
     config: Any = numba.config
     most = config.NUMBA_NUM_THREADS
     best = {1: (np.inf, np.inf), most: (np.inf, np.inf)}
     digests = set()
-    for _ in range(repeats + 1):  # the first wakes the threads
+    times = 1 + int(BATCH / weighed(work)[1])
+    for _ in range(repeats if times == 1 else 3 * repeats):
         for threads in best:
             numba.set_num_threads(threads)
-            busy, wall, digest = weighed(work)
+            busy, wall, digest = weighed(work, times)
             best[threads] = min(best[threads][0], busy), min(best[threads][1], wall)
             digests.add(digest)
     numba.set_num_threads(most)
