@@ -55,6 +55,11 @@ class Saving:
             self._client, self._images = None, []
             client.send_file_download("pliant.webp", encoded(images, "WEBP"), save_immediately=True)
 
+    @property
+    def recording(self) -> bool:
+        """Whether a film is being made."""
+        return self._client is not None and bool(self._switch.value)
+
     def take(self) -> None:
         """Add a picture to the film that is being recorded, if there is one."""
         client = self._client

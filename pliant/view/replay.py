@@ -19,7 +19,7 @@ from pliant.systems.observed import Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Marks, Surroundings, marks_of
-from pliant.view.panel import Cuts
+from pliant.view.panel import PACE, Cuts
 from pliant.view.server import LOCAL, Room, chosen
 
 PLAIN = "none"
@@ -101,7 +101,8 @@ class Replay:
 
     def _act(self) -> float:
         now = monotonic()
-        self.advance(now - self._shown)
+        slow = self._room.recording  # a film has its own clock, so that a slow machine misses nothing
+        self.advance(1.0 / PACE if slow else now - self._shown)
         self._shown = now
         return max(1.0 / RATE - (monotonic() - now), 0.001)
 

@@ -103,6 +103,11 @@ class Room:
                     self._saving.take()
                 sleep(pause)
 
+    @property
+    def recording(self) -> bool:
+        """Whether a browser records a film."""
+        return self._saving is not None and self._saving.recording
+
     def close(self) -> None:
         """End the service, after what is being drawn is drawn."""
         self._open = False
