@@ -8,6 +8,7 @@ Runs that exist are kept, so an interrupted gallery goes on where it was. Scenes
 """
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,17 @@ IMAGES = DOCS / "images" / "gallery"
 COMMON = ("--to", "webp", "--size", "512x384", "--fps", "12")
 CLOTH = 'output.channels=["material"]'
 STRESS = 'output.channels=["von_mises"]'
+
+
+NUMBERED = re.compile(r"redmax/-?\d+")
+HEAD = """# Gallery
+
+Every film is made by the two commands below it; `python docs/gallery.py` makes them all. Where a scene reproduces a
+figure of its source, the caption names that figure (keys of `references.bib`). The figures themselves belong to their
+publishers and are not shown here; [results](results.md) has the numbers beside ours.
+"""
+RED_MAX = """The test scenes of the RedMax reference implementation, in its units (cm, g, s).
+`pliant bench redmax/oracle` compares their energies with those of the reference."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,6 @@ FILMS = {
         Film("world/die", export="--speed 0.4 --zoom 1.1", text="A die rolls to rest in the dent that it makes."),
         Film("world/gripper", export="--speed 0.5", text="Motors of limited torque lift a soft block by friction."),
         Film("world/muscle", export="--speed 0.5", text="A muscle, condensed onto one node, lifts a forearm."),
-        Film("world/bead-chain", export="--speed 0.5", text="A string of beads drags a soft cube along the floor."),
         Film("world/arm-and-cloth", export="--speed 0.4", text="A box on an arm swings into a cloth, which slows it."),
         Film("world/mixed-pile", run="--duration 0.8", export="--speed 0.3", text="Soft, rigid, jointed bodies."),
     ),
@@ -84,8 +95,14 @@ FILMS = {
         Film("eol/jaws", run=f"--duration 0.3 --set '{CLOTH}'", export="--channel material --speed 0.12"),
         Film("eol/push", run=f"--set '{CLOTH}' --duration 0.5", export="--channel material --speed 0.2"),
         Film("eol/drape", run=f"--set '{CLOTH}'", export="--channel material --speed 0.3"),
-        Film("chen/cape", run="--duration 2", export="--speed 0.8"),
-        Film("chen/falling-cloth", run="--duration 1", export="--speed 0.4"),
+        Film("chen/cape", run="--duration 2 --set integrator=bdf2", export="--speed 0.8"),
+        Film(
+            "chen/falling-cloth",
+            run="--duration 1 --set integrator=bdf1",
+            export="--speed 0.4",
+            text="Particles inside the sphere are projected onto it, which adds energy: the run ends with an alarm.",
+        ),
+        Film("chen/shaken-cloth", run="--duration 2 --set integrator=bdf2", export="--speed 0.8"),
     ),
     "Soft bodies": (
         Film(
@@ -94,7 +111,11 @@ FILMS = {
             export="--channel von_mises --unit Pa --colours plasma --limits 0,1.2e5 --speed 0.75",
             text="Twisted by one and a half turns, coloured by the von Mises stress.",
         ),
-        Film("chen/bouncing-bunny", export="--speed 0.3", text="Dropped on a floor of penalty springs."),
+        Film(
+            "chen/bouncing-bunny",
+            export="--speed 0.3",
+            text="Dropped on a floor of penalty springs. ERE gains energy at such impacts; the run ends with an alarm.",
+        ),
         Film("conjac/bunny", export="--speed 0.2", text="Condensed onto a few dynamic nodes, with friction."),
         Film("conjac/armadillo", run="--duration 1.2", export="--speed 0.5", text="Nodes wake where limbs are pulled."),
         Film("conjac/barcut", run="--duration 1.1", export="--speed 0.4", text="Stretched, and cut twice."),
@@ -105,11 +126,18 @@ FILMS = {
         Film("chen/honeycomb", export="--speed 0.5"),
         Film("chen/moebius-ball", export="--speed 0.5"),
         Film("chen/bridge", export="--speed 7"),
+        Film("chen/twisted-block", run="--duration 1.2", export="--speed 0.5"),
+        Film("chen/tower", export="--speed 0.5"),
+        Film("ledwon/twisted-bar", export="--speed 0.4"),
     ),
     "Articulated bodies": (
-        Film("redmax/klann-walker", run="--duration 2.5", export="--follow", text="Six legs on two driven axles."),
+        Film("redmax/klann-walker", run="--duration 2.5", export="--follow --zoom 1.6", text="Six legs on two axles."),
         Film("redmax/umbrella", export="--speed 0.03"),
-        Film("redmax/tree", export="--speed 0.2", text="A binary tree of bars with springs between its branches."),
+        Film(
+            "redmax/tree",
+            export="--speed 0.2 --zoom 1.3",
+            text="A binary tree of bars with springs between its branches.",
+        ),
     ),
 }
 
@@ -130,14 +158,9 @@ def finished(folder: Path) -> bool:
 
 
 def page() -> str:
-    """``gallery.md``: the films by family, then all other scenes in a table."""
+    """``gallery.md``: the films by family, then all other scenes in tables."""
     scenes = built_in()
-    lines = [
-        "# Gallery",
-        "",
-        "Every film is made by the two commands below it, export included; `python docs/gallery.py` makes them all.",
-        "",
-    ]
+    lines = [HEAD]
     shown = set()
     for title, films in FILMS.items():
         there = [film for film in films if film.path.exists()]
@@ -149,7 +172,7 @@ def page() -> str:
             lines += [
                 f"-   ![{film.scene}](images/gallery/{film.slug}.webp){{ loading=lazy }}",
                 "",
-                f"    **{film.scene}** · {film.text or summary(scenes[film.scene])}",
+                f"    **{film.scene}** · {film.text or summary(scenes[film.scene])}{figure(scenes[film.scene])}",
                 "",
                 "    ```sh",
                 f"    {run}",
@@ -159,9 +182,20 @@ def page() -> str:
             ]
         if there:
             lines += ["</div>", ""]
+    numbered = {name: make for name, make in scenes.items() if NUMBERED.fullmatch(name)}
+    others = {name: make for name, make in scenes.items() if name not in shown and name not in numbered}
     lines += ["## All other scenes", "", "| command | what happens |", "|---|---|"]
-    lines += [f"| `pliant run {name}` | {summary(make)} |" for name, make in scenes.items() if name not in shown]
+    lines += [f"| `pliant run {name}` | {summary(make)} |" for name, make in others.items()]
+    lines += ["", "## The numbered RedMax scenes", "", RED_MAX, "", "| command | what it is |", "|---|---|"]
+    ordered = sorted(numbered, key=lambda name: int(name.split("/")[1]))
+    lines += [f"| `pliant run {name}` | {summary(numbered[name])} |" for name in ordered]
     return "\n".join(lines) + "\n"
+
+
+def figure(scene: object) -> str:
+    """The figure or section of the source that a scene reproduces, where its docstring names one."""
+    found = re.search(r"\[(\w+), ((?:Fig|Figure|sec|Table)\.? ?[\d.]+\w?)\]", scene.__doc__ or "")
+    return f" Compare [{found[1]}], {found[2]}." if found else ""
 
 
 def summary(scene: object) -> str:

@@ -56,16 +56,16 @@ def thrown_ball(throws: Sequence[tuple[float, ...]] = ((1.0, 0.0, 0.0), (1.3687,
     for velocity, colour, label in zip(throws, ("C7", "C0"), ("first throw", "last throw"), strict=True):
         scene = control.thrown(np.array(velocity), 85, 3)
         mesh = scene.bodies[0].mesh
-        centres = [mesh.X.mean(axis=0)]
+        centers = [mesh.X.mean(axis=0)]
         for step in pl.simulate(scene):
             x = step.system.positions(step.state.q)
-            centres.append(x.mean(axis=0))
+            centers.append(x.mean(axis=0))
             if step.index % 17 == 0:
                 side(axes, mesh, x, colour, 0.5, label if step.index == 17 else None)
-        axes.plot(*np.array(centres)[:, [0, 2]].T, color=colour)
-    axes.plot(*control.BOWL[[0, 2]], "x", color="C3", markersize=12, label="centre of the bowl")
+        axes.plot(*np.array(centers)[:, [0, 2]].T, color=colour)
+    axes.plot(*control.BOWL[[0, 2]], "x", color="C3", markersize=12, label="center of the bowl")
     axes.axhline(0.0, color="k")
-    finished(axes, "A soft ball that is to be at the centre of a bowl at the end, after one bounce")
+    finished(axes, "A soft ball that is to be at the center of a bowl at the end, after one bounce")
     return save(figure, FOLDER / "ball.png")
 
 

@@ -14,16 +14,16 @@ from typing import Any
 
 FILE = Path(__file__).parent / "first_steps.ipynb"
 CELLS: list[tuple[str, str]] = [
-    ("markdown", "# First steps\n\nA soft bar, held at one end, sags under its weight. Everything shown below is what the notebook shows."),
+    ("markdown", "# First steps\n\nA soft bar, held at one end, sags under its weight. The outputs below are those of the executed notebook."),
     ("code", "import pliant as pl\n\nmesh = pl.mesh.bar(size=(0.3, 0.1, 0.1), cells=(6, 2, 2))\nmesh"),
     ("code", 'held = pl.Pin(mesh.where(lambda X: X[:, 0] < 1e-9))\nbody = pl.Solid(mesh, pl.materials.preset("ecoflex-00-10"), density=1040, pins=held)\nscene = pl.Scene([body], pl.BDF2(), h="10 ms", duration=0.5, name="bar")\nscene'),
-    ("markdown", "`progress=True` shows a bar while it runs. The run is recorded in a folder; it can be loaded, resumed, exported."),
+    ("markdown", "`progress=True` shows a progress bar. The run is recorded in a folder, from which it can be loaded, resumed and exported."),
     ("code", 'run = scene.run("runs/bar", progress=True, overwrite=True)\nrun'),
-    ("markdown", "The ledger books where the energy went, column by column (`run.dataframe` is the same for pandas)."),
+    ("markdown", "The ledger accounts for the energy, one column per form (`run.dataframe()` returns it as a pandas DataFrame)."),
     ("code", 'run.plot("energy", "dissipation")'),
-    ("markdown", "`run.show()` is a film, coloured by any channel; here its last frame."),
+    ("markdown", "`run.show()` shows a film, coloured by any channel; here only the last frame."),
     ("code", 'run.show("displacement", to="png", size=(480, 270))'),
-    ("markdown", "Every step has a certificate: what it can vouch for, and what it does not know."),
+    ("markdown", "Every step has a certificate: what is known about it, and what is not."),
     ("code", "step = next(iter(pl.simulate(scene)))\nstep.report"),
 ]  # fmt: skip
 

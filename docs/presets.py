@@ -37,8 +37,21 @@ Nominal stress against stretch in tension, sideways free, up to the strain of th
 |---|---|---|---|---|---|---|
 """
 TAIL = """
-Gelatine and silk are not here yet: we found no source whose numbers we could check. `pliant new material` writes a file
-for one of your own.
+## How the numbers were checked
+
+- Silicones: the stresses at 100 % and specific gravities are those of the maker's bulletins; we compared them
+  with another project's transcription, not with the bulletins themselves.
+- Sylgard 184: the modulus is the paper's value for curing at 25 C, from samples strained up to 40 %; [Johnston2014] find
+  2.97 MPa after curing at 200 C, and other authors differ by far more. We could not confirm the density.
+- Natural rubber: the same constants stand in several finite-element codes; the density is the middle of 910 to 930.
+- Muscle, fat, gelatine: moduli of the papers' abstracts. The scatter between people is large (fat: 26.1 +- 19.0 kPa), and
+  both tissues are many times stiffer under larger loads. Gelatine creeps, which an elastic material does not.
+- Steel: modulus, Poisson's ratio and yield strength of EN 1993-1-1, density of EN 1991-1-1. Aluminium: modulus and density
+  agree with several sources; Poisson's ratio is the design value, unconfirmed.
+- Fabrics: the measured tables that accompany [Wang2011], at the smallest strain.
+
+Silk is not here: we found no measurement that we could check. `pliant new material` writes a file for a material of your
+own.
 """
 
 

@@ -48,7 +48,11 @@ SCENE: dict[str, tuple[str, str, str]] = {
     "units": ('"SI" or "CGS": what the numbers are in, for print-outs', "", '"SI"'),
     "isolated": ("true or false: nothing outside acts, momenta are kept", "", "false"),
     "budget": ("number: CPU time that a step may take", "s", "no limit"),
-    "extensions": ("list of texts: Python files beside this one, or modules, that register parts of your own", "", "[]"),
+    "extensions": (
+        "list of texts: Python files beside this one, or modules, that register parts of your own",
+        "",
+        "[]",
+    ),
     "output": ("[output](#output)", "", ""),
 }
 OUTPUT = {
@@ -62,6 +66,7 @@ MORE = {
     "transform": ("[transform](#transform)", "", ""),
     "urdf": ("name of a URDF file, instead of links", "", ""),
     "floating": ("true or false: the root link of the URDF file is free", "", "false"),
+    "geometry": ('"visual" or "collision": the surfaces of the links of the URDF file', "", '"visual"'),
     "fit": ("[fit](#fit)", "", "none"),
     "links": ("list of [link](#link)", "", "required, or urdf"),
     "fabric": ("[fabric](#fabric)", "", ""),
@@ -177,7 +182,9 @@ def _meshes() -> str:
     lines = ["A file, or a generator with its parameters.\n"]
     file = {"file": ("name of a mesh file", "", ""), "planar": ("true or false: drop z", "", "false"),
             "repair": ("true or false", "", "false"),
-            "sheet": ("true or false: a pattern of Eulerian cloth, as run folders keep it", "", "false")}  # fmt: skip
+            "sheet": ("true or false: a pattern of Eulerian cloth, as run folders keep it", "", "false"),
+            "tetrahedralise": ("true or false: fill a closed surface (STL, OBJ, PLY) with tetrahedra", "", "false"),
+            "edge_length": ("number: length of their edges", "m", "size / 20")}  # fmt: skip
     lines.append(_table(_rows(file, FILE)))
     for generator in GENERATORS:
         lines += [f"**`{generator.__name__}`** {_summary(generator)}", _table(_choice(generator))]

@@ -22,7 +22,7 @@ _HOMES = {
     "pliant.attachments": ("Attachment",),
     "pliant.constraints": ("ConstrainedEuler", "FilteredEuler", "KeptLengths", "KeptVolumes"),
     "pliant.fitting": ("Fitting",),
-    "pliant.articulated.body": ("Articulated", "Rigid", "from_urdf"),
+    "pliant.articulated.body": ("Articulated", "Rigid", "from_mjcf", "from_urdf"),
     "pliant.maps.pins": ("Pin",),
     "pliant.maps.motions": ("Keyframes", "Shake", "Phase", "Phases", "Track"),
     "pliant.mesh": ("Mesh",),
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from pliant import mesh, scenes
     from pliant.adjoint import gradient
     from pliant.advise import advise
-    from pliant.articulated.body import Articulated, Rigid, from_urdf
+    from pliant.articulated.body import Articulated, Rigid, from_mjcf, from_urdf
     from pliant.attachments import Attachment
     from pliant.attempt import StepFailed
     from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet

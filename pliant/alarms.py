@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.abilities import able
 from pliant.certificate import Certificate
 from pliant.integrators.base import solved
 from pliant.ledger import Row
@@ -37,7 +38,7 @@ def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any, meth
     if certificate.min_det is not None and certificate.min_det <= 0.0:
         text = f"elements turned inside out, det F = {certificate.min_det:.3g}"
         found.append(Alarm("inversion", -certificate.min_det, text))
-    grain = system.grain() if isinstance(system, Grained) else None
+    grain = system.grain() if able(system, Grained) else None
     depth = certificate.penetration
     if depth is not None and grain is not None and depth > SUNK * grain:
         text = f"surfaces {depth:.3g} m inside each other, {depth / grain:.0%} of the mesh's edges"

@@ -11,6 +11,10 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 IndexArray = NDArray[np.signedinteger]  # row pointers and columns of sparse matrices: 32 or 64 bit
 
+# The C library gives large blocks back to the system as soon as they are freed, and to touch new ones takes a tenth of
+# a step of a few thousand elements. It keeps blocks up to the size of the largest one that it has seen freed, 32 MB.
+np.empty(4_000_000)
+
 
 def indices(given: object, where: str) -> tuple[IntArray, int | None]:
     """Numbers of vertices or elements; given as such, or by a mask over all of them, whose length is told as well."""

@@ -177,7 +177,7 @@ def elastodynamics(
     forces += [load.force(placed([k])) for k, load in loads]
     for body, first in zip(bodies, offsets, strict=False):
         held = body.copies() if isinstance(body, Copying) else body.pins
-        pins += [Pin(np.asarray(p.vertices) + first, p.motion, p.axes) for p in held]
+        pins += [p.renumbered(np.asarray(p.vertices) + first) for p in held]
     M = sp.block_diag(masses, format="csr")
     g = np.asarray(gravity, dtype=np.float64)[:d]
     if g.any():

@@ -81,7 +81,7 @@ def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple
 def landing(scene: SceneLike) -> Any:
     """The integrator of a scene; one that chooses its steps lands where something changes at once."""
     integrator = scene.integrator
-    if isinstance(integrator, Landing) and isinstance(scene, Eventful):
+    if able(integrator, Landing) and able(scene, Eventful):
         return integrator.landing(scene.stops())
     return integrator
 
@@ -95,7 +95,7 @@ def trouble_of(step: Step, system: Any) -> str:
         if not report.converged:
             numbers = f"residual {told(report.residual)}, tolerance {told(report.tolerance)}"
             return f"not converged: {report.message} ({numbers})"
-    crossed = system.crossings(step.state.q, step.state.t) if isinstance(system, Barring) else None
+    crossed = system.crossings(step.state.q, step.state.t) if able(system, Barring) else None
     if crossed:
         return f"{crossed} edges pass through triangles, although contact is a barrier"
     inverted = forbidden_inversions(system, step.state.q)

@@ -24,6 +24,8 @@ OWN = ("bodies", "name", "obstacles", *WITHOUT)  # fields of scenes that are not
 
 def together(scenes: Sequence[Scene]) -> Scene:
     """One scene with the bodies of all; refuses by name what cannot be stepped together."""
+    if not isinstance(scenes, Sequence) or not scenes or not all(isinstance(scene, Scene) for scene in scenes):
+        raise SceneError(f"scenes are {scenes!r:.60}", where="together", remedy="give a list of one scene or more")
     first = scenes[0]
     for scene in scenes:
         for name in WITHOUT:

@@ -7,6 +7,7 @@ from math import inf
 from time import process_time
 from typing import Protocol, runtime_checkable
 
+from pliant.abilities import able
 from pliant.errors import PliantError
 
 _end: ContextVar[tuple[float, float]] = ContextVar("end", default=(inf, inf))  # on the process's CPU clock; the limit
@@ -27,7 +28,7 @@ class OverBudget(PliantError):
 @contextmanager
 def limited(scene: object) -> Iterator[None]:
     """Within it, `check_budget` refuses to go on once the step's CPU seconds, as the scene gives them, are spent."""
-    seconds = scene.budget if isinstance(scene, Budgeted) else None
+    seconds = scene.budget if able(scene, Budgeted) else None
     limit = inf if seconds is None else float(seconds)
     token = _end.set((process_time() + limit, limit))
     try:

@@ -18,7 +18,7 @@ from pliant.systems.observed import Measuring, Stretching, Touching
 
 @dataclass(frozen=True)
 class Certificate:
-    """What one time step can vouch for.
+    """What is known about one time step: convergence, residual, error, contacts, penetration, inversion.
 
     ``converged``: every solve met its tolerance (True), or one failed (False). It is None, "not certified", where the
     method has nothing that could be missed, or missed it by its own choice; ``residual`` then says what was given up.

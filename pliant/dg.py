@@ -45,7 +45,7 @@ class DiscontinuousSolid:
     def copies(self) -> list[Pin]:
         """The pins with every copy of the vertices they hold."""
         corners = self.continuous.T.ravel()
-        return [Pin(np.flatnonzero(np.isin(corners, p.vertices)), p.motion, p.axes) for p in self.pins]  # type: ignore[union-attr]
+        return [p.renumbered(np.flatnonzero(np.isin(corners, p.vertices))) for p in self.pins]  # type: ignore[union-attr]
 
     def young(self) -> float:
         return float(np.mean(self.material.young()))

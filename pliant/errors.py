@@ -76,9 +76,16 @@ def require_numbers(value: object, where: str, remedy: str) -> Any:
         raise SceneError(f"{value!r} is no array of numbers", where=where, remedy=remedy) from None
 
 
+def require_flag(value: object, where: str) -> None:
+    """Refuse what is neither true nor false, such as the text "no", which Python takes for true."""
+    if not isinstance(value, bool | np.bool_):
+        name = where.rsplit(".", 1)[-1]
+        raise SceneError(f"{name} is {value!r}", where=where, remedy="give True or False")
+
+
 def require_count(value: object, least: int, where: str) -> None:
     """Refuse what is no whole number of at least ``least``."""
-    if not (isinstance(value, Integral) and int(value) >= least):
+    if isinstance(value, bool) or not (isinstance(value, Integral) and int(value) >= least):
         name = where.rsplit(".", 1)[-1]
         raise SceneError(f"{name} is {value!r}", where=where, remedy=f"give a whole number, {least} or more")
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.arrays import IntArray, indices, require_among
 from pliant.errors import SceneError
-from pliant.maps.pins import Pin
+from pliant.maps.pins import NO_PIN
 from pliant.mesh import CutMesh, Mesh, cut, plane_sides
 from pliant.state import State
 from pliant.units import read_fields
@@ -22,7 +22,6 @@ from pliant.units import read_fields
 if TYPE_CHECKING:
     from pliant.scene import Scene
 
-NO_PIN = Pin(np.zeros(0, dtype=np.int64))  # in the place of one that has let go: numbers of pins never change
 Carry = Callable[[State], State]  # a state of the scene before an event in the coordinates of the scene after it
 
 
@@ -128,7 +127,7 @@ EVENTS = (PlaneCut, ElementCut, Release)
 def severed(scene: "Scene", which: int | str, done: CutMesh) -> tuple["Scene", Carry]:
     """The scene with one body on its cut mesh; every new vertex is where its origin is, and moves with it."""
     body: Any = scene.deformable(which, "cut.body")
-    pins = tuple(Pin(np.flatnonzero(np.isin(done.origin, p.vertices)), p.motion, p.axes) for p in body.pins)
+    pins = tuple(p.renumbered(np.flatnonzero(np.isin(done.origin, p.vertices))) for p in body.pins)
     start = None if body.positions is None else np.asarray(body.positions)[done.origin]
     after = scene.with_body(which, replace(body, mesh=done.mesh, pins=pins, positions=start))
     k, offsets, d = scene.deformables().index(body), scene.offsets(), scene.dim

@@ -56,6 +56,8 @@ class Graph:
     def _simplified(self, name: str, args: Sequence[int], values: Sequence[float | None]) -> int:
         a, b = (*args, *args)[:2]
         x, y = (*values, *values)[:2]
+        if name == "/" and y == 0.0:
+            raise ZeroDivisionError("division by zero")
         if (name in ("+", "-") and y == 0.0) or (name in ("*", "/", "**") and y == 1.0):
             return a
         if (name == "+" and x == 0.0) or (name == "*" and x == 1.0):

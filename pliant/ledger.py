@@ -1,21 +1,21 @@
-"""The ledger: where the energy of every step went, and what became of the momentum.
+"""The ledger: the energy and momentum balance of every step.
 
 For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1 - v0:
 
     total energy     E = T + sum_i W_i,   T = 1/2 v^T M v, every potential under its own name
     work of a force  A_j = dq . f_j       damping, friction, ...: what has no potential; friction that an integrator
-                     finds itself (joints), as it books it
-    exchange         A_ab = f_ab . dq_b: what part a did on part b; A_ab + A_ba is minus what their contact stored and
-                     took, so exchanges move energy within the system and are no part of D
+                     finds itself (joints), as it reports it
+    exchange         A_ab = f_ab . dq_b: the work of part a on part b; A_ab + A_ba is minus what their contact stored
+                     and dissipated: exchanges move energy within the system and are not part of D
     work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
-                     plus, where obstacles move, what they push with times the way they go
+                     plus obstacle work: the contact forces on moving obstacles times their displacement
     numerical        D = E0 - E1 + sum_j A_j + A_s: the numerical dissipation (D < 0: energy is added)
 
 The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, contacts
 and lagged friction as they were in the solve, and the mean of both ends for methods of higher order: the quadrature has
 the order of the method. For backward Euler D has a
-closed form that needs no energy difference of the kinetic kind (`backward_euler_dissipation`), so that the books of a
-converged step can be audited: they fail to balance exactly by the work of the unsolved residual.
+closed form that needs no energy difference of the kinetic kind (`backward_euler_dissipation`), so that the
+balance of a converged step can be audited: it is off by exactly the work of the unsolved residual.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ class Row:
 
     @property
     def scale(self) -> float:
-        """The size of the numbers in the books [J]: what round-off and gains are compared with."""
+        """The size of the energies in the ledger [J], with which round-off and gains are compared."""
         return sum(abs(value) for value in self.energies.values()) + sum(abs(value) for value in self.work.values())
 
     def flat(self) -> dict[str, float]:
@@ -87,7 +87,7 @@ class Row:
 
 
 def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
-    """The books before the first step: energies and momenta, nothing done yet; ``integrator`` if it books ``works``."""
+    """The row before the first step: energies and momenta, no work yet; ``integrator`` if it records ``works``."""
     linear, angular = momenta(system, state)
     names = [_force_name(f) for f, _ in _forces(system)]
     names += system.works if able(system, Working) else ()
@@ -165,7 +165,7 @@ def _forces(system: Any) -> list[tuple[Force, slice]]:
 
 
 def _force_name(force: Force) -> str:
-    """What a force is called in the books; "scripts" are something else."""
+    """The name of a force in the ledger; "scripts" means something else there."""
     return distinct(("scripts", force.name))[1]
 
 

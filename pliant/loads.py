@@ -227,6 +227,9 @@ class Airflow:
 
     def __post_init__(self) -> None:
         read_fields(self)
+        if self.density < 0.0:
+            what = f"density is {self.density:g}"
+            raise SceneError(what, where="Airflow.density", remedy="give 0 or more [kg/m^3]")
         check_signal(self.signal, "Airflow.signal")
 
     @property

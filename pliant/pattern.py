@@ -5,9 +5,9 @@ is an identity test of arrays and sums of matrices are sums of value arrays.
 """
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,8 @@ def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, 
 
     SciPy's constructors check, which takes longer than most sums of the small matrices of bodies on joints.
     """
-    A = copy(_nothing(*shape))
+    A = sp.csr_matrix.__new__(sp.csr_matrix)
+    vars(A).update(vars(_nothing(*shape)))
     A.data, A.indices, A.indptr = data, indices, indptr
     A.has_sorted_indices = True
     A.has_canonical_format = True
@@ -90,6 +91,23 @@ def _slots(indptr, indices, other_indptr, other_indices):  # type: ignore[no-unt
                 k += 1
             if k < end and indices[k] == other_indices[p]:
                 out[p] = k
+    return out
+
+
+def sizes(A: Any, x: Array) -> Array:
+    """|A| |x|, entry by entry: how large the terms are that A x adds up."""
+    if not isinstance(A, sp.csr_matrix):
+        return abs(A) @ abs(x)
+    found: Array = _sizes(A.indptr, A.indices, A.data, x)
+    return found
+
+
+@njit(cache=True)
+def _sizes(indptr, indices, data, x):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(indptr) - 1)
+    for i in range(len(out)):
+        for p in range(indptr[i], indptr[i + 1]):
+            out[i] += abs(data[p] * x[indices[p]])
     return out
 
 

@@ -15,7 +15,7 @@ from pliant.articulated.body import Articulated
 from pliant.assembly import assembled, frequencies, made_of
 from pliant.attachments import Attachment
 from pliant.contact.obstacles import Obstacle
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_flag
 from pliant.events import Event
 from pliant.html import table
 from pliant.integrators import BDF2
@@ -195,6 +195,7 @@ class Scene:
         """
         from pliant.record import record
 
+        require_flag(progress, "Scene.run.progress")
         if not progress:
             return record(self, folder, **options)
         from pliant.progress import watching

@@ -1,13 +1,14 @@
 """What a scene must be to run: its fields read, and refused in one line where they make no sense together."""
 
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from pliant.articulated import TREE_INTEGRATORS
 from pliant.bodies import Deformable, Solid
-from pliant.errors import SceneError, require_name, require_part
+from pliant.errors import SceneError, require_flag, require_name, require_part
 from pliant.integrators import (
     BDF2,
     INTEGRATORS,
@@ -41,6 +42,7 @@ def check_scene(scene: Any) -> None:
         object.__setattr__(scene, name, _listed(getattr(scene, name), f"scene.{name}", method))
     object.__setattr__(scene, "bodies", _bodies(scene.bodies))
     require_name(scene.name, "scene.name")
+    _require_flags(scene)
     if scene.contact is not None:
         require_part(scene.contact, "model", "scene.contact", "give PenaltyContact() or BarrierContact()")
     read_policy(scene)
@@ -55,6 +57,8 @@ def check_scene(scene: Any) -> None:
         if obstacle.motion is not None:
             where, remedy = f"scene.obstacles[{k}].motion", "give Shake(...), or one like it"
             require_part(obstacle.motion, "positions", where, remedy)
+    for k, load in enumerate(scene.forces):
+        scene.deformable(load.body, f"scene.forces[{k}].body")
     _require_method(scene)
     if scene.contact is not None and 2 in dims:
         raise SceneError("contact needs bodies in space", where="scene.contact", remedy="use tets or sheets")
@@ -64,6 +68,19 @@ def check_scene(scene: Any) -> None:
     object.__setattr__(scene, "events", tuple(sorted(scene.events, key=lambda event: event.time)))
     for event in scene.events:
         event.check(scene)
+
+
+def _require_flags(part: Any) -> None:
+    """Refuse what is neither true nor false in fields that are declared so, of all that the scene is made of."""
+    if isinstance(part, list | tuple):
+        for one in part:
+            _require_flags(one)
+    elif is_dataclass(part) and not isinstance(part, type):
+        for declared in fields(part):
+            value = getattr(part, declared.name)
+            if declared.type is bool:
+                require_flag(value, f"{type(part).__name__}.{declared.name}")
+            _require_flags(value)
 
 
 def _require_method(scene: Any) -> None:
@@ -122,7 +139,7 @@ def _read_vectors(scene: Any) -> None:
     for where, given in (("gravity", scene.gravity), *soft):
         vector = np.asarray(given, dtype=np.float64)
         if vector.shape not in ((scene.dim,), (3,)) or not np.isfinite(vector).all():
-            what = f"{where} is {tuple(given)}"
+            what = f"{where} is {tuple(given)}" if vector.size <= 6 else f"{where} is an array of {vector.shape}"
             raise SceneError(what, where=f"scene.{where}", remedy=f"give {scene.dim} finite components")
 
 

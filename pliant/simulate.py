@@ -1,4 +1,4 @@
-"""Running a scene: one generator that steps, certifies and keeps the books; everything else consumes it."""
+"""Running a scene: one generator that steps, certifies and keeps the ledger; everything else consumes it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
 
 @dataclass(frozen=True, eq=False)
 class TimeStep:
-    """One step of a run: where it led, what vouches for it, where the energy went; ``memory`` is for the next step."""
+    """One step of a run: its state, certificate and ledger row; ``memory`` is for the next step."""
 
     index: int
     state: State
@@ -113,7 +113,7 @@ def covered(scene: SceneLike, now: Any, system: Any, point: Checkpoint, index: i
         if due > events_in(point):
             now, state = now.happen(events_in(point), due, fetched(system, point).state)
             system, point = _placed(scene, now.system(), Checkpoint(point.step, state, None, Topology(due)))
-        cut = isinstance(scene.integrator, Landing) and isinstance(scene, Eventful)
+        cut = able(scene.integrator, Landing) and able(scene, Eventful)
         until = min(scene.event_after(point.state.t), end) if cut else end  # type: ignore[attr-defined]
         whole = until == end and not stretches
         taken, trouble = take(scene, system, point, index, h if whole else until - point.state.t)
@@ -138,7 +138,7 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
 
 
 def _placed(scene: SceneLike, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
-    return placed(scene.device if isinstance(scene, OnDevice) else "cpu", scene.integrator, system, point)
+    return placed(scene.device if able(scene, OnDevice) else "cpu", scene.integrator, system, point)
 
 
 def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], order: int) -> ledger.Row:
@@ -165,7 +165,7 @@ def gain_of(scene: SceneLike, row: ledger.Row) -> str:
 
 def _gained(scene: SceneLike, failure: Failure, warned: bool) -> bool:
     if scene.on_energy_gain == "raise":
-        raise StepFailed(failure, "use a smaller h or a dissipative integrator")
+        raise StepFailed(failure, "use a smaller h, or BDF1, which gains nothing from convex energies and contact")
     return _warn_once(warned, failure.step, failure.reason)
 
 

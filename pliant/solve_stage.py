@@ -8,9 +8,9 @@ from pliant.arrays import Array
 from pliant.closed_stage import ClosedStage
 from pliant.solvers.base import NonlinearSolver
 from pliant.stage import Stage
-from pliant.state import SolveReport
+from pliant.state import SolveReport, State
 from pliant.systems.observed import Acting
-from pliant.systems.stepped import Lagging
+from pliant.systems.stepped import Contacting, Lagging
 
 
 def solve_stage(stage: Stage, solver: NonlinearSolver, memory: Any) -> tuple[Array, SolveReport, Any]:
@@ -52,6 +52,12 @@ def _after(first: SolveReport, last: SolveReport) -> SolveReport:
     seconds = {k: first.seconds.get(k, 0.0) + last.seconds.get(k, 0.0) for k in {**first.seconds, **last.seconds}}
     iterations, counts = first.iterations + last.iterations, first.counts + last.counts
     return replace(last, iterations=iterations, counts=counts, seconds=seconds, history=first.history + last.history)
+
+
+def acting_at(system: Any, state: State) -> Any:
+    """The contact forces that are found at a state, as `pliant.systems.acted.Acted`; None where nobody knows them."""
+    live = system.at(state, state.t) if able(system, Contacting) else system
+    return live.acting(state.q, state.v, state.t) if able(live, Acting) else None
 
 
 def _acted(stage: Stage, q: Array, report: SolveReport) -> SolveReport:

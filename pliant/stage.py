@@ -83,7 +83,7 @@ class Stage:
     def places(self, z: Array) -> Places | None:
         """The vertices whose coordinates the unknowns are, where all of them are in space."""
         system = self.system
-        if not isinstance(system, Composed) or system.X.shape[1] != 3:
+        if not able(system, Composed) or system.X.shape[1] != 3:
             return None
         return Places(system.free, self.embed(z).reshape(-1, 3))
 

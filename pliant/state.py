@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import add
 from typing import Any
 
 from pliant.arrays import Array, IntArray
@@ -47,7 +48,10 @@ class Step:
 
     @property
     def acted(self) -> Any:
-        """Contact forces in the last solve of the step, as `pliant.systems.acted.Acted`; None where nobody knows."""
+        """Contact forces of the step, as `pliant.systems.acted.Acted`; None where nobody knows.
+
+        Those at the root of its solve, of several stages their mean: h times it is what the step adds to momenta.
+        """
         return self.reports[-1].acted if self.reports else None
 
 
@@ -78,10 +82,7 @@ class Counts:
     switches: int = 0  # from a quasi-Newton phase to a Newton phase
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
-
-    def values(self) -> tuple[int, ...]:
-        return tuple(vars(self).values())
+        return Counts(*map(add, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True, eq=False)

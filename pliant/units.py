@@ -7,12 +7,14 @@ have none. A string of the wrong dimension or with an unknown symbol is refused 
 import difflib
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from types import NoneType, UnionType
+from typing import Any, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.errors import SceneError, UnitError
 
 Dimension = tuple[int, int, int]
@@ -29,7 +31,7 @@ class InUnits(Protocol):
 
 def energy_unit(scene: object) -> str:
     """What the energies of a scene are in."""
-    return ENERGY[scene.units] if isinstance(scene, InUnits) else ENERGY["SI"]
+    return ENERGY[scene.units] if able(scene, InUnits) else ENERGY["SI"]
 
 
 @dataclass(frozen=True)
@@ -155,17 +157,30 @@ def read_fields(choice: Any) -> None:
     They may be given as strings with a unit, here and in scene files.
     """
     for name, unit in choice.units.items():
-        if getattr(choice, name) is None:
+        declared, given = type(choice).__dataclass_fields__[name], getattr(choice, name)
+        if given is None and NoneType in _alternatives(declared.type):
             continue
         where = f"{type(choice).__name__}.{name}"
-        value = quantity(getattr(choice, name), unit, where)
+        value = quantity(given, unit, where)
         if not np.isfinite(value).all():
-            raise SceneError(f"{name} is {getattr(choice, name)}", where=where, remedy=f"give finite numbers [{unit}]")
-        usual = type(choice).__dataclass_fields__[name].default
-        if isinstance(usual, float | tuple) and usual != () and np.shape(value) != np.shape(usual):
-            remedy = f"give {len(usual)} numbers [{unit}]" if isinstance(usual, tuple) else f"give one number [{unit}]"
-            raise SceneError(f"{name} is {getattr(choice, name)}", where=where, remedy=remedy)
+            raise SceneError(f"{name} is {given}", where=where, remedy=f"give finite numbers [{unit}]")
+        shape = _shape(declared)
+        if shape is not None and np.shape(value) != shape:
+            remedy = f"give {shape[0]} numbers [{unit}]" if shape else f"give one number [{unit}]"
+            raise SceneError(f"{name} is {given}", where=where, remedy=remedy)
         object.__setattr__(choice, name, _tuples(value.tolist()) if isinstance(value, np.ndarray) else value)
+
+
+def _alternatives(declared: Any) -> tuple[Any, ...]:
+    return get_args(declared) if isinstance(declared, UnionType) else (declared,)
+
+
+def _shape(declared: Field[Any]) -> tuple[int, ...] | None:
+    """The shape that the numbers of a field must have; None where its declaration leaves that open."""
+    if {float} <= {*_alternatives(declared.type)} <= {float, str, NoneType}:
+        return ()
+    usual = declared.default
+    return np.shape(usual) if isinstance(usual, float | tuple) and usual != () else None
 
 
 def _tuples(value: Any) -> Any:

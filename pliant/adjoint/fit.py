@@ -18,7 +18,7 @@ from pliant.adjoint.observations import Observations, observed
 from pliant.adjoint.parameters import Parameters, Wrt
 from pliant.adjoint.problem import Problem
 from pliant.arrays import Array
-from pliant.errors import PliantError, require_count
+from pliant.errors import PliantError, SceneError, require_count
 from pliant.scene import Scene
 
 FIRST = 1e-3  # damping lambda
@@ -79,6 +79,10 @@ def fit(
     than a hundredth of its uncertainty. ``watch`` sees every run of the fit, ``stepped`` every step of a run.
     """
     require_count(runs, 1, "fit.runs")
+    if not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:
+        raise SceneError(f"tolerance is {tolerance!r}", where="fit.tolerance", remedy="give one between 0 and 1")
+    if not isinstance(seen, Observations):
+        raise SceneError(f"seen is {seen!r:.60}", where="fit.seen", remedy="give Observations(markers, times, places)")
     problem = Problem(scene, wrt)
     scale = _Scale.of(problem.parameters)
     first = best = _run(problem, scale, scale.inner(problem.parameters.values), seen, stepped)

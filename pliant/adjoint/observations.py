@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from pliant.adjoint.problem import Problem
 from pliant.arrays import Array, IntArray
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_numbers
 from pliant.scene import Scene
 
 
@@ -25,8 +25,10 @@ class Observations:
     names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        markers = tuple(np.atleast_1d(np.asarray(m)) for m in self.markers)
-        times, places = (np.asarray(a, dtype=np.float64) for a in (self.times, self.places))
+        given = self.markers if isinstance(self.markers, Sequence | np.ndarray) else ()
+        markers = tuple(np.atleast_1d(np.asarray(m)) for m in given)
+        times = require_numbers(self.times, "Observations.times", "give times [s]")
+        places = require_numbers(self.places, "Observations.places", "give (times, markers, 3) [m]")
         if not markers or any(m.dtype.kind not in "iu" or not m.size for m in markers):
             remedy = "give numbers of points for every marker, such as [[5], [7]]"
             raise SceneError(f"markers are {self.markers!r}", where="Observations.markers", remedy=remedy)
@@ -37,6 +39,9 @@ class Observations:
             raise SceneError(what, where="Observations.places", remedy="give (times, markers, 3)")
         if not np.isfinite(places).any():
             raise SceneError("nothing was seen", where="Observations.places", remedy="give some finite numbers")
+        if isinstance(self.names, str) or len(self.names) not in (0, len(markers)):
+            what = f"names are {self.names!r} for {len(markers)} markers"
+            raise SceneError(what, where="Observations.names", remedy="give one name for each, or none")
         names = tuple(self.names) or tuple(f"point {m[0]}" for m in markers)
         for name, value in (("markers", markers), ("times", times), ("places", places), ("names", names)):
             object.__setattr__(self, name, value)

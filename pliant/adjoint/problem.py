@@ -145,8 +145,8 @@ class Problem:
     def pieces(self, piece: Piece, levels: int) -> Iterator[Piece]:
         """The pieces that a piece is cut into, the last first, so many times over; one state is kept at every cut.
 
-        With l levels, l n^(1/(l + 1)) states and n^(1/(l + 1)) whole steps are kept at a time, and steps are taken up to
-        l times more. [Griewank1992]
+        With l levels, l n^(1/(l + 1)) states and n^(1/(l + 1)) whole steps are kept at a time, and steps are taken up
+        to l times more. [Griewank1992]
         """
         if not levels:
             yield piece

@@ -6,6 +6,7 @@ from typing import Any
 from pliant.adjoint.linear_step import require_linear_step
 from pliant.adjoint.methods import require_method
 from pliant.adjoint.parameters import Wrt
+from pliant.adjoint.regions import Regions
 from pliant.errors import SceneError
 from pliant.integrators.bdf1 import BDF1
 from pliant.scene import Scene
@@ -18,6 +19,8 @@ from pliant.systems.stepped import Charted, Pointwise
 
 def require_smooth(scene: Scene) -> None:
     """Refuse what has no derivative: policies that choose the step, events that change the mesh."""
+    if not isinstance(scene, Scene):
+        raise SceneError(f"{scene!r:.60} is no scene", where="gradient", remedy="give a pliant.Scene")
     require_method(scene.integrator)
     require_linear_step(scene)
     if scene.on_failure != "raise":
@@ -40,8 +43,9 @@ def require_smooth(scene: Scene) -> None:
 
 def require_each_once(wrt: Sequence[Wrt]) -> None:
     """Refuse no parameters, and the same one twice."""
-    names = [given if isinstance(given, str) else given.path for given in wrt]
-    if isinstance(wrt, str) or not names or len(set(names)) < len(names):
+    listed = list(wrt) if isinstance(wrt, Sequence) and not isinstance(wrt, str) else []
+    names = [given.path if isinstance(given, Regions) else given for given in listed]
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         remedy = 'give each parameter once, such as wrt=["bodies.bar.material.E"]'
         raise SceneError(f"wrt is {wrt!r}", where="gradient", remedy=remedy)
 

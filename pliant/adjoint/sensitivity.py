@@ -14,6 +14,7 @@ from pliant.adjoint.losses import Loss
 from pliant.adjoint.parameters import Wrt
 from pliant.adjoint.problem import Keep, Problem
 from pliant.arrays import Array
+from pliant.errors import require_flag
 from pliant.scene import Scene
 
 WIDTH = 4e-3  # of the parameters, for the first difference of whole runs; wider ones reach across kinks of contact
@@ -76,6 +77,7 @@ def gradient(
     elements. ``keep="all"`` stores every stage, "few" some 3 n^(1/3) states of n steps, and steps again from there to
     the same bytes. ``check`` also runs the tangent, and whole runs on both sides along a random direction.
     """
+    require_flag(check, "gradient.check")
     problem = Problem(scene, wrt)
     found = _gradient(problem, loss, keep)
     return replace(found, check=_checked(problem, loss, found, seed)) if check else found

@@ -2,9 +2,10 @@
 
 from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
-from pliant.articulated.body import Articulated, Rigid, from_urdf
+from pliant.articulated.body import Articulated, Rigid, from_mjcf, from_urdf
 from pliant.articulated.friction import Friction, frictionless
 from pliant.articulated.linear import PCG, Dense, Sparse
+from pliant.articulated.mjcf import read_mjcf
 from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.rk45 import RK45
 from pliant.articulated.staggered import StaggeredProjections
@@ -17,6 +18,7 @@ TREE_INTEGRATORS = (RK45, BISP, StaggeredProjections)  # for articulated bodies 
 __all__ = [
     "Articulated",
     "Rigid",
+    "from_mjcf",
     "from_urdf",
     "BISP",
     "PCG",
@@ -37,6 +39,7 @@ __all__ = [
     "mesh_body",
     "moving_obstacles",
     "particle",
+    "read_mjcf",
     "read_urdf",
     "rigid",
     "sphere",

@@ -1,9 +1,10 @@
 """The covered joints of a tree, compiled: frames and columns of single links, springs in joints; real or complex.
 
-``I (n, 4)`` has parent, kind, first coordinate and number of coordinates of every link, ``C (n, 50)`` its constants:
+``I (n, 4)`` has parent, kind, first coordinate and number of coordinates of every link, ``C (n, 86)`` its constants:
 the base of the joint seen from the parent body (R, p) 0:12, the body seen from the joint 12:24, the joint seen from the
-body 24:36, principal moments and mass 36:40, the axis 40:43,
-the damping of the body 43; for hinges and sliders the column B 44:50, which does not change.
+body 24:36, principal moments and mass 36:40, the axis 40:43, the damping of the body 43; for hinges and sliders the
+column B 44:50, which does not change, and 50:62, 62:74, 74:86 the parent body seen from the link, which is the sum of
+the first, the second times sin q (of sliders q) and the third times cos q.
 """
 
 import numpy as np
@@ -121,9 +122,29 @@ def _move(kind, C, i, q, v, f, Q, S, Sd, T):
             _cross(T, 18, S[k], 3, Sd[k], 3, -1.0)
 
 
-@njit(**_within)
-def place(I, C, i, q, v, K, row, B, Bd, b, Q, S, Sd, T):
-    """K[row] = (R, p) of the parent body seen from link i, own columns B, Bd from row b on; the rest is scratch."""
+@njit(**_options)
+def place(I, C, begin, end, q, v, K, B, Bd):
+    """K[i - begin] = (R, p) of the parent body seen from the links i in begin:end, and their columns B, Bd.
+
+    All links in one call: to pass the arrays takes longer than to place a hinge.
+    """
+    scratch = np.empty(111, K.dtype)
+    for i in range(begin, end):
+        kind, f, row, b = I[i, 1], I[i, 2], i - begin, I[i, 2] - I[begin, 2]
+        if kind == REVOLUTE or kind == PRISMATIC:  # noqa: SIM109  (faster than a tuple)
+            s, c = (np.sin(q[f]), np.cos(q[f])) if kind == REVOLUTE else (q[f], 0.0 * q[f])
+            for k in range(12):
+                K[row, k] = C[i, 50 + k] + s * C[i, 62 + k] + c * C[i, 74 + k]
+            for k in range(6):
+                B[b, k], Bd[b, k] = C[i, 44 + k], 0.0
+        else:
+            _place(I, C, i, q, v, K, row, B, Bd, b, scratch)
+
+
+@njit(**_options)
+def _place(I, C, i, q, v, K, row, B, Bd, b, scratch):
+    """The same for any joint but hinges and sliders."""
+    Q, S, Sd, T = scratch[:12], scratch[12:48].reshape(6, 6), scratch[48:84].reshape(6, 6), scratch[84:]
     _move(I[i, 1], C, i, q, v, I[i, 2], Q, S, Sd, T)
     for a in range(3):  # T[:9] = Q Eb, T[9:12] its origin
         for c in range(3):
@@ -135,10 +156,6 @@ def place(I, C, i, q, v, K, row, B, Bd, b, Q, S, Sd, T):
         T[12 + a] = C[i, 9 + a] + C[i, 3 * a] * T[9] + C[i, 3 * a + 1] * T[10] + C[i, 3 * a + 2] * T[11]
     for a in range(3):
         K[row, 9 + a] = -(K[row, 3 * a] * T[12] + K[row, 3 * a + 1] * T[13] + K[row, 3 * a + 2] * T[14])
-    if I[i, 1] == REVOLUTE or I[i, 1] == PRISMATIC:  # noqa: SIM109  (faster than a tuple)
-        for k in range(6):
-            B[b, k], Bd[b, k] = C[i, 44 + k], 0.0
-        return
     for k in range(I[i, 3]):
         _seen(C, i, S[k], B, b + k)
         _seen(C, i, Sd[k], Bd, b + k)
@@ -190,15 +207,26 @@ def relative_rotation(rest, q, c, e, T):
 
 
 @njit(**_options)
-def spring(F, m, dof, first, turn, q, v, damped, f, T):
-    """f[first:] += tau = -k P^T e, and -d P^T P v where ``damped``: `JointSpring` m with F (., 8) = k, d, rest."""
-    k, d = F[m, 0], F[m, 1] if damped else 0.0
-    for c in range(dof):
-        if turn < 0 or c < turn or c >= turn + 3:
-            f[first + c] -= k * (q[first + c] - F[m, 2 + c]) + d * v[first + c]
-    if turn < 0:
-        return
-    at = first + turn
+def spring(springs, F, begin, end, q, v, damped, f):
+    """f += tau = -k P^T e, and -d P^T P v where ``damped``, of the `JointSpring`s begin:end.
+
+    ``springs (m, 4)``: link, coordinates, first one, place of a rotation vector among them or -1; ``F (m, 8)`` = k, d,
+    rest.
+    """
+    for m in range(begin, end):
+        dof, first, turn = springs[m, 1], springs[m, 2], springs[m, 3]
+        k, d = F[m, 0], F[m, 1] if damped else 0.0
+        for c in range(dof):
+            if turn < 0 or c < turn or c >= turn + 3:
+                f[first + c] -= k * (q[first + c] - F[m, 2 + c]) + d * v[first + c]
+        if turn >= 0:
+            _turning_spring(F, m, k, d, turn, first + turn, q, v, f)
+
+
+@njit(**_options)
+def _turning_spring(F, m, k, d, turn, at, q, v, f):
+    """The same for a rotation vector q[at:at+3]."""
+    T = np.empty(27, f.dtype)
     relative_rotation(F[m, 2 + turn : 5 + turn], q, at, T[18:21], T[:8])
     angular(q, v, at, T[:9], T[9:18])
     for a in range(3):

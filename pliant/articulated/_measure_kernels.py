@@ -38,8 +38,8 @@ def measure(I, C, gravity, springs, F, q, v):
     for s in range(len(springs)):
         dof, first, turn = springs[s, 1], springs[s, 2], springs[s, 3]
         elastic += _stored(F, s, dof, first, turn, q, T)
-        spring(F, s, dof, first, turn, q, v, True, f, T)
-        spring(F, s, dof, first, turn, q, v, False, zero, T)
+    spring(springs, F, 0, len(springs), q, v, True, f)
+    spring(springs, F, 0, len(springs), q, v, False, zero)
     for k in range(len(q)):
         power += (f[k] - zero[k]) * v[k]
     return kinetic, weight, elastic, L[0], L[1], L[2], H[0], H[1], H[2], power

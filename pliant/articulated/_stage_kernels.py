@@ -19,13 +19,12 @@ def inverse_dynamics(I, C, gravity, springs, F, tau, q, v, a):
     """(missing joint forces (nr,), joint wrenches W (n, 6), what `forward` gives): J^T (M Z - f) - f_r."""
     n = len(I)
     K, B, Bd, P, Z, X, g = forward(I, C, gravity, q, v, a)
-    W, f, T = np.empty((n, 6)), tau.copy(), np.empty(27)
+    W, f = np.empty((n, 6)), tau.copy()
     for i in range(n):
         outer(C, i, P, g, W)
         for k in range(6):
             W[i, k] = inertia_of(C, i, k) * Z[i, k] - W[i, k] + C[i, 43] * P[i, k]
-    for m in range(len(springs)):
-        spring(F, m, springs[m, 1], springs[m, 2], springs[m, 3], q, v, True, f, T)
+    spring(springs, F, 0, len(springs), q, v, True, f)
     for i in range(n - 1, -1, -1):
         for k in range(I[i, 2], I[i, 2] + I[i, 3]):
             f[k] = -f[k]
@@ -107,8 +106,6 @@ def tangent(I, C, gravity, springs, F, q, v, a, W, K, B, Bd, P, Z, X, g, w_mass,
     A = np.zeros((nr, nr))
     qc, vc = q.astype(np.complex128), v.astype(np.complex128)
     Kc, Bc, Bdc = np.empty((1, 12), np.complex128), np.empty((6, 6), np.complex128), np.empty((6, 6), np.complex128)
-    Q, S = np.empty(12, np.complex128), np.empty((6, 6), np.complex128)
-    Sd, T = np.empty((6, 6), np.complex128), np.empty(27, np.complex128)
     dP, dZ, dW, dX = np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6)), np.empty((1, 6))
     dg, dK, rise = np.empty((n, 3)), np.empty(12), np.empty((2, 6))
     inside = np.zeros(n, np.bool_)
@@ -121,7 +118,7 @@ def tangent(I, C, gravity, springs, F, q, v, a, W, K, B, Bd, P, Z, X, g, w_mass,
         for k in range(f, f + dof):
             qc[k] += 1j * STEP * w_stiffness
             vc[k] += 1j * STEP * w_damping
-            place(I, C, j, qc, vc, Kc, 0, Bc, Bdc, 0, Q, S, Sd, T)
+            place(I, C, j, j + 1, qc, vc, Kc, Bc, Bdc)
             qc[k], vc[k] = q[k], v[k]
             for m in range(12):
                 dK[m] = Kc[0, m].imag / STEP
@@ -191,14 +188,14 @@ def _spring_tangent(springs, F, q, v, w_damping, w_stiffness, A):
     if len(springs) == 0:
         return
     qc, vc = q.astype(np.complex128), v.astype(np.complex128)
-    f, T = np.zeros(len(q), np.complex128), np.empty(27, np.complex128)
+    f = np.zeros(len(q), np.complex128)
     for s in range(len(springs)):
         dof, first = springs[s, 1], springs[s, 2]
         for k in range(first, first + dof):
             f[first : first + dof] = 0.0
             qc[k] += 1j * STEP * w_stiffness
             vc[k] += 1j * STEP * w_damping
-            spring(F, s, dof, first, springs[s, 3], qc, vc, True, f, T)
+            spring(springs, F, s, s + 1, qc, vc, True, f)
             qc[k], vc[k] = q[k], v[k]
             for r in range(first, first + dof):
                 A[r, k] -= f[r].imag / STEP

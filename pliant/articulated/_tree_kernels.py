@@ -36,9 +36,12 @@ def up(K, i, W, j, Z, k):
     t0 = W[j, 0] + K[i, 11] * w4 - K[i, 10] * w5
     t1 = W[j, 1] + K[i, 9] * w5 - K[i, 11] * w3
     t2 = W[j, 2] + K[i, 10] * w3 - K[i, 9] * w4
-    for a in range(3):
-        Z[k, a] += K[i, a] * t0 + K[i, 3 + a] * t1 + K[i, 6 + a] * t2
-        Z[k, 3 + a] += K[i, a] * w3 + K[i, 3 + a] * w4 + K[i, 6 + a] * w5
+    Z[k, 0] += K[i, 0] * t0 + K[i, 3] * t1 + K[i, 6] * t2
+    Z[k, 1] += K[i, 1] * t0 + K[i, 4] * t1 + K[i, 7] * t2
+    Z[k, 2] += K[i, 2] * t0 + K[i, 5] * t1 + K[i, 8] * t2
+    Z[k, 3] += K[i, 0] * w3 + K[i, 3] * w4 + K[i, 6] * w5
+    Z[k, 4] += K[i, 1] * w3 + K[i, 4] * w4 + K[i, 7] * w5
+    Z[k, 5] += K[i, 2] * w3 + K[i, 5] * w4 + K[i, 8] * w5
 
 
 @njit(**_within)
@@ -62,9 +65,8 @@ def forward(I, C, gravity, q, v, a):
     K, P, Z = store[: 12 * n].reshape(n, 12), store[12 * n : 18 * n].reshape(n, 6), store[18 * n : 24 * n].reshape(n, 6)
     X, g = store[24 * n : 30 * n].reshape(n, 6), store[30 * n : 33 * n].reshape(n, 3)
     B, Bd = store[33 * n : 33 * n + 6 * nr].reshape(nr, 6), store[33 * n + 6 * nr :].reshape(nr, 6)
-    Q, S, Sd, T = np.empty(12), np.empty((6, 6)), np.empty((6, 6)), np.empty(27)
+    place(I, C, 0, n, q, v, K, B, Bd)
     for i in range(n):
-        place(I, C, i, q, v, K, i, B, Bd, I[i, 2], Q, S, Sd, T)
         j, f = I[i, 0], I[i, 2]
         if j >= 0:
             down(K, i, P, j, P, i)
@@ -109,7 +111,6 @@ def inertia_of(C, i, c):
 def advance(I, C, gravity, springs, F, tau, q, v, h, beta, moving):
     """(u, q + h u, relative residual, weakest pivot): new rates where ``moving``, else accelerations (h = 1).
 
-    ``springs (m, 4)``: link, coordinates, first one, place of a rotation vector among them or -1; ``F (m, 8)``.
     ``tau (nr,)`` are further joint forces. Accelerations take all damping at v, steps at the new rates.
     """
     n, nr = len(I), len(q)
@@ -120,12 +121,10 @@ def advance(I, C, gravity, springs, F, tau, q, v, h, beta, moving):
         for k in range(6):
             m = inertia_of(C, i, k)
             w[i, k] = h * (w[i, k] - m * Z[i, k]) + (m if moving else -C[i, 43]) * P[i, k]
-    a, T = np.zeros((n if len(springs) else 1, 6, 6)), np.empty(27)  # without springs all links share the zeros
-    for m in range(len(springs)):
-        i, dof, first, turn = springs[m, 0], springs[m, 1], springs[m, 2], springs[m, 3]
-        spring(F, m, dof, first, turn, q, v, not moving, c, T)
-        if moving:
-            _slopes(F, m, dof, first, turn, q, h, beta, a[i], T)
+    a = np.zeros((nr, 6))  # the block of every joint, row by row
+    spring(springs, F, 0, len(springs), q, v, not moving, c)
+    if moving:
+        _slopes(springs, F, q, h, beta, a)
     for k in range(nr):
         c[k] *= h
     u, V, worst = _solve(I, C, K, B, w, c, a, h if moving else 0.0)
@@ -133,16 +132,22 @@ def advance(I, C, gravity, springs, F, tau, q, v, h, beta, moving):
 
 
 @njit(**_options)
-def _slopes(F, m, dof, first, turn, q, h, beta, a, T):
+def _slopes(springs, F, q, h, beta, a):
     """a += h d P^T P + beta h^2 k d(P^T e)/dq without its negative curvature, as `JointSpring` does."""
-    k, d = beta * h * h * F[m, 0], h * F[m, 1]
-    for c in range(dof):
-        if turn < 0 or c < turn or c >= turn + 3:
-            a[c, c] += k + d
-    if turn < 0:
-        return
-    at = first + turn
-    zero = np.zeros(len(q))
+    for m in range(len(springs)):
+        dof, first, turn = springs[m, 1], springs[m, 2], springs[m, 3]
+        k, d = beta * h * h * F[m, 0], h * F[m, 1]
+        for c in range(dof):
+            if turn < 0 or c < turn or c >= turn + 3:
+                a[first + c, c] += k + d
+        if turn >= 0:
+            _turning_slopes(F, m, k, d, turn, first + turn, q, a)
+
+
+@njit(**_options)
+def _turning_slopes(F, m, k, d, turn, at, q, a):
+    """The same for a rotation vector q[at:at+3]."""
+    zero, T = np.zeros(len(q)), np.empty(27)
     angular(q, zero, at, T[:9], T[9:18])
     S, H = T[:9].copy().reshape(3, 3), np.zeros((3, 3))
     if k > 0.0:
@@ -161,56 +166,76 @@ def _slopes(F, m, dof, first, turn, q, h, beta, a, T):
     SS = S.T @ S
     for r in range(3):
         for s in range(3):
-            a[turn + r, turn + s] += k * H[r, s] + d * SS[r, s]
+            a[at + r, turn + s] += k * H[r, s] + d * SS[r, s]
 
 
 @njit(**_within)
-def _show(K, i, Pi, Mp, t, N):
-    """Mp += A^T Pi A for the symmetric Pi (6, 6): turned to the parent's axes, then shifted by r = R^T p."""
-    R = K[i]
-    for top in range(2):
-        for left in range(top + 1):
-            for x in range(3):
-                for y in range(3):
-                    s = 0.0
-                    for z in range(3):
-                        s += Pi[3 * top + x, 3 * left + z] * R[3 * z + y]
-                    t[x, y] = s
-            for x in range(3):
-                for y in range(3):
-                    N[3 * top + x, 3 * left + y] = R[x] * t[0, y] + R[3 + x] * t[1, y] + R[6 + x] * t[2, y]
-    r0 = R[0] * R[9] + R[3] * R[10] + R[6] * R[11]
-    r1 = R[1] * R[9] + R[4] * R[10] + R[7] * R[11]
-    r2 = R[2] * R[9] + R[5] * R[10] + R[8] * R[11]
-    # [1 -[r]; 0 1] N [1 0; [r] 1]: lower left L + M [r], upper left I - [r] L + (L^T - [r] M) [r]
-    for x in range(3):
-        m0, m1, m2 = N[3 + x, 3], N[3 + x, 4], N[3 + x, 5]
-        t[x, 0] = N[3 + x, 0] + m1 * r2 - m2 * r1
-        t[x, 1] = N[3 + x, 1] + m2 * r0 - m0 * r2
-        t[x, 2] = N[3 + x, 2] + m0 * r1 - m1 * r0
+def _row(x, y, z, R):
+    """(x, y, z) R."""
+    return x * R[0] + y * R[3] + z * R[6], x * R[1] + y * R[4] + z * R[7], x * R[2] + y * R[5] + z * R[8]
+
+
+@njit(**_within)
+def _turned(R, b):
+    """R^T b R for 3x3 matrices, row by row."""
+    t0, t1, t2 = _row(b[0], b[1], b[2], R)
+    t3, t4, t5 = _row(b[3], b[4], b[5], R)
+    t6, t7, t8 = _row(b[6], b[7], b[8], R)
+    return (
+        R[0] * t0 + R[3] * t3 + R[6] * t6, R[0] * t1 + R[3] * t4 + R[6] * t7, R[0] * t2 + R[3] * t5 + R[6] * t8,
+        R[1] * t0 + R[4] * t3 + R[7] * t6, R[1] * t1 + R[4] * t4 + R[7] * t7, R[1] * t2 + R[4] * t5 + R[7] * t8,
+        R[2] * t0 + R[5] * t3 + R[8] * t6, R[2] * t1 + R[5] * t4 + R[8] * t7, R[2] * t2 + R[5] * t5 + R[8] * t8,
+    )  # fmt: skip
+
+
+@njit(**_within)
+def _block(M, i, r, c):
+    """The 3x3 block of M[i] (6, 6) that begins at (r, c)."""
+    return (
+        M[i, r, c], M[i, r, c + 1], M[i, r, c + 2],
+        M[i, r + 1, c], M[i, r + 1, c + 1], M[i, r + 1, c + 2],
+        M[i, r + 2, c], M[i, r + 2, c + 1], M[i, r + 2, c + 2],
+    )  # fmt: skip
+
+
+@njit(**_within)
+def _show(K, i, M, j):
+    """M[j] += A^T M[i] A for the symmetric M[i] (6, 6): turned to the parent's axes, then shifted by r = R^T p."""
+    R = (K[i, 0], K[i, 1], K[i, 2], K[i, 3], K[i, 4], K[i, 5], K[i, 6], K[i, 7], K[i, 8])
+    p0, p1, p2 = K[i, 9], K[i, 10], K[i, 11]
+    r = _row(p0, p1, p2, R)
+    J, L, m = _turned(R, _block(M, i, 0, 0)), _turned(R, _block(M, i, 3, 0)), _turned(R, _block(M, i, 3, 3))
+    # [1 -[r]; 0 1] N [1 0; [r] 1]: lower left t = L + m [r], upper left J + L^T [r] - [r] t
+    t = _plus_cross(L, m, r)
     for x in range(3):
         for y in range(3):
-            Mp[3 + x, 3 + y] += N[3 + x, 3 + y]
-            Mp[3 + x, y] += t[x, y]
-            Mp[x, 3 + y] += t[y, x]
-    for x in range(3):
-        l0, l1, l2 = N[3, x], N[4, x], N[5, x]  # L^T [r], the row x
-        Mp[x, 0] += N[x, 0] + l1 * r2 - l2 * r1
-        Mp[x, 1] += N[x, 1] + l2 * r0 - l0 * r2
-        Mp[x, 2] += N[x, 2] + l0 * r1 - l1 * r0
-        Mp[0, x] -= r1 * t[2, x] - r2 * t[1, x]
-        Mp[1, x] -= r2 * t[0, x] - r0 * t[2, x]
-        Mp[2, x] -= r0 * t[1, x] - r1 * t[0, x]
+            M[j, 3 + x, 3 + y] += m[3 * x + y]
+            M[j, 3 + x, y] += t[3 * x + y]
+            M[j, x, 3 + y] += t[3 * y + x]
+    s = _plus_cross(J, (L[0], L[3], L[6], L[1], L[4], L[7], L[2], L[5], L[8]), r)
+    for y in range(3):
+        M[j, 0, y] += s[y] - (r[1] * t[6 + y] - r[2] * t[3 + y])
+        M[j, 1, y] += s[3 + y] - (r[2] * t[y] - r[0] * t[6 + y])
+        M[j, 2, y] += s[6 + y] - (r[0] * t[3 + y] - r[1] * t[y])
 
 
-@njit(**_options)
+@njit(**_within)
+def _plus_cross(a, b, r):
+    """a + b [r] for 3x3 matrices, row by row."""
+    return (
+        a[0] + b[1] * r[2] - b[2] * r[1], a[1] + b[2] * r[0] - b[0] * r[2], a[2] + b[0] * r[1] - b[1] * r[0],
+        a[3] + b[4] * r[2] - b[5] * r[1], a[4] + b[5] * r[0] - b[3] * r[2], a[5] + b[3] * r[1] - b[4] * r[0],
+        a[6] + b[7] * r[2] - b[8] * r[1], a[7] + b[8] * r[0] - b[6] * r[2], a[8] + b[6] * r[1] - b[7] * r[0],
+    )  # fmt: skip
+
+
+@njit(**_within)
 def _solve(I, C, K, B, w, c, a, damped):
     """u (nr,), the twists V = J u (n, 6), and the smallest pivot relative to its diagonal entry."""
     n, nr = len(I), len(B)
     M, p, y = np.zeros((n, 6, 6)), w.copy(), c.copy()
-    store = np.empty(36 * n + 6 * nr + 51)
-    L, U = store[: 36 * n].reshape(n, 6, 6), store[36 * n : 36 * n + 6 * nr].reshape(nr, 6)
-    x, t, N = store[-51:-45], store[-45:-36].reshape(3, 3), store[-36:].reshape(6, 6)
+    store = np.empty(12 * nr + 6)
+    L, U, x = store[: 6 * nr].reshape(nr, 6), store[6 * nr : 12 * nr].reshape(nr, 6), store[12 * nr :]
     worst = np.inf
     for i in range(n - 1, -1, -1):
         f, dof, j = I[i, 2], I[i, 3], I[i, 0]
@@ -225,34 +250,33 @@ def _solve(I, C, K, B, w, c, a, damped):
             for m in range(6):
                 y[k] += B[k, m] * p[i, m]
             for r in range(f, k + 1):
-                s = a[i if len(a) > 1 else 0, k - f, r - f]
+                s = a[k, r - f]
                 for m in range(6):
                     s += B[k, m] * U[r, m]
-                L[i, k - f, r - f] = s
+                L[k, r - f] = s
         if dof == 1:
-            worst = min(worst, 1.0 if L[i, 0, 0] > 0.0 else -1.0)
-            L[i, 0, 0] = 1.0 / L[i, 0, 0]
+            worst = min(worst, 1.0 if L[f, 0] > 0.0 else -1.0)
+            L[f, 0] = 1.0 / L[f, 0]
         elif dof > 1:
-            worst = min(worst, _cholesky(L[i], dof))
+            worst = min(worst, _cholesky(L[f:], dof))
         if j < 0:
             continue
         if dof == 1:
-            s = L[i, 0, 0]
+            s = L[f, 0]
             for r in range(6):
-                for m in range(r + 1):
+                for m in range(6):
                     M[i, r, m] -= s * U[f, r] * U[f, m]
                 p[i, r] -= U[f, r] * s * y[f]
         elif dof > 1:
             for r in range(6):
                 for k in range(dof):
                     x[k] = U[f + k, r]
-                _cholesky_solve(L[i], dof, x)
+                _cholesky_solve(L[f:], dof, x)
                 for k in range(dof):
-                    for m in range(r + 1):
+                    for m in range(6):
                         M[i, r, m] -= x[k] * U[f + k, m]
                     p[i, r] -= x[k] * y[f + k]
-        _fill(M[i])
-        _show(K, i, M[i], M[j], t, N)
+        _show(K, i, M, j)
         up(K, i, p, i, p, j)
     V = p
     for i in range(n):
@@ -266,9 +290,9 @@ def _solve(I, C, K, B, w, c, a, damped):
             for m in range(6):
                 x[k] -= U[f + k, m] * V[i, m]
         if dof == 1:
-            x[0] *= L[i, 0, 0]
+            x[0] *= L[f, 0]
         elif dof > 1:
-            _cholesky_solve(L[i], dof, x)
+            _cholesky_solve(L[f:], dof, x)
         for k in range(dof):
             y[f + k] = x[k]
             for m in range(6):
@@ -277,13 +301,6 @@ def _solve(I, C, K, B, w, c, a, damped):
 
 
 @njit(**_within)
-def _fill(M):
-    for r in range(6):
-        for m in range(r):
-            M[m, r] = M[r, m]
-
-
-@njit(**_options)
 def _residual(I, C, K, B, w, c, a, u, V, damped):
     """|J^T (A V - w) + a u - c| / |J^T w + c|."""
     n = len(I)
@@ -297,7 +314,7 @@ def _residual(I, C, K, B, w, c, a, u, V, damped):
         for k in range(f, f + dof):
             x, y = -c[k], c[k]
             for m in range(dof):
-                x += a[i if len(a) > 1 else 0, k - f, m] * u[f + m]
+                x += a[k, m] * u[f + m]
             for m in range(6):
                 x += B[k, m] * left[i, m]
                 y += B[k, m] * right[i, m]

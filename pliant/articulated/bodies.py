@@ -1,4 +1,4 @@
-"""Rigid bodies: principal inertia diag(Ixx, Iyy, Izz, m, m, m) at the centre of mass, and a surface to look at."""
+"""Rigid bodies: principal inertia diag(Ixx, Iyy, Izz, m, m, m) at the center of mass, and a surface to look at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _NO_TETS = np.zeros((0, 4), dtype=np.int64)
 class Body:
     """``inertia (6,)`` [kg m^2, kg] in the body frame E_ji = ``frame`` (4, 4) as seen from its joint.
 
-    The body frame sits at the centre of mass along the principal axes. ``points``, ``faces`` are its surface, ``tets``
+    The body frame sits at the center of mass along the principal axes. ``points``, ``faces`` are its surface, ``tets``
     fill it where they are known; ``radius`` > 0 marks a sphere that can touch floors.
     """
 
@@ -98,14 +98,14 @@ def particle(mass: float) -> Body:
     return Body(np.array([0.0, 0.0, 0.0, m, m, m]))
 
 
-def rigid(mass: float, centre: Array, tensor: Array, frame: Array | None = None) -> Body:
-    """A body from its mass, centre of mass and inertia tensor (3, 3) about that centre, all in ``frame``."""
+def rigid(mass: float, center: Array, tensor: Array, frame: Array | None = None) -> Body:
+    """A body from its mass, center of mass and inertia tensor (3, 3) about that center, all in ``frame``."""
     I = np.asarray(tensor, dtype=float)
     moments, axes = np.linalg.eigh(0.5 * (I + I.T))
     if np.linalg.det(axes) < 0:
         axes[:, 2] = -axes[:, 2]
     m = float(_positive("mass", mass, "rigid"))
-    return Body(np.array([*moments, m, m, m]), _placed(frame) @ _frame_at(axes, centre))
+    return Body(np.array([*moments, m, m, m]), _placed(frame) @ _frame_at(axes, center))
 
 
 def _frame_at(R: Array, p: Array) -> Array:
@@ -113,14 +113,14 @@ def _frame_at(R: Array, p: Array) -> Array:
 
 
 def composite(parts: Sequence[Body]) -> Body:
-    """Several bodies welded together: inertias moved by adjoints to the common centre, then diagonalised."""
+    """Several bodies welded together: inertias moved by adjoints to the common center, then diagonalised."""
     m = sum(b.mass for b in parts)
-    centre = np.sum([b.mass * b.frame[:3, 3] for b in parts], axis=0) / m
+    center = np.sum([b.mass * b.frame[:3, 3] for b in parts], axis=0) / m
     I = np.zeros((6, 6))
     for b in parts:
-        A = adjoint(inverse(b.frame) @ _frame_at(np.eye(3), centre))
+        A = adjoint(inverse(b.frame) @ _frame_at(np.eye(3), center))
         I += A.T @ np.diag(b.inertia) @ A
-    whole = rigid(m, centre, I[:3, :3])
+    whole = rigid(m, center, I[:3, :3])
     offsets = np.cumsum([0, *(len(b.points) for b in parts)])
     moved = [_move(inverse(whole.frame) @ b.frame, b.points) for b in parts]
     faces = [b.faces + k for b, k in zip(parts, offsets, strict=False)]
@@ -138,10 +138,10 @@ def mesh_body(X: Array, F: IntArray, density: float, frame: Array | None = None)
             f"enclosed volume {total:.3g}", where="mesh_body", remedy="close the surface, orient triangles outwards"
         )
     sums = T.sum(axis=1)
-    centre = np.einsum("t,ti->i", volume, sums) / (4.0 * total)
+    center = np.einsum("t,ti->i", volume, sums) / (4.0 * total)
     second = np.einsum("t,tvi,tvj->ij", volume, T, T) + np.einsum("t,ti,tj->ij", volume, sums, sums)
-    C = rho * (second / 20.0 - total * np.outer(centre, centre))  # covariance about the centre
-    body = rigid(rho * total, centre, np.trace(C) * np.eye(3) - C, frame)
+    C = rho * (second / 20.0 - total * np.outer(center, center))  # covariance about the center
+    body = rigid(rho * total, center, np.trace(C) * np.eye(3) - C, frame)
     local = _move(inverse(body.frame) @ _placed(frame), np.asarray(X, dtype=float))
     return Body(body.inertia, body.frame, local, np.asarray(F, dtype=np.int64))
 

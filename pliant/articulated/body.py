@@ -15,13 +15,15 @@ from pliant.articulated.forces.base import joined_links
 from pliant.articulated.friction import RubbingJoints, refuse_friction
 from pliant.articulated.joint_contacts import DryFriction, JointContact
 from pliant.articulated.joints import Free3D
+from pliant.articulated.mjcf import read_mjcf
 from pliant.articulated.quirks import Quirks
+from pliant.articulated.robots import Robot
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
-from pliant.articulated.urdf import read_urdf
+from pliant.articulated.urdf import Geometry, read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
-from pliant.errors import MeshError, SceneError, require_numbers
+from pliant.errors import MeshError, SceneError, require_flag, require_numbers
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
 from pliant.mesh.topology import boundary_facets
@@ -100,12 +102,33 @@ class Articulated:
         ]
 
 
-def from_urdf(source: str | Path, *, floating: bool = False, name: str | None = None, **options: Any) -> Articulated:
+def from_urdf(
+    source: str | Path,
+    *,
+    floating: bool = False,
+    geometry: Geometry = "visual",
+    name: str | None = None,
+    **options: Any,
+) -> Articulated:
     """The robot in a URDF file (or a string that starts with '<') as a body; ``floating`` frees its root link.
 
-    ``options`` are fields of `Articulated`; forces and constraints are added to those of the file.
+    ``geometry`` chooses the surfaces of its links, "visual" or "collision". ``options`` are fields of `Articulated`;
+    forces and constraints are added to those of the file.
     """
-    robot = read_urdf(source, floating=floating)
+    require_flag(floating, "from_urdf.floating")
+    return _assembled(read_urdf(source, floating=floating, geometry=geometry), name, options)
+
+
+def from_mjcf(source: str | Path, *, skip: Sequence[str] = (), name: str | None = None, **options: Any) -> Articulated:
+    """The robot in an MJCF file (or a string that starts with '<') as a body, read by MuJoCo's own compiler.
+
+    What has no counterpart here is refused by name, unless its kind is in ``skip``, such as ("actuator", "plane");
+    see `pliant.articulated.read_mjcf`. ``options`` are fields of `Articulated`, added to what the file has.
+    """
+    return _assembled(read_mjcf(source, skip=skip), name, options)
+
+
+def _assembled(robot: Robot, name: str | None, options: dict[str, Any]) -> Articulated:
     forces = [*robot.forces, *options.pop("forces", ())]
     constraints = [*robot.constraints, *options.pop("constraints", ())]
     called = robot.name if name is None else name

@@ -20,7 +20,7 @@ from pliant.articulated.forces.bodies import BodyDamping
 from pliant.articulated.forces.joint import JointSpring, JointTorque
 from pliant.articulated.joints import Prismatic, Revolute
 from pliant.articulated.kinds import KINDS
-from pliant.articulated.se3 import adjoint, inverse
+from pliant.articulated.se3 import adjoint, hat, inverse
 from pliant.articulated.tree import Tree
 from pliant.solvers.base import PULLS
 
@@ -155,10 +155,10 @@ def _ordinary(force: Any, tree: Tree) -> bool:
 
 
 def _constants(tree: Tree, dampers: Sequence[BodyDamping]) -> Array:
-    """C (n, 50)."""
+    """C (n, 86)."""
     n = len(tree)
     base = np.array([np.eye(4) if j < 0 else tree.Eij[j] for j in tree.parent]) @ tree.E0
-    C = np.zeros((n, 50))
+    C = np.zeros((n, 86))
     for column, E in ((0, base), (12, tree.Eb), (24, inverse(tree.Eb))):
         C[:, column : column + 9] = E[:, :3, :3].reshape(n, 9)
         C[:, column + 9 : column + 12] = E[:, :3, 3]
@@ -167,9 +167,24 @@ def _constants(tree: Tree, dampers: Sequence[BodyDamping]) -> Array:
         if isinstance(link.joint, Revolute | Prismatic):
             C[i, 40:43] = link.joint.axis
             C[i, 44:50] = adjoint(tree.Eij[i]) @ link.joint.subspace(np.zeros(1))[:, 0]
+            C[i, 50:86] = _parent_seen(link.joint, base[i], tree.Eb[i])
     for damper in dampers:
         C[slice(None) if damper.link is None else int(damper.link), 43] += damper.damping
     return C
+
+
+def _parent_seen(joint: Revolute | Prismatic, base: Array, body: Array) -> Array:
+    """The frame (R, p) of the parent seen from a link as three rows (36,): constant, times sin q or q, times cos q."""
+    x, eye = np.asarray(joint.axis, dtype=float), np.eye(3)
+    turns = isinstance(joint, Revolute)
+    parts = (np.outer(x, x), hat(x), eye - np.outer(x, x)) if turns else (eye, 0.0 * eye, 0.0 * eye)
+    slides = np.zeros((3, 3)) if turns else np.array([0.0 * x, x, 0.0 * x])
+    rows = []
+    for k, (Q, d) in enumerate(zip(parts, slides, strict=True)):
+        R = body[:3, :3].T @ Q.T @ base[:3, :3].T
+        p = -R @ base[:3, 3] - body[:3, :3].T @ (d + (body[:3, 3] if k == 0 else 0.0))
+        rows.append([*R.ravel(), *p])
+    return np.ravel(rows)
 
 
 def _springs(tree: Tree, springs: Sequence[JointSpring]) -> tuple[Any, Array]:

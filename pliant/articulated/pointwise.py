@@ -7,7 +7,7 @@ inertial force M(q) a + (terms of the squared velocities) to the order of the me
 far links turn in it. M(q) (q - q_n - h v_n) is no gradient in joint coordinates, and where links turn by half a radian
 in a step its derivative is far from M: in a chain hit by others, parts of it between -4 M and 25 M were seen.
 
-A link has the inertia of four points: its centre, and one a metre along each of its principal axes, by which it turns:
+A link has the inertia of four points: its center, and one a metre along each of its principal axes, by which it turns:
 
     1/2 m |p - p~|^2 + 1/2 sum_i s_i |R e_i - a~_i|^2,      s_i = (I_1 + I_2 + I_3)/2 - I_i
 """
@@ -39,16 +39,16 @@ class PointwiseLinks:
         self.free, self.rest, self.scale = links.free, links.rest, links.scale
         self.total_mass, self.free_mass = links.total_mass, links.free_mass
         self.symmetric = not links.forces
-        self._centres = Points.of_frames(links.tree, links.trees)
+        self._centers = Points.of_frames(links.tree, links.trees)
         kin = links.kinematics(start.q, start.v)
-        x = self._centres.positions(kin) + h * (self._centres.jacobian(kin) @ start.v).reshape(-1, 3)
+        x = self._centers.positions(kin) + h * (self._centers.jacobian(kin) @ start.v).reshape(-1, 3)
         self._goal = x + h * h * links.gravity
 
     # ------------------------------------------------------------------------------------------------ inertia
 
     def _pulls(self, q: Array) -> tuple[float, Array]:
         """h^2 W(q), and its slope (12 n,) over the points of the links."""
-        d = self._centres.positions(self._at(q)) - self._goal
+        d = self._centers.positions(self._at(q)) - self._goal
         g = momenta(self.links.tree.inertia, d)
         return 0.5 * float(g @ d.ravel()), g
 
@@ -71,7 +71,7 @@ class PointwiseLinks:
         return np.zeros(len(q))
 
     def force(self, q: Array, v: Array, t: float) -> Array:
-        J = self._centres.jacobian(self._at(q))
+        J = self._centers.jacobian(self._at(q))
         return self._applied(q, v, t) - J.T @ self._pulls(q)[1] / self._h**2
 
     def force_sizes(self, q: Array, v: Array, t: float) -> Array:
@@ -87,7 +87,7 @@ class PointwiseLinks:
         """With ``psd`` too it is exact: `Coupled` projects it with what contact forces add."""
         _, w_damping, w_stiffness = weights
         w = w_stiffness / self._h**2
-        A = added(w * self.mass(q), self._centres.curvature(self._at(q), self._pulls(q)[1]), w)
+        A = added(w * self.mass(q), self._centers.curvature(self._at(q), self._pulls(q)[1]), w)
         if not self.links.forces:
             return A
         moved = lambda e: -self._applied(q + w_stiffness * e, v + w_damping * e, t)
@@ -125,13 +125,13 @@ def momenta(inertia: Array, d: Array) -> Array:
     d = d.reshape(-1, 4, 3)
     spread = 0.5 * inertia[:, :3].sum(axis=1, keepdims=True) - inertia[:, :3]
     axes = spread[:, :, None] * (d[:, 1:] - d[:, :1])
-    centre = inertia[:, 5, None] * d[:, 0] - axes.sum(axis=1)
-    return np.concatenate([centre[:, None], axes], axis=1).ravel()
+    center = inertia[:, 5, None] * d[:, 0] - axes.sum(axis=1)
+    return np.concatenate([center[:, None], axes], axis=1).ravel()
 
 
 def swept(system: ArticulatedSystem, before: Array, q: Array) -> Array:
     """J(q)^T M (x(q) - x(before)) (nr,) over the material points."""
-    centres = Points.of_frames(system.tree, system.trees)
+    centers = Points.of_frames(system.tree, system.trees)
     here, there = (system.kinematics(x, np.zeros_like(x)) for x in (q, before))
-    d = centres.positions(here) - centres.positions(there)
-    return centres.jacobian(here).T @ momenta(system.tree.inertia, d)
+    d = centers.positions(here) - centers.positions(there)
+    return centers.jacobian(here).T @ momenta(system.tree.inertia, d)

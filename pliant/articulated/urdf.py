@@ -1,48 +1,39 @@
-"""Robots from URDF files: tree, inertias, limits, damping, dry friction and mimic joints, as the types of this package.
+"""Robots from URDF files: tree, inertias, limits, damping, dry friction, mimic joints, and the surfaces of links.
 
-Only the standard library reads the file. Meshes are not needed: boxes, cylinders and spheres of the visual or collision
-geometry are drawn, other shapes are left out. URDF is in SI units; a link's frame is the frame of the joint above it.
+The standard library reads the file, trimesh its meshes. A reader from elsewhere (yourdfpy) would hand over the same XML
+attributes and need two more packages; what is worth having here is the refusal of robots that cannot move: missing or
+impossible inertias, negative damping, loops, each by the name of its link or joint. URDF is in SI units; a link's frame
+is the frame of the joint above it.
 """
 
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.bodies import Body, cuboid, cylinder, rigid, sphere
-from pliant.articulated.constraints import Constraint, CoupledJoints, JointLimit
-from pliant.articulated.forces import ArticulatedForce, JointSpring
+from pliant.articulated.bodies import Body, cuboid, rigid
+from pliant.articulated.constraints import CoupledJoints, JointLimit
+from pliant.articulated.forces import JointSpring
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.joints import Fixed, Free3D, Joint, Planar, Prismatic, Revolute
-from pliant.articulated.se3 import frame, inverse, rotation
-from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.robots import FRAME_ONLY, Robot, Surface, read_surface, round_shape, surfaced
+from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.errors import SceneError
 
-
-@dataclass(frozen=True)
-class Robot:
-    """What a URDF file describes. `system` puts it together; ``joints`` maps joint names to the links they move."""
-
-    name: str
-    links: list[Link]
-    forces: list[ArticulatedForce]
-    constraints: list[Constraint]
-    friction: list[DryFriction]
-    joints: dict[str, str] = field(default_factory=dict)
-
-    def system(self, **options: Any) -> ArticulatedSystem:
-        """The articulated system; keywords of `ArticulatedSystem` (gravity, q, further forces or constraints)."""
-        forces = [*self.forces, *options.pop("forces", ())]
-        constraints = [*self.constraints, *options.pop("constraints", ())]
-        return ArticulatedSystem(self.links, forces, constraints, dry_friction=self.friction, **options)
+Geometry = Literal["visual", "collision"]
+PACKAGE = "package://"
 
 
-def read_urdf(source: str | Path, *, floating: bool = False) -> Robot:
-    """The robot in a URDF file, or in a string that starts with '<'. ``floating`` frees the root link."""
+def read_urdf(source: str | Path, *, floating: bool = False, geometry: Geometry = "visual") -> Robot:
+    """The robot in a URDF file, or in a string that starts with '<'. ``floating`` frees the root link.
+
+    Links have one surface, which is drawn and touched: that of their ``geometry`` elements, or of the other kind where
+    a link has none. Visual meshes often have far more triangles than contact needs: "collision" chooses the others.
+    """
     text = str(source)
     try:
         root = ET.fromstring(text) if text.lstrip().startswith("<") else ET.parse(source).getroot()
@@ -50,11 +41,16 @@ def read_urdf(source: str | Path, *, floating: bool = False) -> Robot:
         raise SceneError(f"cannot read it: {error}", where=text[:60], remedy="give a URDF file") from error
     if root.tag != "robot":
         raise SceneError(f"root element <{root.tag}>", where=text[:60], remedy="a URDF file starts with <robot>")
+    if geometry not in ("visual", "collision"):
+        raise SceneError(f"geometry is {geometry!r}", where="read_urdf", remedy='say "visual" or "collision"')
     elements = _named(root, "link")
     above = _joints_above(_named(root, "joint"), elements)
     robot = Robot(root.get("name", "robot"), [], [], [], [])
+    folder = Path() if text.lstrip().startswith("<") else Path(source).parent
     for name, element in elements.items():
-        _add_link(robot, name, element, above.get(name), elements, floating)
+        body = _body(name, element, needed=_moves(above.get(name), floating))
+        parts = list(_surfaces(element, geometry, folder, f"link '{name}'"))
+        _add_link(robot, name, surfaced(body, parts), above.get(name), elements, floating)
     for joint in above.values():
         _add_mimic(robot, joint)
     return robot
@@ -89,16 +85,17 @@ def _joints_above(joints: dict[str, ET.Element], elements: dict[str, ET.Element]
     return above
 
 
-def _add_link(
-    robot: Robot, name: str, link: ET.Element, joint: ET.Element | None, elements: Any, floating: bool
-) -> None:
+def _moves(joint: ET.Element | None, floating: bool) -> bool:
+    """Whether a link can move against the one that carries it, so that it needs an inertia."""
+    return floating if joint is None else _joint(joint).dof > 0
+
+
+def _add_link(robot: Robot, name: str, body: Body, joint: ET.Element | None, elements: Any, floating: bool) -> None:
     if joint is None:
-        moving: Joint = Free3D() if floating else Fixed()
-        robot.links.append(Link(moving, _body(name, link, needed=floating), None, np.eye(4), name))
+        robot.links.append(Link(Free3D() if floating else Fixed(), body, None, np.eye(4), name))
         return
     moving, where = _joint(joint), f"joint '{_name(joint, 'joint')}'"
-    parent = _child(joint, "parent", elements)
-    robot.links.append(Link(moving, _body(name, link, needed=moving.dof > 0), parent, _origin(joint), name))
+    robot.links.append(Link(moving, body, _child(joint, "parent", elements), _origin(joint), name))
     robot.joints[_name(joint, "joint")] = name
     dynamics, limit = joint.find("dynamics"), joint.find("limit")
     damping, friction = (_resistance(dynamics, key, where) for key in ("damping", "friction"))
@@ -170,7 +167,7 @@ def _body(name: str, link: ET.Element, *, needed: bool) -> Body:
             raise SceneError(
                 "no <inertial>, but its joint moves", where=where, remedy="add mass and inertia, or fix the joint"
             )
-        return Body(np.full(6, 1e-12))  # welded to the world or to its parent: only a frame
+        return Body(np.full(6, FRAME_ONLY))  # welded to the world or to its parent
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass is None or tensor is None:
         raise SceneError("<inertial> without mass or inertia", where=where, remedy="give both")
@@ -189,29 +186,48 @@ def _body(name: str, link: ET.Element, *, needed: bool) -> Body:
             where=where,
             remedy="no body has them: the largest is at most the sum of the others",
         )
-    body = rigid(max(m, 1e-12), np.zeros(3), matrix, _origin(inertial))
-    return _drawn(body, link)
+    return rigid(max(m, FRAME_ONLY), np.zeros(3), matrix, _origin(inertial))
 
 
-def _drawn(body: Body, link: ET.Element) -> Body:
-    """The body with the points of its primitive shapes."""
-    for kind in ("visual", "collision"):
-        shape = link.find(f"{kind}/geometry")
+def _surfaces(link: ET.Element, geometry: Geometry, folder: Path, where: str) -> Iterator[tuple[Array, Surface]]:
+    """The shapes of a link and their frames as seen from its joint."""
+    found = link.findall(geometry) or link.findall("collision" if geometry == "visual" else "visual")
+    for element in found:
+        shape = element.find("geometry")
         if shape is None or len(shape) == 0:
-            continue
-        at = inverse(body.frame) @ _origin(link.find(kind))
-        drawn = _primitive(shape[0])
-        if drawn is not None:
-            return replace(body, points=drawn.points @ at[:3, :3].T + at[:3, 3], faces=drawn.faces)
-    return body
+            raise SceneError(f"<{element.tag}> without a shape", where=where, remedy="give it a <geometry>")
+        yield _origin(element), _surface(shape[0], folder, where)
 
 
-def _primitive(shape: ET.Element) -> Body | None:
+def _surface(shape: ET.Element, folder: Path, where: str) -> Surface:
     if shape.tag == "box":
-        return cuboid(tuple(_vector(shape.get("size", "1 1 1"), "box")), 1.0)
-    if shape.tag == "cylinder":
-        return cylinder(_number(shape, "radius", 1.0, "cylinder"), _number(shape, "length", 1.0, "cylinder"), 1.0)
-    return sphere(_number(shape, "radius", 1.0, "sphere"), 1.0) if shape.tag == "sphere" else None
+        box = cuboid(tuple(_vector(shape.get("size", "1 1 1"), where)), 1.0)
+        return box.points, box.faces
+    if shape.tag in ("sphere", "cylinder"):
+        length = _number(shape, "length", 1.0, where)
+        return round_shape(shape.tag, _number(shape, "radius", 1.0, where), length)
+    if shape.tag == "mesh":
+        points, faces = read_surface(mesh_file(shape.get("filename", ""), folder, where), where)
+        return points * _vector(shape.get("scale", "1 1 1"), where), faces
+    raise SceneError(f"unknown shape <{shape.tag}>", where=where, remedy="box, cylinder, sphere or mesh")
+
+
+def mesh_file(name: str, folder: Path, where: str) -> Path:
+    """The file that a <mesh filename> means; ``package://NAME/path`` is sought in ``folder`` and those above it.
+
+    ROS finds packages by their names in its own environment; here the package is the folder NAME, or any folder above
+    the URDF file that holds ``path``.
+    """
+    tried = [folder / name.removeprefix("file://")]
+    if name.startswith(PACKAGE):
+        package, _, rest = name.removeprefix(PACKAGE).partition("/")
+        above = [folder.resolve(), *folder.resolve().parents]
+        tried = [base / part for base in above for part in (rest, f"{package}/{rest}")]
+    for path in tried:
+        if path.is_file():
+            return path
+    remedy = "give its path from the folder of the URDF file"
+    raise SceneError(f"there is no mesh '{name}'", where=where, remedy=remedy)
 
 
 def _origin(element: ET.Element | None) -> Array:

@@ -5,6 +5,8 @@ bowl?
 """
 
 from collections.abc import Callable
+from functools import partial
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,32 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.attempt import StepFailed
 from pliant.bench.table import Claim
+from pliant.bench.workers import WORKERS, spread
 from pliant.contact.intersect import intersections
 from pliant.contact.pairs import PairDetector
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
+from pliant.scenes.world_pile import mixed_pile
 from pliant.simulate import simulate
+from pliant.systems.coupled import Coupled
+
+
+def mixed_piles(seeds: int, bodies: int, duration: float, *, alone: bool = False) -> list[dict[str, Any]]:
+    """A row for every seed, by all workers unless ``alone``, with the CPU time [s] that it took."""
+    work = partial(_mixed_pile, bodies=bodies, duration=duration)
+    return list(spread(work, range(seeds), workers=1 if alone else WORKERS))
+
+
+def _mixed_pile(seed: int, *, bodies: int, duration: float) -> dict[str, Any]:
+    start = process_time()
+    row = watched(mixed_pile(bodies, seed=seed, duration=duration), seed, touchable)
+    return {**row, "CPU [s]": process_time() - start}
+
+
+def touchable(system: Coupled, q: Array) -> Array:
+    """The points (n, 3) that can touch."""
+    x: Array = system.touchable.lift(q)
+    return x.reshape(-1, 3)
 
 
 def watched(scene: Scene, seed: int, points: Callable[[Any, Array], Array]) -> dict[str, Any]:

@@ -9,13 +9,14 @@ PLIANT_BENCH_STEPS sets the number of sampled steps; "all" gives every solver a 
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from pliant.bench.parts import WHOLE, Share, together
 from pliant.bench.race import Runner, faster, race
 from pliant.certificate import smallest_det
 from pliant.scene import Scene
@@ -59,6 +60,24 @@ class Contest:
     def runner(self, name: str) -> Runner:
         return next(r for r in self.runners if r.name == name)
 
+    def among(self, names: Collection[str]) -> "Contest":
+        """Of some of the solvers only."""
+        runners = [r for r in self.runners if r.name in names]
+        return replace(self, runners=runners, iterations={n: self.iterations[n] for n in names})
+
+    def joined(self, others: "list[Contest]") -> "Contest":
+        """With the steps of other shares of the same case."""
+        parts = [self, *others]
+        dets = [p.least for p in parts if p.least is not None]
+        return replace(
+            self,
+            runners=[together([p.runner(r.name) for p in parts]) for r in self.runners],
+            steps=sum(p.steps for p in parts),
+            apart={name: max(p.apart[name] for p in parts) for name in self.apart},
+            iterations={n: sorted(point for p in parts for point in p.iterations[n]) for n in self.iterations},
+            least=min(dets, default=None),
+        )
+
     def seconds(self, name: str) -> float:
         """CPU seconds per time step."""
         return self.runner(name).seconds / self.steps
@@ -100,8 +119,10 @@ class Contest:
         }
 
 
-def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAMPLES) -> Contest:
-    """The solvers on ``samples`` steps of a case (or on whole runs, see above); the rows so far go to stderr."""
+def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAMPLES, share: Share = WHOLE) -> Contest:
+    """The solvers on ``samples`` steps of a case (or on whole runs, see above), or on a ``share`` of them; the rows so
+    far go to stderr.
+    """
     wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
     if wanted == "all":
         runners = [Runner(name, build(solver)) for name, solver in solvers.items()]
@@ -109,7 +130,7 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAM
         vertices = len(runners[0].system.X)
         result = Contest(case, race(runners, whole), whole, whole, vertices=vertices)
     else:
-        result = sampled(case, build, solvers, int(wanted))
+        result = sampled(case, build, solvers, int(wanted), share)
     for runner in result.runners:
         runner.retire()
     for row in result.rows(next(iter(solvers))):
@@ -117,16 +138,16 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAM
     return result
 
 
-def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int) -> Contest:
-    """Every solver on the same ``samples`` steps along the path of the guide."""
+def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int, share: Share = WHOLE) -> Contest:
+    """Every solver on the same ``samples`` steps along the path of the guide, or on a ``share`` of them."""
     guide = Runner("guide", build(QLB(tolerance=Tolerance(1e-4))))
     runners = [_ready(guide, name, solver, build) for name, solver in solvers.items()]
     whole = guide.scene.steps
-    chosen = sorted({int((k + 0.5) * whole / samples) for k in range(min(samples, whole))})
+    chosen = share.among(sorted({int((k + 0.5) * whole / samples) for k in range(min(samples, whole))}))
     apart = dict.fromkeys(solvers, 0.0)
     iterations: dict[str, list[tuple[float, int]]] = {name: [] for name in solvers}
     dets = []
-    for k in range(chosen[-1] + 1):
+    for k in range(max(chosen, default=-1) + 1):
         if k in chosen:
             first = None
             for runner in runners:

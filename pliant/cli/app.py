@@ -32,14 +32,14 @@ SetOption = Annotated[
 ]
 UseOption = Annotated[
     list[str] | None,
-    typer.Option("--use", help="a Python file in which parts of your own are registered", metavar="FILE.py"),
+    typer.Option("--use", help="a Python file that registers parts of your own", metavar="FILE.py"),
 ]
 StepOption = Annotated[str | None, typer.Option("--h", help='time step, e.g. 0.01 or "5 ms"')]
 DurationOption = Annotated[str | None, typer.Option(help="simulated time")]
-JsonOption = Annotated[bool, typer.Option("--json", help="print the result as JSON, nothing else")]
+JsonOption = Annotated[bool, typer.Option("--json", help="print only the result, as JSON")]
 HeadlessOption = Annotated[bool, typer.Option("--headless", help="no progress bar")]
-TrustOption = Annotated[bool, typer.Option("--trust", help="run the Python file that the folder's scene names")]
-ThreadsOption = Annotated[int | None, typer.Option(help="threads of the kernels (the result does not depend on it)")]
+TrustOption = Annotated[bool, typer.Option("--trust", help="allow the Python code that the folder's scene refers to")]
+ThreadsOption = Annotated[int | None, typer.Option(help="number of threads (does not affect the result)")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -74,11 +74,11 @@ def run(
     h: StepOption = None,
     duration: DurationOption = None,
     out: Annotated[Path | None, typer.Option(help="folder to record into; default runs/SCENE")] = None,
-    overwrite: Annotated[bool, typer.Option(help="replace a run that is there already")] = False,
+    overwrite: Annotated[bool, typer.Option(help="replace an existing run")] = False,
     headless: HeadlessOption = False,
     json: JsonOption = False,
     threads: ThreadsOption = None,
-    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
+    device: Annotated[str | None, typer.Option(help="device to simulate on: cpu or cuda")] = None,
     trust: TrustOption = False,
 ) -> None:
     """Simulate a scene and record it: frames, ledger, report, checkpoint. Ctrl-C saves and stops."""
@@ -95,13 +95,13 @@ def run(
 def resume(
     folder: Annotated[Path, typer.Argument(help="the folder of an interrupted run", autocompletion=runs)],
     set_: SetOption = None,
-    out: Annotated[Path | None, typer.Option(help="folder of the changed run; default FOLDER-fork")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the fork; default FOLDER-fork")] = None,
     headless: HeadlessOption = False,
     json: JsonOption = False,
     threads: ThreadsOption = None,
     trust: TrustOption = False,
 ) -> None:
-    """Go on with an interrupted run; the result is the same, bit for bit, as if it had never stopped.
+    """Continue an interrupted run; the result is the same, bit for bit, as if it had never stopped.
 
     With --set a new run begins at its last checkpoint, in a folder of its own.
     """
@@ -121,7 +121,7 @@ def replay(
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
-    """Repeat exactly the step that failed and print its iterations; exit code 1 if it is not the same any more."""
+    """Repeat the failed step exactly and print its iterations; exit code 1 if it is not the same any more."""
     from pliant.cli.replay import show_replay
     from pliant.cli.run import trust_folder
 
@@ -133,12 +133,12 @@ def replay(
 @app.command("list")
 def list_(
     word: Annotated[
-        str | None, typer.Argument(help="a word to look for, or a scene to show in full", autocompletion=scenes)
+        str | None, typer.Argument(help="a word to search for, or a scene to show in full", autocompletion=scenes)
     ] = None,
     to: Annotated[Path | None, typer.Option(help="write the scene file and its meshes into this folder")] = None,
     json: JsonOption = False,
 ) -> None:
-    """What there is to choose from: scenes, integrators, solvers, materials, channels.
+    """List what can be chosen: scenes, integrators, solvers, materials, channels.
 
     With a word only what has it in its name or description; with the name of a scene, that scene as a scene file.
     """
@@ -153,10 +153,10 @@ def list_(
 @app.command()
 def new(
     what: Annotated[str, typer.Argument(help="material, integrator, force or scene")],
-    name: Annotated[str, typer.Argument(help="what it is to be called, e.g. my-rubber")],
+    name: Annotated[str, typer.Argument(help="its name, e.g. my-rubber")],
     out: Annotated[Path | None, typer.Option(help="file to write; default NAME.py")] = None,
 ) -> None:
-    """Write a file to start from: a part of your own that works, passes its checks, and is known by its name."""
+    """Write a template for a part of your own that works, passes its checks, and is known by its name."""
     from pliant.cli.new import write_start
 
     write_start(what, name, out)
@@ -164,11 +164,11 @@ def new(
 
 @app.command()
 def doctor(
-    mesh: Annotated[Path | None, typer.Argument(help="a mesh file to examine; without it, the machine")] = None,
-    picture: Annotated[Path | None, typer.Option(help="where to draw the bad spots; default MESH-doctor.png")] = None,
+    mesh: Annotated[Path | None, typer.Argument(help="the mesh file to check; without it, the installation")] = None,
+    picture: Annotated[Path | None, typer.Option(help="picture of the problem areas; default MESH-doctor.png")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Examine a mesh (exit code 1 when it would be refused), or this machine and its speed."""
+    """Check a mesh (exit code 1 if scenes would reject it), or this machine and its speed."""
     from pliant.cli.doctor import examine_machine, examine_mesh
 
     if mesh is None:
@@ -180,11 +180,11 @@ def doctor(
 @app.command()
 def coarsen(
     mesh: Annotated[Path, typer.Argument(help="a file with tetrahedra")],
-    target: Annotated[int | None, typer.Option(help="about how many vertices it shall have; default a tenth")] = None,
-    out: Annotated[Path | None, typer.Option(help="where to write it; default MESH-coarse.vtu")] = None,
+    target: Annotated[int | None, typer.Option(help="approximate number of vertices; default: a tenth")] = None,
+    out: Annotated[Path | None, typer.Option(help="output file; default MESH-coarse.vtu")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a coarse mesh of a body, and show how wrong its frequencies are with and without EigenFit and DAC."""
+    """Make a coarse mesh of a body, and show the error of its frequencies with and without EigenFit and DAC."""
     from pliant.cli.coarsen import coarsen_mesh
 
     coarsen_mesh(mesh, target, out, json=json)
@@ -199,7 +199,7 @@ def advise(
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
-    """Frequencies, time-step limits and numerical damping of a scene, and what to change."""
+    """Report frequencies, time-step limits and numerical damping of a scene, and what to change."""
     from pliant.cli.advise import show_advice
     from pliant.cli.run import trust_source
 
@@ -210,19 +210,23 @@ def advise(
 @app.command()
 def bench(
     id: Annotated[str | None, typer.Argument(help="paper/figure; without it, the list of all")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="a smaller version of it")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="a smaller version")] = False,
     out: Annotated[Path, typer.Option(help="folder for the figure (PNG) and the table (CSV, JSON, Markdown)")] = Path(
         "runs/bench"
     ),
+    part: Annotated[
+        str | None, typer.Option(help="only a part, CASE:K/N, stored in --out (contests of solvers)")
+    ] = None,
+    join: Annotated[Path | None, typer.Option(help="folder of stored parts, read instead of played")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Reproduce a table or figure of a paper beside our numbers: paper, ours, does the claim hold?"""
+    """Reproduce a table or figure of a paper: the paper's numbers, ours, and whether each claim holds."""
     from pliant.cli.bench import list_benches, run_bench
 
     if id is None:
         list_benches(json=json)
     else:
-        run_bench(id, out, quick=quick, json=json)
+        run_bench(id, out, quick=quick, json=json, part=part, join=join)
 
 
 @app.command()
@@ -232,25 +236,33 @@ def export(
         str, typer.Option(help="png, mp4, gif, webp, usd, vtk, obj, ply, gltf or npz", autocompletion=formats)
     ],
     out: Annotated[Path | None, typer.Option(help="file (or folder of a series); default inside the run")] = None,
-    channel: Annotated[str | None, typer.Option(help="colours or values: a recorded channel, or displacement")] = None,
-    embed: Annotated[Path | None, typer.Option(help="a fine surface (file) that follows the body")] = None,
+    channel: Annotated[
+        str | None, typer.Option(help="channel to colour by or export: a recorded one, or displacement")
+    ] = None,
+    embed: Annotated[Path | None, typer.Option(help="file with a fine surface to embed in the body")] = None,
     frame: Annotated[int | None, typer.Option(help="one frame only; negative numbers count from the end")] = None,
     every: Annotated[int | None, typer.Option(help="every k-th frame of a series (geometry)")] = None,
     size: Annotated[str | None, typer.Option(help="pixels: 960x540 (default), hd, fullhd, 4k")] = None,
     camera: Annotated[str | None, typer.Option(help="fit, front, side, back, top, iso, or a direction x,y,z")] = None,
-    zoom: Annotated[float | None, typer.Option(help="closer (above 1) or farther")] = None,
+    zoom: Annotated[float | None, typer.Option(help="zoom in (above 1) or out")] = None,
     moving: Annotated[bool | None, typer.Option("--moving", help="frame only what moves")] = None,
     colours: Annotated[str | None, typer.Option(help="colour map of the channel, by matplotlib's name")] = None,
-    limits: Annotated[str | None, typer.Option(help="range of the colours, LOW,HIGH; default that of the run")] = None,
+    limits: Annotated[
+        str | None, typer.Option(help="range of the colour scale, LOW,HIGH; default: range of the run")
+    ] = None,
     unit: Annotated[str | None, typer.Option(help="unit of the channel, for the legend")] = None,
     background: Annotated[str | None, typer.Option(help="colour of the background, such as white or #14171c")] = None,
-    stamp: Annotated[bool | None, typer.Option("--stamp", help="write the time into the picture")] = None,
+    stamp: Annotated[bool | None, typer.Option("--stamp", help="show the time in the picture")] = None,
     wireframe: Annotated[bool | None, typer.Option("--wireframe", help="draw the edges of the mesh")] = None,
-    beside: Annotated[list[Path] | None, typer.Option(help="another run, side by side with one clock")] = None,
+    beside: Annotated[
+        list[Path] | None, typer.Option(help="another run, shown side by side with a common clock")
+    ] = None,
     fps: Annotated[float | None, typer.Option(help="frames per second (films); default 30")] = None,
-    speed: Annotated[float | None, typer.Option(help="of films, relative to real time; 0.25 is slow motion")] = None,
-    orbit: Annotated[float | None, typer.Option(help="degrees the camera turns in the course of a film")] = None,
-    follow: Annotated[bool | None, typer.Option("--follow", help="keep what moves in the middle (films)")] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="playback speed of films relative to real time; 0.25 is slow motion")
+    ] = None,
+    orbit: Annotated[float | None, typer.Option(help="degrees that the camera orbits during a film")] = None,
+    follow: Annotated[bool | None, typer.Option("--follow", help="keep the moving bodies centered (films)")] = None,
     trust: TrustOption = False,
 ) -> None:
     """Write a run as a picture, a film, or geometry for other programs."""
@@ -290,21 +302,27 @@ def plot(
 @app.command()
 def sweep(
     scene: SceneArgument,
-    over: Annotated[list[str], typer.Option(help="an axis, e.g. --over material.E=1e4,1e5", metavar="PATH=A,B,...")],
+    over: Annotated[
+        list[str],
+        typer.Option(help="a parameter and its values, e.g. --over material.E=1e4,1e5", metavar="PATH=A,B,..."),
+    ],
     set_: SetOption = None,
     use: UseOption = None,
     out: Annotated[Path | None, typer.Option(help="folder of the sweep; default runs/SCENE-sweep")] = None,
-    workers: Annotated[int, typer.Option(help="processes at a time")] = 2,
+    workers: Annotated[int, typer.Option(help="number of processes")] = 2,
     cluster: Annotated[str | None, typer.Option(help="dask scheduler to use instead, e.g. tcp://host:8786")] = None,
-    device: Annotated[str | None, typer.Option(help="where to step: cpu or cuda")] = None,
-    batch: Annotated[int | None, typer.Option(help="step so many together as one scene; keeps their ends only")] = None,
+    device: Annotated[str | None, typer.Option(help="device to simulate on: cpu or cuda")] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(help="simulate this many points together as one scene; records only their final states"),
+    ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="a column to draw against the axes: a curve, or a heat map for two")
+        str | None, typer.Option(help="column to plot against the parameters: a curve, or a heat map for two")
     ] = None,
     json: JsonOption = False,
     trust: TrustOption = False,
 ) -> None:
-    """Run a scene with every combination of some settings; the same command goes on after an interruption."""
+    """Run a scene with every combination of some settings; repeat the command to continue after an interruption."""
     from pliant.cli.run import trust_source
     from pliant.cli.sweep import sweep_scene
 
@@ -317,13 +335,13 @@ def sweep(
 def fit(
     scene: SceneArgument,
     to: Annotated[Path, typer.Option(help="CSV file with columns t, tip.x, tip.y [mm], bar.57.z, ...")],
-    vary: Annotated[str, typer.Option(help="what to find, e.g. material.E,material.nu", metavar="PATH,...")],
+    vary: Annotated[str, typer.Option(help="parameters to fit, e.g. material.E,material.nu", metavar="PATH,...")],
     marker: Annotated[
         list[str] | None,
         typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=SENTENCE"),
     ] = None,
     set_: SetOption = None,
-    runs: Annotated[int, typer.Option(help="the most runs to make")] = 15,
+    runs: Annotated[int, typer.Option(help="maximum number of runs")] = 15,
     out: Annotated[Path | None, typer.Option(help="folder of fit.png and fit.json; default runs/SCENE-fit")] = None,
     headless: HeadlessOption = False,
     json: JsonOption = False,
@@ -342,14 +360,14 @@ def fit(
 def view(
     folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
     compare: Annotated[
-        list[Path] | None, typer.Option(help="another run, side by side with one clock", autocompletion=runs)
+        list[Path] | None, typer.Option(help="another run, shown side by side with a common clock", autocompletion=runs)
     ] = None,
-    port: Annotated[int, typer.Option(help="port of the page")] = 8080,
-    host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
-    play: Annotated[bool, typer.Option(help="start playing at once")] = True,
+    port: Annotated[int, typer.Option(help="port of the server")] = 8080,
+    host: Annotated[str, typer.Option(help="address to listen on; 0.0.0.0 accepts other machines")] = "127.0.0.1",
+    play: Annotated[bool, typer.Option(help="start playing immediately")] = True,
     trust: TrustOption = False,
 ) -> None:
-    """Replay a run in the browser: scrub, play, colours, energies."""
+    """Replay a run in the browser: scrub, play, colour by a channel, plot energies."""
     from pliant.cli.run import trust_folder
     from pliant.cli.view import view_runs
 
@@ -365,13 +383,13 @@ def play(
     use: UseOption = None,
     compare: Annotated[
         list[str] | None,
-        typer.Option(help="another run beside it with one clock, e.g. integrator=siere", metavar="PATH=VALUE"),
+        typer.Option(help="a second run beside it with a common clock, e.g. integrator=siere", metavar="PATH=VALUE"),
     ] = None,
-    port: Annotated[int, typer.Option(help="port of the page")] = 8080,
-    host: Annotated[str, typer.Option(help="address to listen at; 0.0.0.0 lets other machines in")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port of the server")] = 8080,
+    host: Annotated[str, typer.Option(help="address to listen on; 0.0.0.0 accepts other machines")] = "127.0.0.1",
     trust: TrustOption = False,
 ) -> None:
-    """Run a scene live in the browser: start, step, reset, pull with the mouse, change stiffness and integrator."""
+    """Run a scene live in the browser: start, step, reset, drag with the mouse, change stiffness and integrator."""
     from pliant.cli.run import trust_source
     from pliant.cli.view import play_scene
 

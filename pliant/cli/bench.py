@@ -45,8 +45,11 @@ def list_benches(*, json: bool) -> None:
     console().print(grid)
 
 
-def run_bench(id: str, out: Path, *, quick: bool, json: bool) -> None:
+def run_bench(
+    id: str, out: Path, *, quick: bool, json: bool, part: str | None = None, join: Path | None = None
+) -> None:
     from pliant.bench.output import write
+    from pliant.bench.parts import FOLDER
     from pliant.errors import SceneError
     from pliant.linear.threads import one_thread
     from pliant.scene_file.choices import nearest
@@ -55,7 +58,12 @@ def run_bench(id: str, out: Path, *, quick: bool, json: bool) -> None:
     if id not in known:
         raise SceneError(f"no benchmark is called {id!r}", where="bench", remedy=nearest(id, known))
     os.environ.setdefault("PLIANT_FIGURES", str(out))
+    if join is not None:
+        os.environ[FOLDER] = str(join)
     module = importlib.import_module("pliant.bench." + id.replace("/", "."))
+    if part is not None:
+        print(play_share(module, part, out, quick))
+        return
     with one_thread():  # solvers and systems that a benchmark calls by itself, too
         table = module.run(quick=quick)
     files = write(table, out, _own_figure(module))
@@ -66,10 +74,24 @@ def run_bench(id: str, out: Path, *, quick: bool, json: bool) -> None:
         print(*files, sep="\n")
 
 
+def play_share(module: ModuleType, part: str, out: Path, quick: bool) -> Path:
+    """Play a part ("case:k/n") of a benchmark that is made of contests; the file it is stored in."""
+    from pliant.bench.parts import play_part
+    from pliant.errors import SceneError
+    from pliant.linear.threads import one_thread
+
+    contests = vars(module).get("contests")
+    if contests is None:
+        what = f"{module.__name__.removeprefix('pliant.bench.').replace('.', '/')} has no parts"
+        raise SceneError(what, where="bench --part", remedy="run the whole benchmark; it is not made of contests")
+    with one_thread():
+        return play_part(contests(quick), part, out)
+
+
 def _own_figure(module: ModuleType) -> "Callable[[Table], Any] | None":
-    """The drawing that a benchmark defines itself; names it has imported do not count."""
-    found = getattr(module, "figure", None)
-    return found if getattr(found, "__module__", None) == module.__name__ else None
+    """The drawing of a benchmark, its own or one of another benchmark; `pliant.mesh.figure` is none."""
+    found = vars(module).get("figure")
+    return found if callable(found) and found.__module__.startswith("pliant.bench.") else None
 
 
 def show(table: "Table") -> None:

@@ -1,6 +1,7 @@
 """``pliant new``: files to start from. The files in ``starts`` are ordinary Python, tested like the rest."""
 
 import re
+from keyword import iskeyword
 from pathlib import Path
 
 from pliant.errors import SceneError, nearest
@@ -14,7 +15,7 @@ def write_start(what: str, name: str, out: Path | None) -> None:
     if what not in STARTS:
         raise SceneError(f"unknown kind {what!r}", where="new", remedy=nearest(what, STARTS))
     words = re.findall(r"[a-z0-9]+", kebab(name))
-    if not words or not words[0][0].isalpha():
+    if not words or not words[0][0].isalpha() or iskeyword("_".join(words)):
         raise SceneError(f"{name!r} is no name", where="new", remedy="like my-rubber: letters, digits and dashes")
     path = out or Path("_".join(words) + ".py")
     if path.exists():
@@ -23,6 +24,11 @@ def write_start(what: str, name: str, out: Path | None) -> None:
     given = STARTS[what].split("_")
     for join in ("_".join, "-".join, " ".join, lambda parts: "".join(part.capitalize() for part in parts)):
         text = text.replace(join(given), join(words))
-    path.write_text(text.replace(f"{'_'.join(words)}.py", path.name), encoding="utf-8")
+    try:
+        path.write_text(text.replace(f"{'_'.join(words)}.py", path.name), encoding="utf-8")
+    except OSError as error:
+        raise SceneError(
+            f"cannot write {path}: {error.strerror}", where="new", remedy="choose another --out"
+        ) from error
     print(f"{path}: {next(line for line in text.splitlines() if line.strip()).strip(chr(34))}")
     print(f"check it: python {path}")

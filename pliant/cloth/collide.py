@@ -66,7 +66,7 @@ def mesh_edges(faces: IntArray) -> IntArray:
 
 
 def perturbed(x: Array, thr: float) -> Array:
-    """x shifted by up to 1e-3 thr toward or away from the centre by a fixed pattern; mirroring commutes with it."""
+    """x shifted by up to 1e-3 thr toward or away from the center by a fixed pattern; mirroring commutes with it."""
     r = 2 * np.modf(0.6180339887 * np.arange(1, len(x) + 1))[0][:, None] - 1
     arm = x - x.mean(axis=0)
     return x + 1e-3 * thr * r * arm / (np.abs(arm).max() + 1e-300)

@@ -48,6 +48,18 @@ def fabrics() -> dict[str, Fabric]:
             _measured(0.276, (42.871, -0.235, 65.166), (46.238e-6, 30.016e-6, 32.244e-6)),
             "[Wang2011]",
         ),
+        Fabric(
+            "polyester",
+            "white dots on black, a light woven polyester as for tablecloths",
+            _measured(0.128, (2002.086, 0.346, 2027.486), (51.714e-6, 40.659e-6, 31.283e-6)),
+            "[Wang2011]",
+        ),
+        Fabric(
+            "swimwear",
+            "white swim solid, a stretchy knit of nylon and spandex",
+            _measured(0.204, (47.971, 6.835, 104.615), (60.238e-6, 58.803e-6, 51.019e-6)),
+            "[Wang2011]",
+        ),
     ]
     return {one.name: one for one in found}
 

@@ -129,7 +129,7 @@ def signed_areas(X: Array, faces: IntArray) -> Array:
 
 
 def rectangle(size: tuple[float, float], cells: tuple[int, int]) -> tuple[Array, IntArray]:
-    """Material X-pattern grid [0, a] x [0, b]: four triangles per cell around its centre [Weidner2022, Table 2.1]."""
+    """Material X-pattern grid [0, a] x [0, b]: four triangles per cell around its center [Weidner2022, Table 2.1]."""
     if min(size) <= 0 or min(cells) < 1:
         raise MeshError(
             f"rectangle of size {size} with cells {cells}", where="rectangle", remedy="use positive numbers"
@@ -138,9 +138,9 @@ def rectangle(size: tuple[float, float], cells: tuple[int, int]) -> tuple[Array,
     u, w = np.meshgrid(np.arange(nx + 1), np.arange(ny + 1), indexing="ij")
     nodes = np.stack([u.ravel() * (size[0] / nx), w.ravel() * (size[1] / ny)], axis=1)
     i, j = (a.ravel() for a in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
-    centres = np.stack([(i + 0.5) * (size[0] / nx), (j + 0.5) * (size[1] / ny)], axis=1)
+    centers = np.stack([(i + 0.5) * (size[0] / nx), (j + 0.5) * (size[1] / ny)], axis=1)
     a = i * (ny + 1) + j
     b, c, d = a + ny + 1, a + ny + 2, a + 1
     m = len(nodes) + np.arange(nx * ny)
     faces = np.stack([np.stack(t, axis=1) for t in ((a, b, m), (b, c, m), (c, d, m), (d, a, m))], axis=1)
-    return np.concatenate([nodes, centres]), faces.reshape(-1, 3).astype(np.int64)
+    return np.concatenate([nodes, centers]), faces.reshape(-1, 3).astype(np.int64)

@@ -291,12 +291,12 @@ class EolCloth:
         b, A = material_gradients(sheet.X, sheet.faces)
         w, k = self._hinge_stencils(sheet)
         kappa = np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
-        centre = sheet.x[sheet.faces].mean(axis=1)
+        center = sheet.x[sheet.faces].mean(axis=1)
         return {
             "kinetic": self.kinetic(sheet),
             "membrane": float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam)),
             "bending": 0.5 * float(w @ np.einsum("mj,mj->m", kappa, kappa)),
-            "gravity": -self.material.rho * float(A @ (centre @ np.asarray(self.around.gravity))),
+            "gravity": -self.material.rho * float(A @ (center @ np.asarray(self.around.gravity))),
             **({} if self.grip is None else {"attachment": self.grip.energy(sheet)}),
         }
 

@@ -3,6 +3,8 @@
 Points and vectors are tuples of three numbers, which cost nothing once compiled.
 """
 
+from math import floor
+
 import numpy as np
 from numba import njit, prange
 
@@ -87,32 +89,45 @@ def _from(p, a, b, c, w):
 
 
 @njit(cache=True, error_model="numpy")
-def nearest_of_lists(P, X, F, lists, choice, ways):
-    """For point i the nearest triangle among list ``choice[i]`` of `Lists`.
+def _nearest(p, X, F, flat, begin, end, ways, outward, away):
+    """The nearest of the triangles flat[begin:end] to p (-1: there is none), weights, squared distance, region.
 
-    With `Ways` (else None) points are inside: triangles with the point above their plane, or with a normal along the
-    point's own, count only when there is no other. Returns triangle (p,) (-1: empty list), weights (p, 3), squared
-    distance (p,), region (p,).
+    With ``ways`` p is inside, and triangles with p above their plane, or with a normal ``outward`` along p's own,
+    ``away``, count only when there is no other.
+    """
+    triangle, region, weights, best, fitting = -1, 0, (0.0, 0.0, 0.0), np.inf, False
+    for k in range(begin, end):
+        f = flat[k]
+        a, b, c = _corners(X, F, f)
+        w, kind = _closest(p, a, b, c)
+        d = _from(p, a, b, c, w)
+        d2 = _dot(d, d)
+        fits = True
+        if ways:
+            below = _dot(_minus(p, a), _cross(_minus(b, a), _minus(c, a))) <= 0.0
+            fits = below and _dot(_at(outward, f), away) <= 0.0
+        if triangle < 0 or (d2 < best if fits == fitting else fits):
+            triangle, region, weights, best, fitting = f, kind, w, d2, fits
+    return triangle, weights, best, region
+
+
+@njit(cache=True, error_model="numpy")
+def nearest_of_lists(P, X, F, lists, choice, ways):
+    """For point i the nearest triangle among list ``choice[i]`` of `Lists`; with `Ways` (else None) points are inside.
+
+    Returns triangle (p,) (-1: empty list), weights (p, 3), squared distance (p,), region (p,).
     """
     n = len(P)
     triangle, region = np.full(n, -1, np.int64), np.zeros(n, np.int64)
     weights, best = np.zeros((n, 3)), np.full(n, np.inf)
     for i in range(n):
-        p, fitting = _at(P, i), False
-        for k in range(lists.start[choice[i]], lists.start[choice[i] + 1]):
-            f = lists.flat[k]
-            a, b, c = _corners(X, F, f)
-            w, kind = _closest(p, a, b, c)
-            d = _from(p, a, b, c, w)
-            d2 = _dot(d, d)
-            fits = True
-            if ways is not None:
-                below = _dot(_minus(p, a), _cross(_minus(b, a), _minus(c, a))) <= 0.0
-                fits = below and _dot(_at(ways.outward, f), _at(ways.away, i)) <= 0.0
-            if triangle[i] < 0 or (d2 < best[i] if fits == fitting else fits):
-                fitting = fits
-                best[i], triangle[i], region[i] = d2, f, kind
-                weights[i, 0], weights[i, 1], weights[i, 2] = w
+        p, begin, end = _at(P, i), lists.start[choice[i]], lists.start[choice[i] + 1]
+        if ways is None:
+            found = _nearest(p, X, F, lists.flat, begin, end, False, X, p)
+        else:
+            found = _nearest(p, X, F, lists.flat, begin, end, True, ways.outward, _at(ways.away, i))
+        triangle[i], w, best[i], region[i] = found
+        weights[i, 0], weights[i, 1], weights[i, 2] = w
     return triangle, weights, best, region
 
 
@@ -139,7 +154,7 @@ def _hash(i, j, k, mask):
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _cell(p, scale):
-    return np.int64(np.floor(p[0] * scale)), np.int64(np.floor(p[1] * scale)), np.int64(np.floor(p[2] * scale))
+    return np.int64(floor(p[0] * scale)), np.int64(floor(p[1] * scale)), np.int64(floor(p[2] * scale))
 
 
 @njit(cache=True, error_model="numpy")
@@ -282,46 +297,57 @@ def _near_box(x, corners, body, grid, reach, e, count, out):
 
 
 @njit(cache=True, error_model="numpy")
+def _in_tet(p, a, b, c, d):
+    """Whether p is inside tet abcd, and its barycentric weights; a flat tet holds nothing."""
+    u, v, t, q = _minus(b, a), _minus(c, a), _minus(d, a), _minus(p, a)
+    over = _cross(v, t)
+    det = _dot(u, over)
+    if det == 0.0:
+        return False, (0.0, 0.0, 0.0, 0.0)
+    w1, w2, w3 = _dot(q, over) / det, _dot(u, _cross(q, t)) / det, _dot(u, _cross(v, q)) / det
+    w0 = 1.0 - w1 - w2 - w3
+    return w0 >= 0.0 and w1 >= 0.0 and w2 >= 0.0 and w3 >= 0.0, (w0, w1, w2, w3)
+
+
+@njit(cache=True, error_model="numpy")
 def inside_tets(x, T, P, point, tet):
-    """Whether point[i] of P is inside tet[i] (c,), and its barycentric weights (c, 4); a flat tet holds nothing."""
+    """Whether point[i] of P is inside tet[i] (c,), and its barycentric weights (c, 4)."""
     n = len(point)
     inside, weights = np.zeros(n, np.bool_), np.zeros((n, 4))
     for i in range(n):
         e = tet[i]
-        a = _at(x, T[e, 0])
-        u, v, t = _minus(_at(x, T[e, 1]), a), _minus(_at(x, T[e, 2]), a), _minus(_at(x, T[e, 3]), a)
-        q, over = _minus(_at(P, point[i]), a), _cross(v, t)
-        det = _dot(u, over)
-        if det == 0.0:
-            continue
-        w1, w2, w3 = _dot(q, over) / det, _dot(u, _cross(q, t)) / det, _dot(u, _cross(v, q)) / det
-        w0 = 1.0 - w1 - w2 - w3
-        weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = w0, w1, w2, w3
-        inside[i] = w0 >= 0.0 and w1 >= 0.0 and w2 >= 0.0 and w3 >= 0.0
+        a, b, c, d = _at(x, T[e, 0]), _at(x, T[e, 1]), _at(x, T[e, 2]), _at(x, T[e, 3])
+        inside[i], w = _in_tet(_at(P, point[i]), a, b, c, d)
+        weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = w
     return inside, weights
 
 
 @njit(cache=True, error_model="numpy")
-def above_triangles(x, sides, grid, reach, point, triangle):
-    """Whether the point in slot point[i] is straight above triangle[i] (up to 8 degrees) and within ``reach`` (c,).
+def _above(p, own, a, b, c, N, one_sided, reach):
+    """Whether p is straight above triangle abc (up to 8 degrees) and within ``reach``, the weights, the way from there.
 
-    Weights (c, 3) are those of the nearest point of the triangle. Of triangles with one side only vertices that face
-    them (their own normal against N) count.
+    Of triangles with one side only vertices that face them (their ``own`` normal against N) count.
     """
+    area = _dot(N, N)
+    if area == 0.0 or (one_sided and _dot(own, N) > 0.0):
+        return False, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    w, _ = _closest(p, a, b, c)
+    d = _from(p, a, b, c, w)
+    d2, along = _dot(d, d), _dot(d, N)
+    near = d2 <= reach * reach and not (one_sided and along < 0.0)
+    return near and along * along >= 0.98 * d2 * area, w, d
+
+
+@njit(cache=True, error_model="numpy")
+def above_triangles(x, sides, grid, reach, point, triangle):
+    """Whether the point in slot point[i] is straight above triangle[i] (c,), with the weights (c, 3) of its nearest
+    point; see `_above`."""
     n = len(point)
     above, weights = np.zeros(n, np.bool_), np.zeros((n, 3))
     for i in range(n):
         f, s = triangle[i], point[i]
-        N, one_sided = _at(sides.N, f), f < sides.solids
-        area = _dot(N, N)
-        if area == 0.0 or (one_sided and _dot(_at(sides.own, grid.vertex[s]), N) > 0.0):
-            continue
-        p = _at(grid.points, s)
         a, b, c = _corners(x, sides.F, f)
-        w, _ = _closest(p, a, b, c)
+        own, N = _at(sides.own, grid.vertex[s]), _at(sides.N, f)
+        above[i], w, _ = _above(_at(grid.points, s), own, a, b, c, N, f < sides.solids, reach)
         weights[i, 0], weights[i, 1], weights[i, 2] = w
-        d = _from(p, a, b, c, w)
-        d2, along = _dot(d, d), _dot(d, N)
-        if d2 <= reach * reach and not (one_sided and along < 0.0):
-            above[i] = along * along >= 0.98 * d2 * area
     return above, weights

@@ -2,11 +2,14 @@
 
     mu = 0.3                                                  everything
     mu = {"pad, block": 0.9, "floor": 0.5, "default": 0.3}    a pair; whatever touches the floor; the rest
+    mu = {"pad *, block": 0.9}                                a group: all whose names begin with "pad "
 
 Names are those of bodies and obstacles; an articulated body stands for all of its links, "arm/lower" for one of them.
+A star stands for any letters. Pairs count before single names, and what is written later before what is earlier.
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -74,8 +77,9 @@ class Coefficients:
 
 
 def _named(name: str, names: list[str], where: str) -> IntArray:
-    """The numbers of a body, all links of an articulated one, or an obstacle."""
-    found = np.flatnonzero([known == name or known.startswith(f"{name}/") for known in names])
+    """The numbers of a body, all links of an articulated one, an obstacle, or a group by a name with stars."""
+    like = "*".join(re.escape(piece) for piece in name.split("*")).replace("*", ".*")
+    found = np.flatnonzero([re.fullmatch(f"{like}(/.*)?", known) is not None for known in names])
     if not len(found):
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         remedy = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names[:12])}, and {DEFAULT}"

@@ -54,7 +54,7 @@ class Contacts:
         return out.ravel()
 
     def assemble(
-        self, B: Array, n: int, *, coupled: bool = True, besides: tuple[Array, Array, Array] | None = None
+        self, B: Array, n: int, *, coupled: bool = True, besides: tuple[IntArray, IntArray, Array] | None = None
     ) -> sp.csr_matrix:
         """sum_c (w w^T) kron B_c over all coordinates for blocks ``B (c, 3, 3)``.
 

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.arrays import Array, unit
+from pliant.contact import distances as formulas
+from pliant.contact.distances import DistanceFormula
 from pliant.contact.sharp import NO_SURFACE, Features, Surface, flat_features, hull_features
 from pliant.errors import SceneError
 from pliant.maps.motions import Motion, Vector
@@ -72,12 +73,15 @@ class Plane:
             raise SceneError(f"normal is {self.normal}, point {self.point}", where=f"{self.name}.normal")
         object.__setattr__(self, "normal", tuple(unit(np.asarray(self.normal)).tolist()))
 
+    @property
+    def formula(self) -> DistanceFormula:
+        return DistanceFormula(formulas.plane, None, (*self.point, *self.normal))
+
     def distance(self, x: Array) -> tuple[Array, Array]:
-        n = np.asarray(self.normal)
-        return (x - self.point) @ n, np.broadcast_to(n, x.shape)
+        return self.formula.distances(x)
 
     def curvature(self, x: Array) -> Array | None:
-        return None
+        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         return NO_SURFACE
@@ -104,13 +108,15 @@ class Sphere:
         read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
 
+    @property
+    def formula(self) -> DistanceFormula:
+        return DistanceFormula(formulas.sphere, formulas.sphere_bend, (*self.center, self.radius))
+
     def distance(self, x: Array) -> tuple[Array, Array]:
-        r, n = _radial(x - self.center)
-        return r - self.radius, n
+        return self.formula.distances(x)
 
     def curvature(self, x: Array) -> Array | None:
-        r, n = _radial(x - self.center)
-        return (np.eye(3) - n[:, :, None] * n[:, None, :]) / r[:, None, None]
+        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         from pliant.contact.tessellate import icosphere
@@ -137,22 +143,15 @@ class Bowl:
         read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
 
-    def _split(self, x: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-        y = x - self.center
-        above = y[:, 2] > 0.0
-        y[above, 2] = 0.0
-        r, n = _radial(y)
-        return r, n, above
+    @property
+    def formula(self) -> DistanceFormula:
+        return DistanceFormula(formulas.bowl, formulas.bowl_bend, (*self.center, self.radius))
 
     def distance(self, x: Array) -> tuple[Array, Array]:
-        r, n, _ = self._split(x)
-        return self.radius - r, -n
+        return self.formula.distances(x)
 
     def curvature(self, x: Array) -> Array | None:
-        r, n, above = self._split(x)
-        H = -(np.eye(3) - n[:, :, None] * n[:, None, :])
-        H[above, 2, 2] = 0.0
-        return H / r[:, None, None]
+        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         return NO_SURFACE
@@ -178,18 +177,17 @@ class Box:
         for length in self.size:
             _positive(length, f"{self.name}.size")
 
+    @property
+    def formula(self) -> DistanceFormula:
+        """Flat within every face's region, which is where penalties act."""
+        half = (0.5 * length for length in self.size)
+        return DistanceFormula(formulas.box, None, (*self.center, *half, *self._axes.T.ravel().tolist()))
+
     def distance(self, x: Array) -> tuple[Array, Array]:
-        y = (x - self.center) @ self._axes
-        q = np.abs(y) - 0.5 * np.asarray(self.size)
-        sign = np.where(y < 0.0, -1.0, 1.0)
-        outside = np.maximum(q, 0.0)
-        far, n = _radial(outside)
-        inside = q.max(axis=1) < 0.0
-        n[inside] = np.eye(3)[np.argmax(q[inside], axis=1)]
-        return np.where(inside, q.max(axis=1), far), (n * sign) @ self._axes.T
+        return self.formula.distances(x)
 
     def curvature(self, x: Array) -> Array | None:
-        return None  # flat within every face's region, which is where penalties act
+        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         from pliant.contact.tessellate import cuboid
@@ -235,32 +233,16 @@ class Cylinder:
         _positive(size, f"{self.name}.axis")
         object.__setattr__(self, "axis", tuple(unit(np.asarray(self.axis)).tolist()))
 
-    def _parts(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """Distance beyond the side and beyond the caps, radial unit vector, signed axial coordinate."""
-        y = x - self.center
-        a = np.asarray(self.axis)
-        s = y @ a
-        rho, e = _radial(y - s[:, None] * a)
-        return rho - self.radius, np.abs(s) - 0.5 * self.length, e, s
+    @property
+    def formula(self) -> DistanceFormula:
+        parameters = (*self.center, *self.axis, self.radius, 0.5 * self.length)
+        return DistanceFormula(formulas.cylinder, formulas.cylinder_bend, parameters)
 
     def distance(self, x: Array) -> tuple[Array, Array]:
-        side, cap, e, s = self._parts(x)
-        along = np.where(s < 0.0, -1.0, 1.0)[:, None] * np.asarray(self.axis)
-        u, w = np.maximum(side, 0.0), np.maximum(cap, 0.0)
-        far = np.hypot(u, w)
-        inside = far == 0.0
-        scale = np.where(inside, 1.0, far)
-        n = (u / scale)[:, None] * e + (w / scale)[:, None] * along
-        by_side = inside & (side >= cap)
-        n[by_side] = e[by_side]
-        n[inside & ~by_side] = along[inside & ~by_side]
-        return np.where(inside, np.maximum(side, cap), far), n
+        return self.formula.distances(x)
 
     def curvature(self, x: Array) -> Array | None:
-        side, cap, e, _ = self._parts(x)
-        a = np.asarray(self.axis)
-        H = np.eye(3) - e[:, :, None] * e[:, None, :] - a[:, None] * a[None, :]
-        return np.where(side >= cap, 1.0 / (side + self.radius), 0.0)[:, None, None] * H
+        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         from pliant.contact.tessellate import rod
@@ -269,15 +251,6 @@ class Cylinder:
 
     def inner_points(self) -> Array:
         return np.array([self.center], dtype=np.float64)
-
-
-def _radial(y: Array) -> tuple[Array, Array]:
-    """Length and direction of vectors (p, 3); the zero vector points up, so that nothing is ever undefined."""
-    r = np.linalg.norm(y, axis=1)
-    zero = r == 0.0
-    n = y / np.where(zero, 1.0, r)[:, None]
-    n[zero] = (0.0, 0.0, 1.0)
-    return np.maximum(r, 1e-300), n
 
 
 def _positive(value: Any, where: str) -> None:

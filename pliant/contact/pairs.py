@@ -9,6 +9,7 @@ be one of the side, and a block standing on another would be pushed off it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class ClosePairs:
     def contacts(self, x: Array, thickness: float | Array = 0.0) -> Contacts:
         """The pairs with their gaps beyond ``thickness``, one for all or (c,), at positions ``x (n, 3)``."""
         c = len(self.body)
-        normals, w, _, gaps = plane_frames(x, self.nodes, self.side)
+        normals, w, gaps = plane_frames(x, self.nodes, self.side)
         weights = np.column_stack([np.ones(c), -w])
         still, flat = np.zeros((c, 3)), np.zeros((c, 3, 3))
         return Contacts(self.nodes, weights, normals, gaps - thickness, still, flat, self.body, self.nodes[:, 1:])
@@ -62,6 +63,19 @@ class ClosePairs:
 def no_pairs() -> ClosePairs:
     """Nothing is near."""
     return ClosePairs(np.zeros((0, 4), dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64))
+
+
+class Tables(NamedTuple):
+    """``scale`` and ``mask`` of the grid; the first ``solids`` triangles are of solids; ``kin (b,)``, who never touches
+    whom; ``shunned``, whose points tets and triangles leave out; ``lists`` of the triangles near every tet at rest.
+    """
+
+    scale: float
+    mask: int
+    solids: int
+    kin: IntArray
+    shunned: tuple[IntArray, IntArray]
+    lists: Lists
 
 
 class PairDetector:
@@ -90,12 +104,17 @@ class PairDetector:
         self._kin = np.where(group >= 0, len(meshes) + group, np.arange(len(meshes)))  # who never touches whom
         self._apart = np.zeros(0, int) if apart is None else apart @ (len(meshes), 1)  # as single numbers
         alone = group >= 0 if self_contact else np.ones(len(meshes), dtype=bool)
-        self._shunned = tuple(np.where(alone[b], self._kin[b], NOBODY) for b in (self.tet_body, self.face_body))
+        tets, faces = (np.where(alone[b], self._kin[b], NOBODY) for b in (self.tet_body, self.face_body))
+        self._shunned = tets, faces
         self._lists = _joined_lists([m for _, m in solid], [len(F) for F in surfaces])
         self.vertices = np.concatenate([touchable_vertices(m) + o for m, o in zip(meshes, offsets, strict=False)])
         edge = self.X[self.F[:, 1]] - self.X[self.F[:, 0]]
         self._scale = 1.0 / (1.5 * float(np.linalg.norm(edge, axis=1).mean())) if len(self.F) else 1.0
         self._mask = (1 << max(8, int(2 * len(self.vertices)).bit_length())) - 1
+
+    def tables(self) -> "Tables":
+        """What detection elsewhere needs besides."""
+        return Tables(self._scale, self._mask, self._solids, self._kin, self._shunned, self._lists)
 
     def hits(self, x: Array) -> Hits:
         """All vertices inside foreign tets at positions ``x (n, 3)``; one tet per vertex and body."""
@@ -180,14 +199,24 @@ class PairDetector:
         which vertices must stay. Longer ways are looked at in several places, so that nothing thicker than a triangle
         is passed. All distances are those beyond the ``thickness``.
         """
-        far = float(np.sqrt((way * way).sum(axis=1).max(initial=0.0))) + slack
-        found = self.detect(x).plus(self.near(x, thickness + min(far, margin)))
-        if far <= margin:
-            return found
-        apart = float(np.linalg.norm(way - way.mean(axis=0), axis=1).max(initial=0.0))
-        for s in np.linspace(0.0, 1.0, min(int(apart / margin) + 2, PLACES + 1))[1:]:
-            found = found.plus(self.detect(x + s * way))
+        return detected_along(self, x, way, slack=slack, thickness=thickness, margin=margin)
+
+
+def detected_along(detector: Any, x: Any, way: Any, *, slack: float, thickness: float, margin: float) -> Any:
+    """`PairDetector.detect_along` for anything that can `detect` and see what is `near`."""
+    far = _longest(way) + slack
+    found = detector.detect(x).plus(detector.near(x, thickness + min(far, margin)))
+    if far <= margin:
         return found
+    apart = _longest(way - way.mean(axis=0))
+    for s in np.linspace(0.0, 1.0, min(int(apart / margin) + 2, PLACES + 1))[1:].tolist():
+        found = found.plus(detector.detect(x + s * way))
+    return found
+
+
+def _longest(ways: Any) -> float:
+    """The length of the longest of vectors (n, 3)."""
+    return float((ways * ways).sum(axis=1).max()) ** 0.5 if len(ways) else 0.0
 
 
 def touchable_vertices(mesh: Mesh) -> IntArray:
@@ -222,7 +251,7 @@ def _rest_lists(mesh: Mesh) -> tuple[IntArray, IntArray]:
     """For every tet the surface triangles nearest to its middle in the rest shape: starts and triangles of `Lists`."""
     from scipy.spatial import cKDTree
 
-    centre = mesh.X[mesh.surface()].mean(axis=1)
-    k = min(NEAREST, len(centre))
-    index = cKDTree(centre).query(mesh.X[mesh.T].mean(axis=1), k=k)[1].reshape(-1)
+    center = mesh.X[mesh.surface()].mean(axis=1)
+    k = min(NEAREST, len(center))
+    index = cKDTree(center).query(mesh.X[mesh.T].mean(axis=1), k=k)[1].reshape(-1)
     return k * np.arange(len(mesh.T) + 1, dtype=np.int64), index.astype(np.int64)

@@ -2,7 +2,7 @@
 
 from numba import cuda, float64
 
-from pliant.cuda._matrix_kernels import SLICE, row_times
+from pliant.cuda._matrix_kernels import SLICE, coupled_row_times
 from pliant.cuda.device import THREADS
 
 RZ, RR, BB, ALPHA, BETA, MARK, COUNT = range(7)  # places of the scalars
@@ -51,13 +51,13 @@ def inverse_diagonal(place, values, mask, inverse, bad):
 
 
 @cuda.jit
-def product_and_curvature(start, columns, values, mask, scalars, p, Ap, partial):
+def product_and_curvature(start, columns, values, ptr, off, nodes, blocks, mask, scalars, p, Ap, partial):
     """Ap = mask (A p), partial = p.Ap of every block of threads."""
     shared = cuda.shared.array(THREADS, float64)
     i = cuda.grid(1)
     total = 0.0
     if i < mask.shape[0] // 3 and scalars[MARK] == 0.0:
-        a, b, c = row_times(i, start, columns, values, mask, p)
+        a, b, c = coupled_row_times(i, start, columns, values, ptr, off, nodes, blocks, mask, p)
         Ap[3 * i], Ap[3 * i + 1], Ap[3 * i + 2] = a, b, c
         total = a * p[3 * i] + b * p[3 * i + 1] + c * p[3 * i + 2]
     total = block_sum(total, shared)

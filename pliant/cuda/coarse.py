@@ -2,7 +2,7 @@
 
     B = D^-1 + P (P^T A P)^-1 P^T
 
-P has six columns per group, three translations and three rotations about its centre: the slow modes of an elastic
+P has six columns per group, three translations and three rotations about its center: the slow modes of an elastic
 body, which block Jacobi hardly sees, are nearly combinations of them. P^T A P is small and dense.
 """
 
@@ -24,7 +24,7 @@ GROUPS = 320
 
 @dataclass(frozen=True, eq=False)
 class CoarseSpace:
-    """Groups of vertices: ``members[first[a]:first[a + 1]]`` of group a, ``offset (3n,)`` from their centres."""
+    """Groups of vertices: ``members[first[a]:first[a + 1]]`` of group a, ``offset (3n,)`` from their centers."""
 
     count: int
     first: Any
@@ -41,8 +41,8 @@ def coarse_space(X: Array, groups: int = GROUPS) -> CoarseSpace:
     first = np.linspace(0, n, count + 1).astype(np.int64)
     group = np.empty(n, dtype=np.int32)
     group[members] = np.repeat(np.arange(count), np.diff(first))
-    centres = np.stack([np.bincount(group, X[:, k], count) for k in range(3)], axis=1) / np.diff(first)[:, None]
-    offset = X - centres[group]
+    centers = np.stack([np.bincount(group, X[:, k], count) for k in range(3)], axis=1) / np.diff(first)[:, None]
+    offset = X - centers[group]
     size = np.sqrt(np.bincount(group, (offset**2).sum(axis=1), count) / np.diff(first))
     offset /= np.maximum(size, 1e-300)[group][:, None]
     return CoarseSpace(

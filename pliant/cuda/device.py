@@ -14,6 +14,7 @@ from numba import config, cuda
 from pliant.errors import MissingDependency
 
 SIMULATED: bool = bool(config.ENABLE_CUDASIM)  # type: ignore[attr-defined]
+DESCRIPTIONS = 4096  # of arrays that are kept
 THREADS = 8 if SIMULATED else 128  # of a block: the simulator starts a Python thread for each
 
 
@@ -56,8 +57,29 @@ def to_host(values: Any) -> Any:
 
 
 def launch(kernel: Any, count: int, arguments: Sequence[Any], stream: Any = 0) -> None:
-    """Run ``kernel`` on ``count`` threads in blocks of THREADS."""
-    kernel[-(-count // THREADS), THREADS, stream](*arguments)
+    """Run ``kernel`` on ``count`` threads in blocks of THREADS; nothing where there is nothing to do."""
+    if count:
+        kernel[-(-count // THREADS), THREADS, stream](*(described(a) for a in arguments))
+
+
+_known: dict[tuple[Any, ...], Any] = {}
+
+
+def described(argument: Any) -> Any:
+    """An array of CuPy as Numba describes it to kernels: to find that out takes longer than to launch one.
+
+    Descriptions own no memory, and fit any array that comes to lie in the same place with the same shape.
+    """
+    if SIMULATED or not isinstance(argument, arrays().ndarray):
+        return argument
+    key = argument.data.ptr, argument.shape, argument.strides, argument.dtype.char
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= DESCRIPTIONS:
+            _known.clear()
+        interface = argument.__cuda_array_interface__
+        known = _known[key] = cuda.from_cuda_array_interface(interface, owner=None, sync=False)
+    return known
 
 
 class Recorded:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.cuda import _element_kernels as kernels
-from pliant.cuda.device import arrays, launch, to_device, to_host
+from pliant.cuda.device import Recorded, arrays, launch, to_device, to_host
 from pliant.cuda.matrix import BlockRows
 from pliant.cuda.sums import Sums
 from pliant.cuda.translate import kernel
@@ -75,6 +75,7 @@ class DeviceElastic:
             table = np.ascontiguousarray(np.concatenate(rows_of).T)
             self._terms.append((passes_of(density, kind), to_device(table), int(not single)))
         self._det = det_of(kind)
+        self._marching: March | None = None
         self._sums = Sums(nodes, self.n, rows)
 
     def value(self, x: Any) -> float:
@@ -102,13 +103,12 @@ class DeviceElastic:
             launch(pass_.force, self.m, (x, *self._tables, table, stride, k == 0, parts))
         return self._sums.at_nodes(parts)
 
-    def march(self, q: Any, v: Any, inverse_mass: Any, load: Any, dt: float, steps: int) -> None:
-        """``steps`` steps of symplectic Euler in place, with this energy and a constant load."""
-        parts = arrays().empty((3 * len(self._tables[0]), self.m))
-        for _ in range(steps):
-            for k, (pass_, table, stride) in enumerate(self._terms):
-                launch(pass_.force, self.m, (q, *self._tables, table, stride, k == 0, parts))
-            launch(kernels.kick_and_drift, self.n, (parts, *self._sums.nodes, load, inverse_mass, dt, q, v))
+    def march(self, q: Any, v: Any, inverse_mass: Any, load: Any, dt: float, steps: int) -> tuple[Any, Any]:
+        """Where ``steps`` steps of symplectic Euler lead, with this energy and a constant load, in one launch."""
+        key = (id(inverse_mass), dt, steps)
+        if self._marching is None or self._marching.key != key:
+            self._marching = March(self, key, inverse_mass, dt, steps)
+        return self._marching(q, v, load)
 
     def add_hessian(self, x: Any, weight: float, psd: bool, values: Any) -> None:
         """values += weight d2W/dx2, in the places of the `BlockRows`."""
@@ -126,6 +126,38 @@ class DeviceElastic:
     def deformation(self, x: Any) -> Array:
         """F of every element, on the host."""
         return np.concatenate([energy.deformation(to_host(x)) for energy in self.hosts])
+
+
+class March:
+    """Steps of symplectic Euler on arrays of their own, recorded once and replayed."""
+
+    def __init__(self, energy: DeviceElastic, key: Any, inverse_mass: Any, dt: float, steps: int) -> None:
+        xp, N = arrays(), 3 * energy.n
+        self.key, self._energy, self._inverse_mass, self._dt, self._steps = key, energy, inverse_mass, dt, steps
+        self._q, self._v, self._load = (xp.zeros(N) for _ in range(3))
+        self._parts = xp.empty((3 * len(energy._tables[0]), energy.m))
+        self._run = Recorded(self._launched)
+
+    def __call__(self, q: Any, v: Any, load: Any) -> tuple[Any, Any]:
+        self._q[...], self._v[...], self._load[...] = q, v, load
+        self._run()
+        return self._q.copy(), self._v.copy()
+
+    def _launched(self, stream: Any) -> None:
+        e, parts = self._energy, self._parts
+        for _ in range(self._steps):
+            for k, (pass_, table, stride) in enumerate(e._terms):
+                launch(pass_.force, e.m, (self._q, *e._tables, table, stride, k == 0, parts), stream)
+            arguments = (parts, *e._sums.nodes, self._load, self._inverse_mass, self._dt, self._q, self._v)
+            launch(kernels.kick_and_drift, e.n, arguments, stream)
+
+
+def grouped(energies: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+    """Elastic energies that one kernel can evaluate together; the others by themselves."""
+    groups: dict[Any, list[Any]] = {}
+    for energy in energies:
+        groups.setdefault(alike(energy) if isinstance(energy, Elastic) else id(energy), []).append(energy)
+    return tuple(tuple(group) for group in groups.values())
 
 
 def alike(energy: Elastic) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 from pliant.cuda.device import to_device, to_host
 from pliant.energies.elastic import Elastic
 from pliant.errors import SceneError
+from pliant.forces.base import Lagged
 from pliant.systems.elastodynamics import Elastodynamics
-from pliant.systems.observed import Barring
-from pliant.systems.projected_contact import Projecting
+from pliant.systems.penalty_contact import PenaltyModel
 
 
 class OnHost:
@@ -28,6 +28,10 @@ class ForceOnHost:
 
     def __init__(self, force: Any) -> None:
         self.name, self.host = force.name, force
+        self.lagged = isinstance(force, Lagged) and force.lagged
+
+    def dissipation(self, q: Any, v: Any) -> float:
+        return float(self.host.dissipation(to_host(q), to_host(v)))
 
     def force(self, q: Any, v: Any, t: float) -> Any:
         return to_device(self.host.force(to_host(q), to_host(v), t))
@@ -44,6 +48,6 @@ def require_able(host: Elastodynamics) -> None:
         if isinstance(energy, Elastic) and not energy.material.allows_inversion:
             what = f"{energy.name!r}: {type(energy.material).__name__} forbids inversion, which is not watched there"
             raise SceneError(what, where='device="cuda"', remedy="use StableNeoHookean")
-    if isinstance(host.contact, Barring | Projecting):
-        what = "barriers and projections are for the CPU only"
+    if host.contact is not None and not isinstance(host.contact, PenaltyModel):
+        what = "contact other than penalties (barriers, projections, rows) is for the CPU only"
         raise SceneError(what, where='device="cuda"', remedy='use PenaltyContact, or device="cpu"')

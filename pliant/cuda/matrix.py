@@ -7,7 +7,8 @@ thread from left to right: the same bytes every time.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,17 +45,45 @@ class BlockRows:
         return bool(np.isin(i * self.n + j, self._keys).all())
 
 
+class Coupling(NamedTuple):
+    """The blocks of contact pairs between different nodes, which have no place in the pattern of the meshes.
+
+    Pair p has ``nodes[:, p]`` and 16 ``blocks[:, p]`` of 9 numbers; ``off[ptr[i]:ptr[i + 1]]`` are those of node i as
+    4 p + r, in ascending order.
+    """
+
+    ptr: Any
+    off: Any
+    nodes: Any
+    blocks: Any
+
+
+def empty_coupling(n: int, room: int) -> Coupling:
+    """Of n nodes, with room for some pairs."""
+    xp = arrays()
+    ptr, off, nodes = (xp.zeros(shape, dtype=int) for shape in (n + 1, 4 * room, (4, room)))
+    return Coupling(ptr, off, nodes, xp.zeros((144, room)))
+
+
+@cache
+def uncoupled() -> Coupling:
+    """No nodes, no pairs."""
+    return empty_coupling(0, 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """A symmetric matrix of 3x3 blocks on the free coordinates; vectors are those of the free coordinates only.
 
-    ``mask (N,)`` is 1.0 where a coordinate is free, ``free`` their numbers.
+    ``mask (N,)`` is 1.0 where a coordinate is free, ``free`` their numbers. ``coupling`` are the blocks of contacts
+    outside the pattern; their diagonal blocks are in ``values`` already.
     """
 
     rows: BlockRows
     values: Any
     mask: Any
     free: Any
+    coupling: Coupling | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,14 +98,16 @@ class Matrix:
     def product(self, x: Any) -> Any:
         """A x over all coordinates, of which the free ones count."""
         y = arrays().empty_like(x)
-        launch(kernels.product, self.rows.n, (self.rows.start, self.rows.columns, self.values, self.mask, x, y))
+        arguments = (self.rows.start, self.rows.columns, self.values, *(self.coupling or uncoupled()), self.mask, x, y)
+        launch(kernels.product, self.rows.n, arguments)
         return y
 
     def __matmul__(self, z: Any) -> Any:
         return self.product(self.whole(z))[self.free]
 
     def __abs__(self) -> "Matrix":
-        return self._with(abs(self.values))
+        pairs = self.coupling
+        return self._with(abs(self.values), None if pairs is None else pairs._replace(blocks=abs(pairs.blocks)))
 
     def diagonal(self) -> Any:
         xp = arrays()
@@ -84,7 +115,7 @@ class Matrix:
 
     def plus_diagonal(self, extra: Any) -> "Matrix":
         """A + diag(extra)."""
-        total = self._with(self.values.copy())
+        total = self._with(self.values.copy(), self.coupling)
         add_diagonal(total.rows, total.values, 1.0, self.whole(extra))
         return total
 
@@ -94,8 +125,18 @@ class Matrix:
 
         return DevicePCG(tolerance=1e-6, max_iterations=2000).factor(self).solve
 
-    def _with(self, values: Any) -> "Matrix":
-        return Matrix(self.rows, values, self.mask, self.free)
+    def _with(self, values: Any, coupling: Coupling | None) -> "Matrix":
+        return Matrix(self.rows, values, self.mask, self.free, coupling)
+
+
+class Diagonal:
+    """A diagonal matrix of device numbers."""
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    def __matmul__(self, x: Any) -> Any:
+        return self._values * x
 
 
 def add_diagonal(rows: BlockRows, values: Any, weight: float, extra: Any) -> None:

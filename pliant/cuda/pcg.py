@@ -12,11 +12,13 @@ iterations to build. Sums are taken block by block and then in order.
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pliant.cuda import _pcg_kernels as kernels
 from pliant.cuda._pcg_kernels import ALPHA, BB, COUNT, CURVED, MARK, RR, RZ
 from pliant.cuda.coarse import Coarse, CoarseSpace
 from pliant.cuda.device import SIMULATED, THREADS, Recorded, arrays, launch
-from pliant.cuda.matrix import Matrix
+from pliant.cuda.matrix import Coupling, Matrix, empty_coupling, uncoupled
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.state import Transient
 
@@ -27,10 +29,11 @@ PATIENCE = 4 if SIMULATED else 300  # iterations with block Jacobi alone
 class Workspace:
     """Vectors and launches for matrices of one pattern; matrices are copied into it, so that graphs see one place."""
 
-    def __init__(self, A: Matrix, space: CoarseSpace | None, tolerance: float) -> None:
+    def __init__(self, A: Matrix, space: CoarseSpace | None, tolerance: float, single: bool) -> None:
         xp = arrays()
         n, N = A.rows.n, len(A.mask)
-        self.A = Matrix(A.rows, A.values.copy(), A.mask, A.free)
+        self.A = Matrix(A.rows, A.values.astype(np.float32 if single else np.float64), A.mask, A.free)
+        self._pairs = uncoupled()
         self.inverse, self.partial = xp.empty((9, n)), xp.zeros((2, -(-n // THREADS)))
         self.x, self.r, self.z, self.p, self.Ap = (xp.zeros(N) for _ in range(5))
         self.scalars, self.bad = xp.zeros(7), xp.zeros(1)
@@ -38,6 +41,9 @@ class Workspace:
         self.tolerance = tolerance
         self.loaded = A
         self._corrects = False  # whether a coarse space is in use
+        self._record()
+
+    def _record(self) -> None:
         self._run = {corrects: Recorded(self._iterations) for corrects in (False, True)}
 
     def load(self, A: Matrix, early: bool = False) -> None:
@@ -46,6 +52,7 @@ class Workspace:
         ``early``: a coarse space that was made for an earlier matrix stays in use.
         """
         self.A.values[...] = A.values
+        self._couple(A.coupling)
         self.loaded, self._corrects = A, self._corrects and early
         self.bad[...] = 0.0
         rows = self.A.rows
@@ -53,6 +60,18 @@ class Workspace:
         if float(self.bad[0]):
             remedy = "project the Hessian (psd=True) or add a multiple of the mass matrix"
             raise NotPositiveDefinite("a diagonal block is not positive definite", where="DevicePCG", remedy=remedy)
+
+    def _couple(self, pairs: Coupling | None) -> None:
+        """Copy the blocks of pairs, to a larger place where need be: the launches are then recorded anew."""
+        if pairs is None:
+            self._pairs.ptr[...] = 0
+            return
+        count = pairs.nodes.shape[1]
+        if len(self._pairs.ptr) == 1 or count > self._pairs.nodes.shape[1]:
+            self._pairs = empty_coupling(self.A.rows.n, 2 * count)
+            self._record()
+        self._pairs.ptr[...], self._pairs.off[: 4 * count] = pairs.ptr, pairs.off
+        self._pairs.nodes[:, :count], self._pairs.blocks[:, :count] = pairs.nodes, pairs.blocks
 
     def solve(self, b: Any, most: int, patience: int) -> tuple[Any, int]:
         """x (N,) and the number of products, for b (N,) that is zero where coordinates are not free."""
@@ -94,7 +113,8 @@ class Workspace:
         """CHECK iterations with the preconditioner in use."""
         A = self.A
         for _ in range(CHECK):
-            arguments = (A.rows.start, A.rows.columns, A.values, A.mask, self.scalars, self.p, self.Ap, self.partial)
+            matrix = (A.rows.start, A.rows.columns, A.values, *self._pairs, A.mask)
+            arguments = (*matrix, self.scalars, self.p, self.Ap, self.partial)
             launch(kernels.product_and_curvature, A.rows.n, arguments, stream)
             kernels.set_alpha[1, THREADS, stream](self.partial, self.scalars)
             self._precondition(stream)
@@ -123,7 +143,8 @@ class DevicePCG:
     """Conjugate gradients on the device as a linear solver.
 
     ``coarse`` is for systems that take more than ``patience`` iterations. ``early``: it stays that of an earlier matrix
-    where there is one.
+    where there is one. ``single`` keeps the numbers of the matrix in single precision: products read half as much. All
+    vectors and sums are double; what Newton's method is judged by, its residual, does not know of it.
     """
 
     tolerance: float = 1e-2
@@ -131,6 +152,7 @@ class DevicePCG:
     coarse: CoarseSpace | None = None
     patience: int = PATIENCE
     early: bool = False
+    single: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.tolerance < 1.0:
@@ -140,6 +162,6 @@ class DevicePCG:
         """Prepare the preconditioner in the workspace of A's pattern."""
         old = memory.value if isinstance(memory, Transient) else None
         known = old if isinstance(old, Workspace) and old.A.rows is A.rows else None
-        space = known or Workspace(A, self.coarse, self.tolerance)
+        space = known or Workspace(A, self.coarse, self.tolerance, self.single)
         space.load(A, self.early)
         return DeviceFactor(A, space, self, known is None)

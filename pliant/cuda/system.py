@@ -1,14 +1,14 @@
 """Elastodynamics on the device: the same equations, with coordinates that are device arrays.
 
-Elastic energies, springs and constant loads have kernels. What has none (attachments, contact, friction) is evaluated
-by its own code on the host, with coordinates copied there and forces copied back. Its matrix must lie within the
-pattern of the meshes: of contact between bodies the blocks that couple its two sides are left out, as in
-[QLB2021, sec. 3.3], so that Newton's method takes more iterations to the same root.
+Elastic energies, springs, constant loads and penalty contact have kernels. What has none (attachments, damping) is
+evaluated by its own code on the host, with coordinates copied there and forces copied back; its matrix must lie within
+the pattern of the meshes.
 """
 
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,21 +16,25 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.cuda.coarse import coarse_space
+from pliant.cuda.contact import DeviceContact, DeviceTouch, add_touching, mirrored
 from pliant.cuda.device import arrays, to_device, to_host
-from pliant.cuda.elements import DeviceElastic, alike
+from pliant.cuda.elements import DeviceElastic, grouped
 from pliant.cuda.hosted import ForceOnHost, OnHost, require_able
-from pliant.cuda.matrix import BlockRows, Matrix, add_diagonal
+from pliant.cuda.matrix import BlockRows, Diagonal, Matrix, add_diagonal
 from pliant.cuda.pcg import DevicePCG
 from pliant.cuda.springs import DeviceSprings
-from pliant.energies.base import ConstantLoad, Pairing
+from pliant.energies.base import ConstantLoad
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import DeadLoad
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
-from pliant.forces.base import Lagged, Rubbing
+from pliant.forces.base import Lagged
 from pliant.state import State
+from pliant.systems import exchange
+from pliant.systems.acted import Acted, Later, of_terms
 from pliant.systems.base import Quadrature, Weights
-from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.contact import LiveForce, Terms
+from pliant.systems.elastodynamics import Elastodynamics, labels
 
 PRECISE = 1e-6  # relative residual where a matrix takes the place of a factor that is exact on the CPU
 
@@ -53,11 +57,15 @@ class DeviceSystem:
         indptr = pattern.indptr[::3].astype(np.int64) // 9
         rows = np.repeat(np.arange(len(pattern.indptr) - 1), np.diff(pattern.indptr))
         self._rows = BlockRows(indptr, pattern.indices[(rows % 3 == 0) & (pattern.indices % 3 == 0)] // 3)
-        self._hosts = _grouped(host.energy_terms)
-        self.energy_terms = tuple(self._energy(group) for group in self._hosts)
-        self.force_terms = tuple(ForceOnHost(f) for f in host.force_terms)
+        self._hosts = grouped(host.energy_terms)
+        self.contact = None if host.contact is None else DeviceContact(host.contact, self._rows)  # type: ignore[arg-type]
+        self._terms = Terms((), ())  # of contact in a stage
+        self._own = self.energy_terms = tuple(self._energy(group) for group in self._hosts)
+        self._forces = tuple(ForceOnHost(f) for f in host.force_terms if not isinstance(f, LiveForce))
+        self.force_terms: tuple[Any, ...] = self._forces + (() if self.contact is None else self.contact.live())
         self.linear = DevicePCG(coarse=coarse_space(host.X))
         self.early = replace(self.linear, early=True)
+        self._setting = None if host.contact is None else host.contact.setting
         self._still = None if host.pins.moving else self._prescribed(0.0)
 
     def _energy(self, group: Sequence[Any]) -> Any:
@@ -73,35 +81,32 @@ class DeviceSystem:
     # ------------------------------------------------------------------------------------------------ contact
 
     def at(self, start: State, t: float, c: float = 0.0) -> "DeviceSystem":
-        """The system of a stage, its contacts found on the host."""
-        if self.host.contact is None:
-            return self
-        return self._of(self.host.at(self.fetched(start), t, c))
+        """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
+        return self if self.contact is None else self._touched(self.contact.at(start, t, c))
 
     def relagged(self, q: Any) -> "tuple[float | None, DeviceSystem | None] | None":
         """How far lagged friction is from the root q of a stage, and the system with that of q."""
-        found = self.host.relagged(to_host(q))
+        found = None if self._terms.again is None else self._terms.again(q)
         if found is None:
             return None
-        return found[0], None if found[1] is None else self._of(found[1])
+        lag, terms = found
+        return lag, None if terms is None else self._touched(terms)
 
-    def _of(self, host: Elastodynamics) -> "DeviceSystem":
-        """The system of a stage of the host; what it has in common with this one stays where it is."""
+    def _touched(self, terms: Terms) -> "DeviceSystem":
         fixed = copy(self)
-        fixed.host = host
-        known = {id(e) for group in self._hosts for e in group}
-        found = [e for e in host.energy_terms if id(e) not in known]
-        fixed._hosts = (*self._hosts, *((e,) for e in found))
-        fixed.energy_terms = (*self.energy_terms, *(OnHost(e) for e in found))
-        fixed.force_terms = tuple(ForceOnHost(f) for f in host.force_terms)
+        fixed.contact, fixed._terms = None, terms
+        fixed.energy_terms, fixed.force_terms = (*self._own, *terms.energies), (*self._forces, *terms.forces)
         return fixed
 
     def begin(self, q: Any, guess: Any) -> Any:
         return guess
 
-    def acting(self, q: Any, v: Any, t: float) -> Any:
-        """Contact forces on the vertices in a stage."""
-        return self.host.acting(to_host(q), to_host(v), t)
+    def acting(self, q: Any, v: Any, t: float) -> Acted | None:
+        """Contact forces on the vertices in a stage; the host finds them when they are asked for."""
+        setting, terms = self._setting, self._terms
+        if setting is None or self.contact is not None:
+            return None
+        return Later(lambda: of_terms(setting, *mirrored(terms), to_host(q), to_host(v)))
 
     def fetch(self, values: Any) -> Array:
         return to_host(values)
@@ -111,7 +116,7 @@ class DeviceSystem:
 
     # ------------------------------------------------------------------------------------------------ physics
 
-    def mass(self, q: Any) -> "Diagonal":
+    def mass(self, q: Any) -> Diagonal:
         return Diagonal(self._mass)
 
     def inertia(self, q: Any, a: Any) -> Any:
@@ -121,7 +126,7 @@ class DeviceSystem:
         return self._mass
 
     def force(self, q: Any, v: Any, t: float) -> Any:
-        if self.host.contact is not None:
+        if self.contact is not None:
             return self.at(State(q, v, t), t).force(q, v, t)
         f = arrays().zeros_like(q)
         for energy in self.energy_terms:
@@ -131,7 +136,7 @@ class DeviceSystem:
         return f
 
     def force_sizes(self, q: Any, v: Any, t: float) -> Any:
-        if self.host.contact is not None:
+        if self.contact is not None:
             return self.at(State(q, v, t), t).force_sizes(q, v, t)
         sizes = arrays().zeros_like(q)
         for energy in self.energy_terms:
@@ -146,16 +151,16 @@ class DeviceSystem:
     def march(self, q: Any, v: Any, dt: float, steps: int) -> tuple[Any, Any] | None:
         """``steps`` symplectic Euler steps with one elastic energy and constant loads; None with anything more."""
         energies = [e for e in self.energy_terms if not isinstance(e, DeadLoad)]
-        simple = self.host.contact is None and not self.force_terms and not self.host.pins.moving
+        simple = (
+            self.contact is None and not self._terms.energies and not self.force_terms and not self.host.pins.moving
+        )
         if not simple or len(energies) != 1 or not isinstance(energies[0], DeviceElastic):
             return None
-        q, v = q.copy(), v.copy()
         load = sum((e.load for e in self.energy_terms if isinstance(e, DeadLoad)), arrays().zeros_like(q))
-        energies[0].march(q, v, self._inverse_mass, load, dt, steps)
-        return q, v
+        return energies[0].march(q, v, self._inverse_mass, load, dt, steps)
 
     def tangent(self, q: Any, v: Any, t: float, weights: Weights, *, psd: bool = True, a: Any = None) -> Matrix:
-        if self.host.contact is not None:
+        if self.contact is not None:
             return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
         w_mass, w_damping, w_stiffness = weights
         values = arrays().zeros(self._rows.size)
@@ -165,21 +170,20 @@ class DeviceSystem:
         for weight, A in self._on_host(q, v, t, weights, psd):
             self._add(weight, A, values)
         add_diagonal(self._rows, values, w_mass, self._mass)
-        return Matrix(self._rows, values, self._mask, self.free)
+        touching = [term for term in (*self.energy_terms, *self.force_terms) if isinstance(term, DeviceTouch)]
+        coupling = add_touching(touching, q, v, weights, psd, values)
+        return Matrix(self._rows, values, self._mask, self.free, coupling)
 
     def _on_host(self, q: Any, v: Any, t: float, weights: Weights, psd: bool) -> list[tuple[float, sp.csr_matrix]]:
-        """The matrices of what is evaluated on the host, without the blocks that couple two sides of a contact."""
+        """The matrices of what is evaluated on the host."""
         _, w_damping, w_stiffness = weights
         own = [e.host for e in self.energy_terms if isinstance(e, OnHost)]
-        if not own and not self.force_terms:
+        if not own and not self._forces:
             return []
         q, v = to_host(q), to_host(v)
-        parts = [
-            (w_stiffness, (e.persistent_hessian if isinstance(e, Pairing) else e.hessian)(q, psd=psd)) for e in own
-        ]
-        for f in (f.host for f in self.force_terms):
-            damping = f.persistent_damping if isinstance(f, Rubbing) else f.damping
-            parts += [(-w_stiffness, f.stiffness(q, v, t)), (-w_damping, damping(q, v, t))]
+        parts = [(w_stiffness, e.hessian(q, psd=psd)) for e in own]
+        for f in (f.host for f in self._forces):
+            parts += [(-w_stiffness, f.stiffness(q, v, t)), (-w_damping, f.damping(q, v, t))]
         return parts
 
     def _add(self, weight: float, A: sp.csr_matrix, values: Any) -> None:
@@ -220,14 +224,18 @@ class DeviceSystem:
     # ------------------------------------------------------------------------------------------------ read-out
 
     def potential(self, q: Any, t: float) -> float | None:
-        if self.host.contact is not None:
+        if self.contact is not None:
             return self.at(State(q, arrays().zeros_like(q), t), t).potential(q, t)
-        if not all(isinstance(f.host, Lagged) and f.host.lagged for f in self.force_terms):
+        if len(self._lagged()) < len(self.force_terms):
             return None
         return sum(e.value(q) for e in self.energy_terms)
 
     def dissipation(self, q: Any, v: Any) -> float:
-        return self.host.dissipation(to_host(q), to_host(v)) if self.force_terms else 0.0
+        """P(v) [W] of the lagged forces, which are -dP/dv."""
+        return sum((f.dissipation(q, v) for f in self._lagged()), 0.0)
+
+    def _lagged(self) -> list[Lagged]:
+        return [f for f in self.force_terms if isinstance(f, Lagged) and f.lagged]
 
     def positions(self, q: Any) -> Array:
         return self.host.positions(to_host(q))
@@ -236,14 +244,17 @@ class DeviceSystem:
         return self.host.cells()
 
     def energies(self, q: Any, v: Any, t: float) -> dict[str, float]:
-        if self.host.contact is not None:
+        if self.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
         out = {"kinetic": 0.5 * float(v @ (self._mass * v))}
-        labels = dict(zip(map(id, self.host.energy_terms), self.host.labels(), strict=True))
-        for group, term in zip(self._hosts, self.energy_terms, strict=True):
-            values = term.values(q) if isinstance(term, DeviceElastic) else [term.value(q)]
-            for e, value in zip(group, values, strict=True):
-                out[labels[id(e)]] = out.get(labels[id(e)], 0.0) + value
+        pressing, _ = mirrored(self._terms)
+        hosts, values = [*chain(*self._hosts), *pressing], list[float]()
+        for term in self.energy_terms:
+            values += term.values(q) if isinstance(term, DeviceElastic) else [term.value(q)]
+        known = dict(zip(map(id, hosts), values, strict=True))
+        terms = (*self.host.energy_terms, *pressing)
+        for label, e in zip(labels(terms), terms, strict=True):
+            out[label] = out.get(label, 0.0) + known[id(e)]
         return out
 
     def momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
@@ -251,29 +262,32 @@ class DeviceSystem:
         return to_host(p.sum(axis=0)), to_host(arrays().cross(x, p).sum(axis=0))
 
     def contacts(self, q: Any, v: Any, t: float) -> Any:
-        return self.host.contacts(to_host(q), to_host(v), t)
+        """Points, normals, gaps and forces of all contacts, on the host; None for a system without contact."""
+        if self.contact is None:
+            return None
+        energies, _ = mirrored(self.contact.at(State(q, v, t), t))
+        return self.contact.host.touch_of(energies, to_host(q), to_host(v))
 
     def min_distance(self, q: Any, t: float) -> float | None:
-        return self.host.min_distance(to_host(q), t)
+        if self.contact is None:
+            return None
+        energies, _ = mirrored(self.contact.at(State(q, arrays().zeros_like(q), t), t))
+        return min((float(e.contacts(to_host(q)).gaps.min(initial=np.inf)) for e in energies), default=np.inf)
 
     def grain(self) -> float | None:
         return self.host.grain()
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
-        if self.host.contact is None:
+        """What obstacles that move did [J]."""
+        setting = self._setting
+        if setting is None or all(obstacle.motion is None for obstacle in setting.obstacles):
             return 0.0
-        states = [(self.fetched(s), w) for s, w in quadrature]
-        return self.host.pushed(self.fetched(before), self.fetched(after), states)
-
-
-class Diagonal:
-    """A diagonal matrix of device numbers."""
-
-    def __init__(self, values: Any) -> None:
-        self._values = values
-
-    def __matmul__(self, x: Any) -> Any:
-        return self._values * x
+        ends, done = (self.fetched(before), self.fetched(after)), 0.0
+        for s, weight in quadrature:
+            terms = Terms(*mirrored(self._terms if self.contact is None else self.contact.at(s, s.t)))
+            met = exchange.Met(setting, lambda _, terms=terms: terms)  # type: ignore[misc]
+            done += exchange.pushed(met, *ends, [(self.fetched(s), weight)])
+        return done
 
 
 def on_device(system: Any) -> DeviceSystem:
@@ -284,11 +298,3 @@ def on_device(system: Any) -> DeviceSystem:
         raise SceneError(what, where='device="cuda"', remedy=remedy)
     arrays()
     return DeviceSystem(system)
-
-
-def _grouped(energies: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
-    """Elastic energies that one kernel can evaluate together; the others by themselves."""
-    groups: dict[Any, list[Any]] = {}
-    for energy in energies:
-        groups.setdefault(alike(energy) if isinstance(energy, Elastic) else id(energy), []).append(energy)
-    return tuple(tuple(group) for group in groups.values())

@@ -82,6 +82,19 @@ class Stressed(Deforming, Protocol):
 
 
 @runtime_checkable
+class Layered(Protocol):
+    """An elastic energy that can tell its elements apart: by their stiffness, and by the fibres in them."""
+
+    def young(self) -> Array:
+        """Young's modulus (m,) [Pa]."""
+        ...
+
+    def fibres(self, x: Array) -> Array:
+        """Unit vectors (m, 3) along the fibres as they are at x; zero where there are none."""
+        ...
+
+
+@runtime_checkable
 class Majorised(Protocol):
     """An energy that knows a matrix L (n, n) that majorises its Hessian in every coordinate alike, at x."""
 

@@ -18,7 +18,7 @@ from pliant.kernels import assembly
 from pliant.kernels.collapse import first_collapse
 from pliant.kernels.elements import MEMBRANE, TET
 from pliant.kernels.rest import elements
-from pliant.materials.base import Material, terms_of
+from pliant.materials.base import Fibrous, Material, Sum, terms_of
 from pliant.pattern import Pattern
 
 
@@ -156,6 +156,21 @@ class Elastic:
         """Volume ratio det F (m,); for membranes the (never negative) area ratio."""
         F = self.deformation(x)
         return np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1) if F.shape[1] > F.shape[2] else np.linalg.det(F)
+
+    def young(self) -> Array:
+        """Young's modulus (m,) [Pa], of the body to which fibres are added."""
+        return np.broadcast_to(np.asarray(self.material.young(), dtype=np.float64), self.volumes.shape)
+
+    def fibres(self, x: Array) -> Array:
+        """F a / |F a| (m, 3) of the first fibres of the material, as they are at x; zero where there are none."""
+        parts = self.material.materials if isinstance(self.material, Sum) else (self.material,)
+        found = np.zeros((len(self.volumes), 3))
+        for part in parts:
+            if isinstance(part, Fibrous) and self.elements.kind is TET:
+                a = np.broadcast_to(part.direction, found.shape)
+                found = np.einsum("mij,mj->mi", self.deformation(x), a)
+                return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
+        return found
 
     def stress(self, x: Array) -> Array:
         """Cauchy stress P F^T / det F (m, 3, 3) [Pa]; planar solids include the out-of-plane stress of plane strain."""

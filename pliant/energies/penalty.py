@@ -1,7 +1,6 @@
 """Penalty energies of contacts: W = sum_c psi(g_c), g the gap, for any geometry that can list its contacts at x.
 
-    psi(g) = k/2 p^2 with p = max(-g, 0), or, smoothed over the depth w,
-    psi'' rises linearly to k:  psi = k p^3/(6 w) for p < w,  k (p^2/2 - w p/2 + w^2/6) beyond
+psi is the spring of `pliant.contact.laws`.
 
     gradient  sum_c psi'(g) w (x) n           Hessian  sum_c (w w^T) (x) psi'' n n^T + psi' grad^2 g
 
@@ -18,8 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.contact._blocks import turning_triplets
 from pliant.contact.contacts import ContactForces, Contacts, shared_forces
+from pliant.contact.laws import spring
+from pliant.contact.planes import turning_triplets
 
 
 class Penalty:
@@ -35,9 +35,11 @@ class Penalty:
 
     def normal_force(self, contacts: Contacts) -> Array:
         """f_n = -psi'(g) >= 0 (c,) [N]."""
-        p = np.maximum(-contacts.gaps, 0.0)
-        k, w = self._stiffness(contacts), self._w
-        return k * (np.where(p < w, p * p / (2.0 * w), p - 0.5 * w) if w > 0.0 else p)
+        return np.asarray(self._law(contacts)[1])
+
+    def _law(self, contacts: Contacts) -> tuple[Array, Array, Array]:
+        """psi, f_n and psi'' (c,)."""
+        return spring(contacts.gaps, self._stiffness(contacts), self._w)
 
     def loads(self, x: Array) -> tuple[Contacts, Array]:
         """Contacts and their normal forces (c,) [N]."""
@@ -49,12 +51,7 @@ class Penalty:
         return shared_forces(contacts, f_n[:, None] * contacts.normals)
 
     def value(self, x: Array) -> float:
-        contacts = self._geometry(x)
-        p, w = np.maximum(-contacts.gaps, 0.0), self._w
-        psi = 0.5 * p * p
-        if w > 0.0:
-            psi = np.where(p < w, p**3 / (6.0 * w), psi - 0.5 * w * p + w * w / 6.0)
-        return float(self._stiffness(contacts) @ psi)
+        return float(self._law(self._geometry(x))[0].sum())
 
     def gradient(self, x: Array) -> Array:
         contacts = self._geometry(x)
@@ -73,14 +70,12 @@ class Penalty:
         contacts = self._geometry(x)
         if not len(contacts):
             return sp.csr_matrix((3 * self._n, 3 * self._n))
-        p, w = np.maximum(-contacts.gaps, 0.0), self._w
-        slope = (p > 0.0).astype(np.float64) if w == 0.0 else np.minimum(p / w, 1.0)
-        stiff = self._stiffness(contacts) * slope
+        _, pushed, stiff = self._law(contacts)
         n = contacts.normals
         B = stiff[:, None, None] * n[:, :, None] * n[:, None, :]
         if psd:
             return contacts.assemble(B, self._n, coupled=coupled)
-        B = B - self.normal_force(contacts)[:, None, None] * contacts.curvature
+        B = B - pushed[:, None, None] * contacts.curvature
         if not coupled:
             return contacts.assemble(B, self._n, coupled=False)
         pairs = contacts.only((contacts.other >= 0) & (contacts.gaps < 0.0))  # their normals turn with their triangles

@@ -40,7 +40,8 @@ class Picture:
 class Clip:
     """The chosen frames of a run as `Picture` objects, read when they are asked for.
 
-    ``channels`` are recorded ones or ``displacement``; values per cell become the mean over the cells at each vertex.
+    ``channels`` are recorded ones or ``displacement`` (from the first frame where it was not recorded); values per cell
+    become the mean over the cells at each vertex.
     ``surface`` is a mesh file, placed where the body is in the first frame; it then takes the place of the body's own
     surface. ``chosen`` are numbers of frames, all of them by default.
     """
@@ -86,7 +87,7 @@ class Clip:
     def recorded(self) -> list[str]:
         """The channels there are."""
         first = self.run.frames[0]
-        return [*first.point_values, *first.cell_values, "displacement"]
+        return list(dict.fromkeys([*first.point_values, *first.cell_values, "displacement"]))
 
     @cached_property
     def fixed(self) -> bool:

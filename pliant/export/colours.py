@@ -28,6 +28,11 @@ def of_bodies(bodies: IntArray | None, n: int, first: int = 0) -> Any:
     return np.array(BODIES, dtype=np.uint8)[(numbers + first) % len(BODIES)]
 
 
+def of_directions(directions: Array) -> Any:
+    """Colours (n, 3) of 8 bits of unit vectors (n, 3), as fibres are usually drawn: red along x, green y, blue z."""
+    return (40 + 200 * np.clip(np.abs(np.nan_to_num(directions)), 0.0, 1.0)).astype(np.uint8)
+
+
 def palette(values: Array, limits: tuple[float, float], colours: str = MAP) -> Any:
     """Colours (n, 4) of 8 bits on a colour map: in the usual one dark for the lowest value, yellow for the highest."""
     import matplotlib

@@ -21,33 +21,40 @@ FOLLOWING = 0.25  # seconds over which a camera that follows is slow to react
 
 
 def write_png(clip: Clip, path: Path, look: Look = PLAIN, beside: Sequence[Clip] = ()) -> Path:
-    """One picture: the last of the clip's frames; of runs ``beside`` it, their last frame that is not later."""
-    with _scene([clip, *beside], look) as draw:
-        image = draw(float(clip.times[-1]), 0.0)
+    """One picture: the last of the clip's frames; of runs ``beside`` it, their last frame that is not later.
+
+    The camera frames what the picture shows; colours have their range over all frames.
+    """
+    t = float(clip.times[-1])
+    shown = [replace(one, chosen=(_number(one, t),)) for one in (clip, *beside)]
+    with _scene([clip, *beside], look, shown) as draw:
+        image = draw(t, 0.0)
     _imageio().imwrite(path, image)
     return path
 
 
 def write_film(clip: Clip, path: Path, look: Look = PLAIN, beside: Sequence[Clip] = ()) -> Path:
     """A film (.mp4, .gif or .webp): for every moment shown, the last frame recorded before it."""
-    look, times = replace(look, samples=min(look.samples, 1.5)), clip.times  # motion hides what a still would show
+    look, times = replace(look, exposures=1), clip.times  # motion hides what a still would show
     count = int(np.floor((times[-1] - times[0]) * look.fps / look.speed + 1e-6)) + 1
-    with _scene([clip, *beside], look) as draw, _writer(path, look) as film:
+    clips = [clip, *beside]
+    with _scene(clips, look, clips) as draw, _writer(path, look) as film:
         for k in range(count):
             film(draw(float(times[0]) + k * look.speed / look.fps, k / max(count - 1, 1)))
     return path
 
 
 @contextmanager
-def _scene(clips: list[Clip], look: Look) -> Iterator[Any]:
-    """A function (time [s], share of the film) -> image, with one box and one scale of colours for all clips."""
+def _scene(clips: list[Clip], look: Look, framed: list[Clip]) -> Iterator[Any]:
+    """A function (time [s], share of the film) -> image, with one box, around ``framed``, and one scale of colours."""
     found = [ranges(one, look.channel) for one in clips]
-    everything = Bounds(np.min([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0))
+    boxes = found if framed is clips else [ranges(one) for one in framed]
+    everything = Bounds(np.min([f[0] for f in boxes], axis=0), np.max([f[1] for f in boxes], axis=0))
     limits = look.limits or (min(f[2] for f in found), max(f[3] for f in found))
     box = everything
     if look.moving:
-        boxes = [moving_box(one, everything) for one in clips]
-        box = Bounds(np.min([b.low for b in boxes], axis=0), np.max([b.high for b in boxes], axis=0))
+        moving = [moving_box(one, everything) for one in clips]
+        box = Bounds(np.min([b.low for b in moving], axis=0), np.max([b.high for b in moving], axis=0))
     panel = look if len(clips) == 1 else _panel(look, len(clips))
     names = [one.run.folder.resolve().name for one in clips] if len(clips) > 1 else [""]
     with ExitStack() as rooms:
@@ -76,8 +83,12 @@ def _panel(look: Look, count: int) -> Look:
 
 def _at(clip: Clip, t: float) -> Picture:
     """The last of the clip's frames that is not later than t."""
-    k = max(int(np.searchsorted(clip.times, t + 1e-9, side="right")) - 1, 0)
-    return clip.picture(clip.numbers[k])
+    return clip.picture(_number(clip, t))
+
+
+def _number(clip: Clip, t: float) -> int:
+    """The number of the last of the clip's frames that is not later than t."""
+    return int(clip.numbers[max(int(np.searchsorted(clip.times, t + 1e-9, side="right")) - 1, 0)])
 
 
 def _followed(before: list[Array], picture: Picture, look: Look) -> Array:

@@ -28,7 +28,8 @@ class Look:
     `CAMERAS` or a direction from the middle towards the camera, ``zoom`` moves it closer, ``orbit`` [degrees] turns it
     around the middle in the course of a film, ``follow`` keeps what moves in the middle. ``moving`` frames only what
     moves. Films have ``fps`` pictures per second and run at ``speed`` times real time. ``samples`` are drawn along each
-    side of a pixel, which smooths edges.
+    side of a pixel, which smooths edges. A picture is the mean of several ``exposures`` with the lamps in other places,
+    which makes shadows softer; films have one.
     """
 
     size: tuple[int, int] = (960, 540)
@@ -46,17 +47,19 @@ class Look:
     stamp: bool = False
     wireframe: bool = False
     speed: float = 1.0
-    samples: float = 2.0
+    samples: float = 1.5
+    exposures: int = 5
 
     def __post_init__(self) -> None:
-        width, height = self.size
-        if min(self.size) < 16 or max(self.size) > 8192:
-            raise RunError(f"a picture of {width}x{height}", where="--size", remedy="use 16 to 8192 pixels")
+        if len(self.size) != 2 or not all(isinstance(n, int) and 16 <= n <= 8192 for n in self.size):
+            remedy = "give width and height, 16 to 8192 pixels, as (640, 360)"
+            raise RunError(f"a picture of {self.size!r}", where="--size", remedy=remedy)
         for name, value, low, high in (
             ("fps", self.fps, 0.1, 240.0),
             ("speed", self.speed, 1e-4, 1e4),
             ("zoom", self.zoom, 0.1, 20.0),
             ("samples", self.samples, 1.0, 4.0),
+            ("exposures", self.exposures, 1, 64),
         ):
             if not low <= value <= high:
                 raise RunError(f"{value:g}", where=f"--{name}", remedy=f"use {low:g} to {high:g}")

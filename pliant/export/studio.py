@@ -14,7 +14,7 @@ from pliant.arrays import Array
 from pliant.errors import MissingDependency
 from pliant.export.camera import ANGLE, Bounds, Shot, frame_of
 from pliant.export.clip import Picture
-from pliant.export.colours import STEEL, STONE, magnitude, of_bodies, palette
+from pliant.export.colours import STEEL, STONE, magnitude, of_bodies, of_directions, palette
 from pliant.export.look import Look
 from pliant.export.obstacles import Shape
 
@@ -44,7 +44,8 @@ class Studio:
         self._plotter = self._pv.Plotter(off_screen=True, window_size=[self._side] * 2, lighting="none")
         self._obstacles = [shape for shape in obstacles if shape.floor is None]
         floors = [shape.floor for shape in obstacles if shape.floor is not None]
-        self._key = self._lights()
+        self._lamps = self._lights()
+        self._key = self._directions(0)
         self._floor = self._lay_floor(max(floors) if floors else float(box.low[2]) - BELOW * box.size)
         self._passes = _passes(OCCLUSION * box.size)
         self._plotter.renderer.SetPass(self._passes)
@@ -64,11 +65,22 @@ class Studio:
                 self._put(f"obstacle{k}", self._smooth(grid), color=colour, specular=0.05, **culled)
         self._bodies(picture)
         self._aim(shot)
-        self._plotter.render()
-        image = self._plotter.screenshot(return_img=True)
+        image = np.zeros((self._side, self._side, 3), dtype=np.float32)
+        for k in range(self._look.exposures):
+            image += self._exposure(k)[..., :3] / self._look.exposures
         width, height = self._size
         top, left = (self._side - height) // 2, (self._side - width) // 2
-        return self._shown(image[top : top + height, left : left + width])
+        return self._shown(np.rint(image[top : top + height, left : left + width]).astype(np.uint8))
+
+    def _exposure(self, k: int) -> Array:
+        """One of the images whose mean is shown: the lamps at their k-th places, the camera moved within a pixel."""
+        for lamp, direction in zip(self._lamps, self._directions(k), strict=True):
+            lamp.position = tuple(self._box.middle + 10.0 * self._box.size * direction)
+        shift = (0.0, 0.0) if k == 0 else 2.0 * np.mod([0.7549 * k, 0.5698 * k], 1.0) / self._side
+        self._plotter.camera.SetWindowCenter(*shift)
+        self._plotter.render()
+        image: Array = self._plotter.screenshot(return_img=True)
+        return image
 
     def _shown(self, image: Array) -> Array:
         """The image in its size, with one background: what differs from it by less than anyone sees is rounding."""
@@ -109,6 +121,8 @@ class Studio:
         channel = self._look.channel
         if channel is None or channel == "material":
             return of_bodies(picture.bodies, len(picture.points), self._first)
+        if channel == "fibre":
+            return of_directions(picture.values[channel])
         return palette(magnitude(picture.values[channel]), self._limits, self._look.colours)[:, :3]
 
     def _smooth(self, grid: Any) -> Any:
@@ -126,26 +140,34 @@ class Studio:
         self._actors[name] = self._plotter.add_mesh(grid, name=name, **shading, **options)
         self._actors[name].prop.interpolation = "Phong"
 
-    def _lights(self) -> list[Array]:
-        """A window above the left shoulder of the camera: lights spread over a disc. Their directions (3,)."""
+    def _lights(self) -> list[Any]:
+        """The lamps of the window, and a light at the camera."""
+        lamps = []
+        for direction in self._directions(0):
+            position = self._box.middle + 10.0 * self._box.size * direction
+            lamp = self._pv.Light(position=tuple(position), focal_point=tuple(self._box.middle), intensity=KEY / LIGHTS)
+            lamp.positional = False
+            self._plotter.add_light(lamp)
+            lamps.append(lamp)
+        self._plotter.add_light(self._pv.Light(light_type="headlight", intensity=HEAD))
+        return lamps
+
+    def _directions(self, exposure: int) -> list[Array]:
+        """Towards the lamps of one exposure (3,): the window, above the left shoulder of the camera, is a disc.
+
+        All exposures together have their lamps on a sunflower, which covers a disc evenly.
+        """
         right, _ = frame_of(self._look.away / np.linalg.norm(self._look.away))
         back = np.cross(right, (0.0, 0.0, 1.0))  # level, towards the camera
         key = -0.62 * right + 0.30 * back + np.array([0.0, 0.0, 1.0])
         key /= np.linalg.norm(key)
         u, v = frame_of(key)
-        directions = []
-        for k in range(LIGHTS):
-            r, phi = SPREAD * np.sqrt((k + 0.5) / LIGHTS), 2.39996 * k  # a sunflower: even over the disc
+        count, found = self._look.exposures * LIGHTS, []
+        for k in range(exposure, count, self._look.exposures):
+            r, phi = SPREAD * np.sqrt((k + 0.5) / count), 2.39996 * k
             direction = key + r * (np.cos(phi) * u + np.sin(phi) * v)
-            directions.append(direction / np.linalg.norm(direction))
-            position = self._box.middle + 10.0 * self._box.size * directions[-1]
-            light = self._pv.Light(
-                position=tuple(position), focal_point=tuple(self._box.middle), intensity=KEY / LIGHTS
-            )
-            light.positional = False
-            self._plotter.add_light(light)
-        self._plotter.add_light(self._pv.Light(light_type="headlight", intensity=HEAD))
-        return directions
+            found.append(direction / np.linalg.norm(direction))
+        return found
 
     def _lay_floor(self, z: float) -> Any:
         middle = (*self._box.middle[:2], z - 1e-3 * self._box.size)  # what lies on it does not flicker

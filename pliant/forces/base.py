@@ -58,3 +58,12 @@ class Rubbing(Force, Protocol):
     def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         """The damping without the blocks that couple the two sides of a contact."""
         ...
+
+
+@runtime_checkable
+class Turning(Protocol):
+    """A force along directions that turn with x; ``stiffness`` leaves out what that makes of df/dx."""
+
+    def turning(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """That part of df/dx, which is symmetric, but not definite."""
+        ...

@@ -4,11 +4,11 @@ k_d = ratio sqrt(k m) per vertex, fading in with the normal force up to the load
 continuous when contact begins; the sum of elastic and damping normal force stays >= 0. [QLB2021, DUCKS]
 """
 
-import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.contact.contacts import ContactForces, Contacts, shared_forces
+from pliant.contact.laws import damper
 from pliant.forces.friction import Load
 
 
@@ -29,9 +29,8 @@ class ContactDamping:
         contacts, f_n = self._load(x)
         u = contacts.relative(v.reshape(-1, 3)) - contacts.drift
         first = contacts.nodes[:, 0]
-        k = self._k[first] * np.minimum(f_n / np.maximum(self._full[first], 1e-300), 1.0)
-        f = -k * (u * contacts.normals).sum(axis=1)
-        return contacts, np.maximum(f, -f_n), np.where(f > -f_n, k, 0.0)
+        f, k = damper((u * contacts.normals).sum(axis=1), f_n, self._k[first], self._full[first])
+        return contacts, f, k
 
     def pushes(self, x: Array, v: Array) -> ContactForces:
         contacts, f, _ = self._normal(x, v)

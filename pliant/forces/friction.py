@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces, Contacts
+from pliant.contact.laws import rounded, stick_reach
 from pliant.contact.slip import SlipMap, Slips
 
 Load = Callable[[Array], tuple[Contacts, Array]]  # x -> contacts and their normal forces
@@ -41,8 +42,7 @@ class StickSlip:
     creep: float = float("inf")
 
     def __call__(self, limit: Array, s: Array, vertex: IntArray) -> tuple[Array, Array, Array]:
-        reach = 2.0 * np.maximum(limit, 1e-300) / np.maximum(self.k_t[vertex], 1e-300)  # where slip is complete [m/s]
-        return _rounded(limit, s, np.minimum(reach, self.creep))
+        return _rounded(limit, s, stick_reach(limit, self.k_t[vertex], self.creep))
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,17 @@ class SmoothStick:
 
 
 def _rounded(limit: Array, s: Array, reach: Array) -> tuple[Array, Array, Array]:
-    """phi/s, dphi/ds and the integral of phi = limit (2 y - y^2), y = s / reach < 1, then limit."""
     with np.errstate(over="ignore"):  # next to no load: slip is complete at once
-        y = np.minimum(s / reach, 1.0)
-    rate = limit * np.where(y < 1.0, (2.0 - y) / reach, 1.0 / np.maximum(s, reach))
-    work = limit * (reach * (y * y - y**3 / 3.0) + np.maximum(s - reach, 0.0))
-    return rate, limit * (2.0 - 2.0 * y) / reach, work
+        return rounded(limit, s, reach)
 
 
 class Friction:
     """``load(x)`` gives contacts and normal forces f_n (c,) of n vertices; ``mu(contacts)`` their coefficients (c,).
 
     ``lagged (n, 3)`` are the positions at which a load was found that does not depend on x; ``c`` [s] is the length of
-    the stage. ``stiffness`` leaves out df_t/dx: -mu t (df_n/dx)^T where the load changes, and how the slip changes with
-    x, as little as directions turn in a step. Both are not symmetric, and only slow Newton down.
+    the stage. While the load does not change, ``damping`` and ``turning`` together are the exact Jacobian of a stage:
+    with u = (U(x) - U(x_0))/c it is B^T df/du B / c + sum_k f_k d^2 U_k/dx^2, B = dU/dx. Where it does,
+    -mu t (df_n/dx)^T is left out, which is not symmetric and only slows Newton down.
     """
 
     name, normal = "friction", False
@@ -126,6 +123,15 @@ class Friction:
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero
+
+    def turning(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        if self._frozen is None or self._idle(x):
+            return self._zero
+        slips, _, u, _, (rate, _, _) = self._at(x, v)
+        nodes, blocks = slips.turning(x.reshape(-1, 3), -rate[:, None] * u)
+        at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
+        rows, columns = at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel()
+        return sp.csr_matrix(sp.coo_matrix((blocks.ravel(), (rows, columns)), shape=self._zero.shape))
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         if self._idle(x):

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.arrays import IntArray
-from pliant.errors import ConvergenceError, NotPositiveDefinite, SceneError
+from pliant.errors import ConvergenceError, NotPositiveDefinite, SceneError, require_numbers, require_part
 from pliant.integrators.base import Booking, Integrator, Recalling, Special
 from pliant.integrators.control import (
     Yardstick,
@@ -102,7 +102,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """``integrator`` with steps from ``h_min`` to ``h_max`` [s] (a millionth and ten steps of the scene), chosen so
+    """Adaptive time steps: an integrator whose step size follows an error estimate.
+
+    ``integrator`` with steps from ``h_min`` to ``h_max`` [s] (a millionth and ten steps of the scene), chosen so
     that errors grow by ``tolerance`` [m] per second of motion, as root mean squares over each body, and those of its
     velocity as a whole by ``speed`` [m/s] (ten times as much per second).
 
@@ -127,6 +129,7 @@ class Adaptive:
     def __post_init__(self) -> None:
         read_fields(self)
         inside: Any = self.integrator
+        require_part(inside, "step", "Adaptive.integrator", "give an object, such as TRBDF2()")
         if isinstance(inside, Adaptive) or inside.order < 1:
             what = f"{type(inside).__name__} has no error to choose steps by"
             raise SceneError(what, where="Adaptive.integrator", remedy="give a method of motion, such as TRBDF2()")
@@ -137,7 +140,10 @@ class Adaptive:
         if float(self.h_min or 0.0) > float(self.h_max or inf):
             what = f"h_min = {self.h_min:g} s is longer than h_max = {self.h_max:g} s"
             raise SceneError(what, where="Adaptive.h_min", remedy="exchange them")
-        object.__setattr__(self, "stops", tuple(sorted(float(t) for t in self.stops)))
+        stops = require_numbers(self.stops, "Adaptive.stops", "give a list of times [s]")
+        if stops.ndim != 1 or not np.isfinite(stops).all():
+            raise SceneError(f"stops are {self.stops!r}", where="Adaptive.stops", remedy="give a list of times [s]")
+        object.__setattr__(self, "stops", tuple(sorted(stops.tolist())))
         object.__setattr__(self, "order", inside.order)  # each has its integrator's
         made_for = inside.made_for if isinstance(inside, Special) else (Elastodynamics, EigenFit)
         object.__setattr__(self, "made_for", made_for)

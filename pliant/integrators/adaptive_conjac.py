@@ -66,6 +66,12 @@ class AdaptiveConJac:
         after, report, analysis = self.conjac.advance(system, state, h, plan, dynamic, awake.analysis)
         return Step(after, Awake(active, metrics, state.q, plan, awake.regions, analysis), (report,))
 
+    def leading(self, system: Elastodynamics, memory: Awake | None) -> IntArray:
+        """The vertices that are awake, with the patches they stand for."""
+        if memory is None or memory.plan is None:
+            return np.zeros(0, dtype=np.int64)
+        return memory.plan.around(memory.plan.nodes[memory.active], system)
+
     def _recall(self, system: Elastodynamics, state: State, memory: Awake | None) -> Awake:
         """The memory with plan and regions in place; everything starts asleep."""
         fits = memory is not None and len(memory.previous) == len(state.q)

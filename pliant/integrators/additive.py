@@ -44,7 +44,9 @@ def nothing(energy: Energy, x: Array) -> sp.csr_matrix | None:
 
 @dataclass(frozen=True)
 class Additive:
-    """``split(energy, x)`` says which part of each energy's Hessian is implicit; damping always is.
+    """Linearly implicit for the stiff part of the forces, explicit for the rest [Chen2019, Eq. 5.4].
+
+    ``split(energy, x)`` says which part of each energy's Hessian is implicit; damping always is.
 
     The explicit part must respect its own stability limit, h sqrt(lam_max) < 2 for the stiffness left out.
     """

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from pliant.abilities import able
+from pliant.arrays import IntArray
 from pliant.errors import SceneError, require_part
 from pliant.solvers.base import NonlinearSolver
 from pliant.solvers.newton import Newton
@@ -37,7 +39,7 @@ def advance(integrator: Any, system: Any, state: State, h: float, memory: Any = 
     """One step of an integrator, and what the system corrects after it."""
     step: Step = integrator.step(system, state, h, memory)
     now = system if step.system is None else step.system
-    if not isinstance(now, Correcting):
+    if not able(now, Correcting):
         return step
     after = now.corrected(state, step.state)
     return step if after is step.state else replace(step, state=after)
@@ -46,7 +48,7 @@ def advance(integrator: Any, system: Any, state: State, h: float, memory: Any = 
 def isolated(step: Step, system: Any, before: State) -> Step:
     """A step with the momenta that there were ``before`` it."""
     after = with_momenta(system if step.system is None else step.system, before, step.state)
-    memory = step.memory.moved(after) if isinstance(step.memory, Recalling) else step.memory
+    memory = step.memory.moved(after) if able(step.memory, Recalling) else step.memory
     return replace(step, state=after, memory=memory)
 
 
@@ -91,6 +93,15 @@ class Special(Protocol):
 
 
 @runtime_checkable
+class Leading(Protocol):
+    """An integrator in whose steps some vertices lead and all others follow."""
+
+    def leading(self, system: Any, memory: Any) -> IntArray:
+        """Those that led in the last step, with the patches they stand for."""
+        ...
+
+
+@runtime_checkable
 class Staged(Protocol):
     """An integrator whose states are solved stages."""
 
@@ -107,14 +118,14 @@ class Extrapolating(Protocol):
 
 def solved(integrator: Any) -> bool:
     """Whether its states are roots of stages, which see every contact that they meet."""
-    return isinstance(integrator, Staged) and not isinstance(integrator, Extrapolating)
+    return able(integrator, Staged) and not able(integrator, Extrapolating)
 
 
 def fits(integrator: Any, kind: type) -> bool:
     """Whether an integrator steps systems of a class; those whose mesh changes only if it names them, or steps parts
     that prepare their own blocks.
     """
-    made_for = integrator.made_for if isinstance(integrator, Special) else (Elastodynamics, EigenFit)
+    made_for = integrator.made_for if able(integrator, Special) else (Elastodynamics, EigenFit)
     named = made_for if isinstance(made_for, tuple) else (made_for,)
     return kind in named or (issubclass(kind, named) and (Stepping in named or not issubclass(kind, Reshaping)))
 
@@ -122,7 +133,7 @@ def fits(integrator: Any, kind: type) -> bool:
 def require_fit(integrator: Any, kinds: Sequence[type], choices: Sequence[type]) -> None:
     """Refuse an integrator that does not step one of some classes of systems; name those ``choices`` that do."""
     require_part(integrator, "step", "scene.integrator", "give an object, such as BDF2()")
-    if isinstance(integrator, Staged):
+    if able(integrator, Staged):
         remedy = "give an object, such as BDF2(solver=QLB())"
         require_part(integrator.solver, "solve", "scene.integrator.solver", remedy)
     missed = [kind for kind in kinds if not fits(integrator, kind)]

@@ -15,11 +15,13 @@ from pliant.systems.stepped import Pointwise, Smooth
 
 @dataclass(frozen=True)
 class BDF1:
-    """M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h.
+    """Backward Euler: order 1, very stable, damps everything it cannot resolve [Weidner2022, App. C.2].
+
+    M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h.
 
     With ``points`` this holds for the material points of links, not for their joint coordinates:
     J^T M (x - x_n - h x'_n) = h^2 f, and v are the rates that fit (x - x_n)/h best. A step is then the minimum of a
-    potential on joints too. Take it with barriers, between which links may turn by half a radian in a step.
+    potential on joints too. Use it with barriers, between which links may rotate by half a radian in a step.
     """
 
     solver: NonlinearSolver = default_solver

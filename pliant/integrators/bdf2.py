@@ -47,7 +47,9 @@ class History:
 
 @dataclass(frozen=True)
 class BDF2:
-    """c = (1 + r)/(1 + 2 r) h, base = ((1 + r)^2 q_n - r^2 q_{n-1})/(1 + 2 r) with the ratio r of the last two steps.
+    """Second-order backward differentiation: L-stable, little damping, one solve per step [Weidner2022, Eq. C.6].
+
+    c = (1 + r)/(1 + 2 r) h, base = ((1 + r)^2 q_n - r^2 q_{n-1})/(1 + 2 r) with the ratio r of the last two steps.
 
     Equal steps have r = 1: c = 2h/3, base = (4 q_n - q_{n-1})/3. It starts with one SDIRK2 step, and does so again
     after any discontinuity and where a step is more than 2.4 times as long as the one before.

@@ -38,8 +38,12 @@ HALVINGS = 12
 
 @dataclass(frozen=True, eq=False)
 class ConJac:
-    """Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
+    """Large steps for a body condensed onto a few dynamic nodes; all others follow quasistatically [ConJac2020].
 
+    Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
+
+    With a ``radius`` [m] each stands for the mean over the vertices within it: in an impact the nodes carry the inertia
+    of the whole body, and single vertices dent what is around them until it is inside out.
     ``gamma`` is the part of the force residual removed per correction (None: a line search along the energy),
     ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised, ``ahead`` whether
     first where the old velocities lead to instead of at the old positions. ``inertial`` subtracts the inertia of the
@@ -52,6 +56,7 @@ class ConJac:
 
     nodes: IntArray | None = None
     count: int = 4
+    radius: float = 0.0
     beta: float = 0.5
     gamma: float | None = 1.0 / 3.0
     corrections: int = 1
@@ -67,7 +72,8 @@ class ConJac:
     made_for: ClassVar[type] = Elastodynamics
 
     def __post_init__(self) -> None:
-        for name, least in (("count", 0), ("corrections", 0), ("iterations", 1), ("friction", 0.0), ("cap", 0.0)):
+        least_of = {"count": 0, "corrections": 0, "iterations": 1, "friction": 0.0, "cap": 0.0, "radius": 0.0}
+        for name, least in least_of.items():
             if not getattr(self, name) >= least:
                 raise SceneError(f"{name} is {getattr(self, name)}", where="ConJac", remedy=f"use at least {least}")
         if self.nodes is not None and self.count != ConJac.count:
@@ -88,7 +94,13 @@ class ConJac:
 
     def plan(self, system: Elastodynamics) -> Plan:
         """What stays the same as long as the topology does."""
-        return plan_of(system, spread(system, self.count) if self.nodes is None else self.nodes)
+        nodes = spread(system, self.count) if self.nodes is None else self.nodes
+        return plan_of(system, nodes, radius=self.radius)
+
+    def leading(self, system: Elastodynamics, memory: Any) -> IntArray:
+        """The dynamic vertices, with the patches they stand for."""
+        plan = memory[0] if memory is not None and memory[0] is not None else self.plan(system)
+        return plan.around(plan.nodes, system)
 
     def advance(
         self, system: Elastodynamics, state: State, h: float, plan: Plan, dynamic: IntArray, analysis: Any
@@ -191,15 +203,14 @@ class ConJac:
         first, analysis = None, None
         for _ in range(iterations):
             f = system.force(q, rest, now.state.t)
-            following = np.delete(f[system.free], now.leading)
-            size = float(np.linalg.norm(following))
+            acting = f[system.free] if now.plan.means is None else now.plan.means.B.T @ f[system.free]
+            size = float(np.linalg.norm(np.delete(acting, now.leading)))
             first = first or size
             if size <= SETTLED * first:
                 break
             A = system.restrict(system.stiffness(q, rest, now.state.t, psd=True))
-            condensed = follow(A, now.leading, self.linear, analysis, now.anchoring()).condensed(
-                f[system.free][:, None]
-            )
+            known = follow(A, now.leading, self.linear, analysis, now.anchoring(), now.plan.means)
+            condensed = known.condensed(f[system.free][:, None])
             analysis = condensed.factor.memory
             dx = np.zeros_like(q)
             dx[system.free] = condensed.others[:, 0]

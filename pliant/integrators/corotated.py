@@ -1,6 +1,6 @@
 """Steps in frames that turn with the bodies: rigid motion is exact, only the deformation is linearised.
 
-Every free body has its centre c, the velocity V of it and an angular velocity omega = I^-1 L, with the inertia as a
+Every free body has its center c, the velocity V of it and an angular velocity omega = I^-1 L, with the inertia as a
 rigid body would have it in the middle of the step. Its frame moves with V and turns with omega, R(t) = exp(t Omega), so
 with x = c + t V + R y and v = V + R (Omega y + d) the motion seen from it is
 
@@ -43,7 +43,9 @@ WIDE = 0.7  # [rad]: bodies that turn further in a step gain energy where they a
 
 @dataclass(frozen=True)
 class Corotated:
-    """``integrator`` in the turning frames of the free bodies: `SIERE`, `ERE`, `LinearlyImplicit`, ... .
+    """A linearized integrator in frames that rotate with the bodies: angular momentum is kept.
+
+    ``integrator`` in the turning frames of the free bodies: `SIERE`, `ERE`, `LinearlyImplicit`, ... .
 
     For deformable bodies without contact within steps (`ProjectedContact` acts after them). One more evaluation of the
     forces than the integrator inside needs, twice.
@@ -80,7 +82,7 @@ class TurningFrames:
     """The frames of all vertices for one step: ``c, V, omega (n, 3)``, equal for those of one body.
 
     ``piece (n,)`` is the body of every vertex, ``m (n,)`` its mass [kg], ``moving (n,)`` whether its frame does, ``L``
-    its body's angular momentum about the centre; ``dim`` is 2 or 3.
+    its body's angular momentum about the center; ``dim`` is 2 or 3.
     """
 
     piece: IntArray
@@ -132,7 +134,7 @@ class TurningFrames:
         return self.total(self.m[:, None] * values) / self.total(self.m)[:, None]
 
     def spin(self, r: Array, L: Array) -> Array:
-        """I^-1 L (n, 3) for arms ``r`` from the centres; of a rod not about itself, and none of what rests."""
+        """I^-1 L (n, 3) for arms ``r`` from the centers; of a rod not about itself, and none of what rests."""
         outer = (r * r).sum(axis=1)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None, :]
         _, first = np.unique(self.piece, return_index=True)  # one vertex of every body
         inertia = self.total(self.m[:, None, None] * outer)[first]
@@ -167,7 +169,7 @@ class TurningFrames:
     def carried(self, y: Array, a: Array, d: tuple[Array, Array], impulse: Array, h: float) -> tuple[Array, Array]:
         """(x, v) at the end, from displacements ``a``, velocities ``d`` before and after, impulses seen in the frames.
 
-        Centres move as the integrator inside says, by axes of the middle of the step. A rotation that is left in ``a``
+        Centers move as the integrator inside says, by axes of the middle of the step. A rotation that is left in ``a``
         is made a true one, from the mean of the angular velocities at both ends.
         """
         from scipy.spatial.transform import Rotation

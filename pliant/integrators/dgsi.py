@@ -22,7 +22,10 @@ from pliant.systems.elastodynamics import Elastodynamics
 
 @dataclass(frozen=True)
 class DGSI:
-    """Every energy but the glue (`BZ`, `IP`) is implicit; the glue needs h^2 lam_max(M^-1 K_glue) < 4."""
+    """Discontinuous elements implicit, the coupling between them explicit [Chen2019, Eq. 5.11, corrected].
+
+    Every energy but the glue (`BZ`, `IP`) is implicit; the glue needs h^2 lam_max(M^-1 K_glue) < 4.
+    """
 
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1

@@ -26,7 +26,9 @@ ROUND = 1e-15  # of the terms of the residual, or of the size of the system in p
 
 @dataclass(frozen=True)
 class EnergyMomentum:
-    """Both kept exactly, for solids, spring nets and constant loads without contact.
+    """Midpoint rule with a discrete gradient: order 2, energy and momenta conserved to round-off.
+
+    Both kept exactly, for solids, spring nets and constant loads without contact.
 
     The root is sought to round-off, or else it would not be kept: by Newton steps with the Hessian of the end, which is
     nearly the derivative of the discrete gradient, until the residual no longer falls. A step is accepted when that is

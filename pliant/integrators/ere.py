@@ -36,7 +36,10 @@ DENSE = 300  # up to this many coordinates the growth of J is computed densely
 
 @dataclass(frozen=True, eq=False)
 class EREMemory:
-    """What is cheaper to rebuild than to save: after a restart it is None."""
+    """Exponential Rosenbrock-Euler: order 2, exact for linear forces, no numerical damping [Chen2019, Eq. 4.4].
+
+    What is cheaper to rebuild than to save: after a restart it is None.
+    """
 
     mass: Transient | None = None
     analysis: Any = None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.budget import check_budget
 from pliant.errors import require_count
@@ -36,11 +37,10 @@ def explicit_report(system: System, before: State, q: Array, v: Array, h: float,
 
 def scripted_velocity(system: System, state: State, h: float) -> Array:
     """The velocities with the prescribed coordinates on their way to their places at t + h."""
-    v = state.v.copy()
-    way = (system.prescribe(state.q, state.t + h) - state.q) / h
+    v, q = state.v.copy(), system.prescribe(state.q, state.t + h)
     prescribed = np.ones_like(v, dtype=bool)
     prescribed[system.free] = False
-    v[prescribed] = way[prescribed]
+    v[prescribed] = (q[prescribed] - state.q[prescribed]) / h
     return v
 
 
@@ -133,10 +133,10 @@ def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -
 
 def marched_by_kernel(system: System, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None:
     """The same in calls of a compiled loop; None where the system has none (damping, moving scripts)."""
-    while steps > 0 and isinstance(system, Marching):
+    while steps > 0 and able(system, Marching):
         check_budget()
         marched = system.march(q, v, dt, min(steps, MARCHED))
         if marched is None:
             return None
         (q, v), steps = marched, steps - MARCHED
-    return (q, v) if isinstance(system, Marching) else None
+    return (q, v) if able(system, Marching) else None

@@ -26,7 +26,9 @@ HALVINGS = 10
 
 @dataclass(frozen=True)
 class EXPRB32:
-    """Krylov dimension ``m`` and relative ``tolerance`` of the exponentials, as in `ERE`; K is never projected.
+    """Exponential Rosenbrock method of order 3 with an error estimate that may halve steps.
+
+    Krylov dimension ``m`` and relative ``tolerance`` of the exponentials, as in `ERE`; K is never projected.
 
     ``accuracy`` is the largest estimated error of positions in a step, as a part of the system's size: a step that
     misses it is taken in two halves, and so on. None takes every step whole. Scripts that accelerate are of order 2.

@@ -55,7 +55,9 @@ class StepMemory:
 
 @dataclass(frozen=True)
 class LinearlyImplicit:
-    """``variant="A"`` linearises at q_n [Chen2019, Eq. 2.10]; "B" at q_n + h v_n, one Newton step on the velocities.
+    """Linearly implicit Euler: order 1, one linear solve per step, for bodies of every kind.
+
+    ``variant="A"`` linearises at q_n [Chen2019, Eq. 2.10]; "B" at q_n + h v_n, one Newton step on the velocities.
 
     Nothing is iterated, so there is no residual to drive to zero: the result depends on the matrix, and frozen or
     extrapolated factors must not be used here. ``matrix`` is how joints represent theirs: `Dense`, `Sparse` or `PCG` of

@@ -17,7 +17,10 @@ from pliant.systems.stepped import Smooth
 
 @dataclass(frozen=True)
 class ImplicitMidpoint:
-    """One backward Euler step of h/2 to the midpoint m, then q = 2 m - q_n and v = 2 v_m - v_n."""
+    """Implicit midpoint rule: order 2, no numerical damping [Chen2019, Eq. 2.11, corrected].
+
+    One backward Euler step of h/2 to the midpoint m, then q = 2 m - q_n and v = 2 v_m - v_n.
+    """
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2

@@ -27,7 +27,9 @@ def material_stiffness(energy: Energy, x: Array) -> sp.csr_matrix | None:
 
 @dataclass(frozen=True)
 class MSSI:
-    """One linear solve per step; the transverse motion needs h sqrt(tension / (L m)) < 2.
+    """Springs implicit along their direction, explicit across it: transverse waves are not damped [Chen2019, ch. 5].
+
+    One linear solve per step; the transverse motion needs h sqrt(tension / (L m)) < 2.
 
     ``variant="printed"`` is the source's equation with only its sign repaired: it has no damping at all, even along the
     springs, and lets them stretch.

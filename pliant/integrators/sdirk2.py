@@ -1,6 +1,6 @@
 """SDIRK2: diagonally implicit Runge-Kutta, order 2, L-stable, one-step, two solves. [Weidner2022, Eq. C.9-C.10]"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from pliant.linear.threads import one_thread
 from pliant.solve_stage import solve_stage
 from pliant.stage import Stage
 from pliant.state import State, Step
+from pliant.systems.acted import mean
 from pliant.systems.base import System
 from pliant.systems.stepped import Smooth
 
@@ -27,7 +28,10 @@ MISSING = (1.0 / 6.0 - B1 * ALPHA**2 - B2 * (2.0 * ALPHA - ALPHA**2)) * np.array
 
 @dataclass(frozen=True)
 class SDIRK2:
-    """Two backward-Euler-like stages with the same c = alpha h, at t + alpha h and t + h."""
+    """Diagonally implicit Runge-Kutta: order 2, L-stable, one-step, two solves [Weidner2022, Eq. C.9-C.10].
+
+    Two backward-Euler-like stages with the same c = alpha h, at t + alpha h and t + h.
+    """
 
     solver: NonlinearSolver = default_solver
     order: ClassVar[int] = 2
@@ -76,5 +80,6 @@ def _taken(solver: NonlinearSolver, system: System, state: State, h: float, memo
     second = Stage(system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qa, va, t + c))
     q, report2, memory = solve_stage(second, solver, memory)
     work = motor_work(((1.0 - ALPHA) * h, report1), (c, report2))
+    report2 = replace(report2, acted=mean((1.0 - ALPHA, report1.acted), (ALPHA, report2.acted)))
     step = Step(State(q, second.velocity(q), t + h), memory, (report1, report2), work=work)
     return step, (va, first.acceleration(qa)), second.acceleration(q)

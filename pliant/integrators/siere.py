@@ -46,7 +46,10 @@ MOST, SHARE = 30, 0.95  # modes tried where s is chosen, and the part of the ene
 
 @dataclass(frozen=True, eq=False)
 class SIEREMemory:
-    """The block of the last step, how many of its vectors are captured, and what is cheaper to rebuild than to save."""
+    """The lowest modes by exponential Rosenbrock-Euler, the rest linearly implicit: lively and cheap [Chen2019, ch. 6].
+
+    The block of the last step, how many of its vectors are captured, and what is cheaper to rebuild than to save.
+    """
 
     U: Array
     captured: int

@@ -1,6 +1,6 @@
 """TR-BDF2: trapezoidal rule to t + gamma h, then BDF2 to t + h; order 2, L-stable, one-step. [Weidner2022, App. C]"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -10,9 +10,10 @@ from pliant.closed_stage import motor_work
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.estimate import LocalError, Slopes, embedded
 from pliant.linear.threads import one_thread
-from pliant.solve_stage import solve_stage
+from pliant.solve_stage import acting_at, solve_stage
 from pliant.stage import Stage
 from pliant.state import State, Step
+from pliant.systems.acted import mean
 from pliant.systems.base import System
 from pliant.systems.stepped import Smooth
 
@@ -23,7 +24,9 @@ COMPANION = np.array([1.0 - W, 3.0 * W + 1.0, 0.5 * GAMMA]) / 3.0 - np.array([W,
 
 @dataclass(frozen=True)
 class TRBDF2:
-    """Both stages have c = gamma h / 2; the stability function is that of SDIRK2, the error constant smaller.
+    """Trapezoidal rule, then BDF2: order 2, L-stable, one-step, two solves [Weidner2022, App. C].
+
+    Both stages have c = gamma h / 2; the stability function is that of SDIRK2, the error constant smaller.
 
     The same slopes with other weights are of order 3; the difference is the estimated error. [Hosea1996, Eq. 2.4]
     """
@@ -63,6 +66,8 @@ class TRBDF2:
         q, report2, memory = solve_stage(second, self.solver, memory)
         share = 0.5 * h / (1.0 - GAMMA)  # the line through both ends, integrated over the step
         work = motor_work((share, report1), (h - share, report2))
+        acted = mean((W, acting_at(system, state)), (W, report1.acted), (0.5 * GAMMA, report2.acted))
+        report2 = replace(report2, acted=acted)
         after = State(q, second.velocity(q), t + h)
         slopes = Slopes((v, vg, after.v), (a, first.acceleration(qg), second.acceleration(q)), c)
         return Step(after, memory, (report1, report2), work=work), slopes

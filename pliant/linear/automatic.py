@@ -5,12 +5,13 @@ separators. Nested dissection then takes about FLOPS n w^1.5 operations and FILL
 cubes alike within a factor of two (n^2 and n^(4/3) for a cube). Multigrid costs as much per block for any shape.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.kernels import aggregation
 from pliant.linear.base import Factor, LinearSolver, Places, Placing
 from pliant.linear.cholesky import Cholesky
@@ -69,9 +70,22 @@ class Automatic:
         """The choice for the pattern of A."""
         return self.large if A.shape[0] > 3 * SMALL and estimate(A).large else self.small
 
-    def placed(self, places: Places) -> "Automatic":
-        """The same with a choice for large meshes that knows where the rows are."""
-        return replace(self, large=self.large.placed(places)) if isinstance(self.large, Placing) else self
+    def placed(self, places: Places) -> "PlacedAutomatic":
+        """The same for matrices whose rows are at ``places``."""
+        return PlacedAutomatic(self, places)
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedAutomatic:
+    """An automatic choice that tells the linear solver it chooses where the rows are."""
+
+    choice: Automatic
+    places: Places
+
+    def factor(self, A: sp.csr_matrix, memory: Any = None) -> Factor:
+        """Factor A by the better choice; ``memory`` is that of an earlier factor."""
+        chosen = self.choice.chosen(A)
+        return (chosen.placed(self.places) if able(chosen, Placing) else chosen).factor(A, memory)
 
 
 def approximate() -> Automatic:

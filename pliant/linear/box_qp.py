@@ -59,13 +59,13 @@ class ProjectedNewton:
         first = self._newton(A, g, lo, hi, x)
         if first.converged:
             return first
-        centre = _interior(A, g, lo, hi, x)
-        second = replace(self, changes=3)._newton(A, g, lo, hi, centre.x)
-        count = first.iterations + centre.iterations + second.iterations
+        center = _interior(A, g, lo, hi, x)
+        second = replace(self, changes=3)._newton(A, g, lo, hi, center.x)
+        count = first.iterations + center.iterations + second.iterations
         if second.converged:
             return BoxSolution(second.x, True, count)
-        gaps = [_suboptimality(A, g, lo, hi, y) for y in (second.x, centre.x)]
-        best = (second.x, centre.x)[int(np.argmin(gaps))]
+        gaps = [_suboptimality(A, g, lo, hi, y) for y in (second.x, center.x)]
+        best = (second.x, center.x)[int(np.argmin(gaps))]
         return BoxSolution(best, min(gaps) <= self.accepted, count)
 
     def _newton(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
@@ -144,16 +144,16 @@ def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolu
             break
         k += 1
         solve = _factored(A, move, (z / s).sum(axis=0) + 1e-14 * scale.max())
-        centre, correction = 0.0, np.zeros_like(s)
+        center, correction = 0.0, np.zeros_like(s)
         for stage in range(2):
-            t = on * ((centre - correction) / s - z)
+            t = on * ((center - correction) / s - z)
             dx = solve(t[0] - t[1] - residual)
             ds = on * np.stack([dx, -dx])
             dz = t - on * z * ds / s
             length = min(_room(s, ds), _room(z, dz))
             if stage == 0:
                 after = float(((z + length * dz) * (s + length * ds) * on).sum()) / count
-                centre = gap * (after / gap) ** 3 if gap > 0.0 else 0.0
+                center = gap * (after / gap) ** 3 if gap > 0.0 else 0.0
                 correction = ds * dz
         x, s, z = x + length * dx, s + length * ds, z + length * dz
     return BoxSolution(np.clip(x, lo, hi), done, k)

@@ -156,13 +156,19 @@ class Cholesky:
     backend: Backend = "auto"
     threads: int = 1
 
+    @property
+    def engine(self) -> str:
+        """The name of the engine that does the work."""
+        return DEFAULT if self.backend == "auto" else self.backend
+
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> CholeskyFactor:
         """Factor the full symmetric CSR matrix A (sorted indices); ``memory`` is that of an earlier factor."""
         if isinstance(A, Corrected):
             return A.factored(self, memory)  # type: ignore[return-value]
-        if not (isinstance(memory, Analysis) and memory.fits(A, memory.engine.name)):
+        analysed = False
+        if not (isinstance(memory, Analysis) and memory.fits(A, self.engine)):
             A = _mirrored(A)
-        memory, analysed = self.analysis(A, memory)
+            memory, analysed = self.analysis(A, memory)
         values = memory.engine.gather(A.data)
         memory.written += 1
         row = memory.engine.refactor(values) if np.isfinite(values.sum()) else _row_of_nonfinite(A)
@@ -177,7 +183,7 @@ class Cholesky:
 
     def analysis(self, A: sp.csr_matrix, memory: Any = None) -> tuple[Analysis, bool]:
         """The analysis of A's pattern: ``memory`` where it fits, else a new one; and whether it is new."""
-        name = DEFAULT if self.backend == "auto" else self.backend
+        name = self.engine
         if isinstance(memory, Analysis) and memory.fits(A, name):
             return memory, False
         if name not in ENGINES:

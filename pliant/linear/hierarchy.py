@@ -103,14 +103,14 @@ class Motions(NamedTuple):
     radius: Array
 
     def gathered(self, grid: Coarsening) -> tuple["Motions", Array, Array]:
-        """Centres and radii of aggregates; of every row the offset and the radius, over the radius of its aggregate."""
+        """Centers and radii of aggregates; of every row the offset and the radius, over the radius of its aggregate."""
         owner, count = grid.owner, len(grid.members)
-        centre = np.stack([np.bincount(owner, self.x[:, k], count) for k in range(3)], axis=1) / grid.members[:, None]
-        away = self.x - centre[owner]
+        center = np.stack([np.bincount(owner, self.x[:, k], count) for k in range(3)], axis=1) / grid.members[:, None]
+        away = self.x - center[owner]
         square = np.bincount(owner, (away**2).sum(axis=1) + self.radius**2, count) / grid.members
         radius = np.sqrt(square)
         scale = np.where(radius > 0.0, radius, 1.0)[owner]
-        return Motions(centre, radius), away / scale[:, None], self.radius / scale
+        return Motions(center, radius), away / scale[:, None], self.radius / scale
 
 
 class Level:
@@ -144,13 +144,13 @@ class Level:
     def smooth(self, b: Array, x: Array | None, degree: int) -> Array:
         """x after Chebyshev's iteration of that degree for A x = b, from x or from 0; symmetric in b."""
         top = SAFETY * self.largest
-        centre, half = 0.5 * (1.0 + RANGE) * top, 0.5 * (1.0 - RANGE) * top
+        center, half = 0.5 * (1.0 + RANGE) * top, 0.5 * (1.0 - RANGE) * top
         d, y = np.empty_like(b), np.empty_like(b)
-        rate = half / centre  # rho of the recursion, times 1
+        rate = half / center  # rho of the recursion, times 1
         for k in range(degree):
-            alpha, beta = 0.0, 1.0 / centre
+            alpha, beta = 0.0, 1.0 / center
             if k:
-                following = 1.0 / (2.0 * centre / half - rate)
+                following = 1.0 / (2.0 * center / half - rate)
                 alpha, beta, rate = following * rate, 2.0 * following / half, following
             if x is None:
                 self.loops.first_step(self.inverse, b, d, beta, y)

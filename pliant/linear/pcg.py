@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite, PliantError
 from pliant.kernels import blocks
@@ -170,7 +171,7 @@ class PCG:
         chosen = self.preconditioner
         if isinstance(chosen, str):
             return PCGFactor(A, BlockJacobi(A, self.block), self)
-        if isinstance(chosen, LinearSolver):
+        if able(chosen, LinearSolver):
             made = chosen.factor(A, memory)
             return PCGFactor(A, made, self, made)
         return PCGFactor(A, chosen, self)
@@ -178,4 +179,4 @@ class PCG:
     def placed(self, places: Places) -> "PCG":
         """The same with a preconditioner that knows where the rows are."""
         chosen = self.preconditioner
-        return replace(self, preconditioner=chosen.placed(places)) if isinstance(chosen, Placing) else self
+        return replace(self, preconditioner=chosen.placed(places)) if able(chosen, Placing) else self

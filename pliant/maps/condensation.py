@@ -9,10 +9,14 @@ and -K_qq^-1 f_q is the correction that removes the force left over [ConJac2020,
 Vertices attached to something else are dynamic ones that the rows of a velocity step hold.
 The split may change in every step: rows and columns of dynamic coordinates are set to those of a diagonal
 matrix, so the pattern, its analysis and the storage never change [Weidner2022, Eq. 4.21].
+
+A dynamic vertex that pulls a whole body dents what is around it, the more the finer the mesh: a force at a point. With
+`Means` a dynamic coordinate is the mean over a patch instead; the same equations hold in the coordinates y = W x.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,22 +40,39 @@ class Anchoring:
 
 
 @dataclass(frozen=True, eq=False)
+class Means:
+    """Coordinates y = W x that have, in place of some of x, weighted means over others; x = B y."""
+
+    W: sp.csr_matrix  # (n_free, n_free)
+
+    @cached_property
+    def B(self) -> sp.csr_matrix:
+        """A mean is solved for the coordinate it stands in place of, which no other mean contains."""
+        own = self.W.diagonal()
+        others = self.W - sp.diags(own)
+        return sp.csr_matrix(sp.diags(1.0 / own) - sp.diags(1.0 / own) @ others)
+
+
+@dataclass(frozen=True, eq=False)
 class Follow:
     """-K_A factored, and the right-hand sides of J: what a configuration knows about who follows whom."""
 
     factor: Factor
     columns: Array  # (n_free, n_d)
     dynamic: IntArray  # (n_d,) positions among the free coordinates
+    means: Means | None = None
 
     def condensed(self, others: Array) -> "Condensed":
         """J and -K_qq^-1 (others)_q in one blocked solve; ``others (n_free, k)``: the force f, the drive K_fk v_k."""
         k = others.shape[1]
         rhs = np.empty((len(self.columns), k + self.columns.shape[1]))
-        rhs[:, :k] = others
+        rhs[:, :k] = others if self.means is None else self.means.B.T @ others
         rhs[self.dynamic, :k] = 0.0
         rhs[:, k:] = self.columns
         solved = self.factor.solve(rhs)
-        return Condensed(solved[:, k:], solved[:, :k], self.dynamic, self.factor)
+        if self.means is not None:
+            solved = self.means.B @ solved
+        return Condensed(solved[:, k:], solved[:, :k], self.dynamic, self.factor, self.means)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +83,31 @@ class Condensed:
     others: Array
     dynamic: IntArray
     factor: Factor
+    means: Means | None = None
 
     def correction(self, f: Array) -> Array:
         """dx (n_free,) = -K_qq^-1 f_q, zero at the dynamic coordinates."""
-        rhs = f.copy()
+        rhs = f.copy() if self.means is None else self.means.B.T @ f
         rhs[self.dynamic] = 0.0
-        return self.factor.solve(rhs)
+        dx = self.factor.solve(rhs)
+        return dx if self.means is None else self.means.B @ dx
 
 
 def follow(
-    K: sp.csr_matrix, dynamic: IntArray, linear: LinearSolver, memory: Any = None, anchoring: Sequence[Anchoring] = ()
+    K: sp.csr_matrix,
+    dynamic: IntArray,
+    linear: LinearSolver,
+    memory: Any = None,
+    anchoring: Sequence[Anchoring] = (),
+    means: Means | None = None,
 ) -> Follow:
     """Factor -K_A for the negative semidefinite ``K (n_free, n_free)``; ``memory`` is that of an earlier factor."""
+    if means is not None:
+        K = sp.csr_matrix(means.B.T @ K @ means.B)
+        K.sort_indices()
     A, columns = adjusted(K, dynamic)
     anchor(A, columns, anchoring)
-    return Follow(linear.factor(A, memory), columns, dynamic)
+    return Follow(linear.factor(A, memory), columns, dynamic, means)
 
 
 def adjusted(K: sp.csr_matrix, dynamic: IntArray) -> tuple[sp.csr_matrix, Array]:

@@ -52,8 +52,8 @@ def promoted(pieces: Pieces, X: Array, dynamic: IntArray) -> IntArray:
         pinned = mine[pieces.pinned[mine]]
         if np.isin(mine, dynamic).any() or (len(pinned) and fixed(X, mine, pinned)):
             continue
-        centre = ((X[mine] - X[mine].mean(axis=0)) ** 2).sum(axis=1)
-        chosen.append(int(mine[np.argmin(np.where(pieces.pinned[mine], np.inf, centre))]))
+        center = ((X[mine] - X[mine].mean(axis=0)) ** 2).sum(axis=1)
+        chosen.append(int(mine[np.argmin(np.where(pieces.pinned[mine], np.inf, center))]))
     return np.unique(np.asarray(chosen, dtype=np.int64))
 
 

@@ -36,8 +36,17 @@ class Pin:
         object.__setattr__(self, "axes", axes)
 
     def require_fit(self, n: int, where: str) -> None:
-        """Refuse to hold vertices that a body of ``n`` does not have."""
+        """Refuse to hold vertices that a body of ``n`` does not have, and to hold none."""
         require_among(self.vertices, self.mask, n, where)
+        if not len(self.vertices) and self is not NO_PIN:
+            raise SceneError("a pin of no vertices", where=where, remedy="choose some, or leave the pin out")
+
+    def renumbered(self, vertices: IntArray) -> "Pin":
+        """The same pin where its vertices have other numbers."""
+        return self if self is NO_PIN else Pin(vertices, self.motion, self.axes)
+
+
+NO_PIN = Pin(np.zeros(0, dtype=np.int64))  # in the place of one that has let go: numbers of pins never change
 
 
 class Pins:

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
-from pliant.forces.base import Force, Lagged, Rubbing
+from pliant.forces.base import Force, Lagged, Rubbing, Turning
 from pliant.pattern import added, csr, pulled_back
 
 PIECES = 64  # into which a curved way is cut at most
@@ -125,6 +125,11 @@ class ForceOnPoints:
         chosen = inner.persistent_damping if persistent and able(inner, Rubbing) else inner.damping
         return chosen(x, u, t)
 
+    def turning_on_points(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """What directions that turn make of the stiffness over the points."""
+        x, u, _ = self._at(q, v)
+        return self.inner.turning(x, u, t) if able(self.inner, Turning) else sp.csr_matrix((len(x), len(x)))
+
 
 def limit_of(terms: Sequence[OnPoints], q: Array, dq: Array) -> float:
     """The largest s for which all terms allow x(q + s dq) all along the way, which is curved where bodies turn."""
@@ -210,6 +215,8 @@ def tangents_of(
                 P = added(P, force.on_points(q, v, t, persistent=persistent), -w_damping)
             if w_stiffness:
                 P = added(P, force.inner.stiffness(x, J @ v, t), -w_stiffness)
+                if not psd:
+                    P = added(P, force.turning_on_points(q, v, t), -w_stiffness)
         total = added(total, pulled_back(J, P))
         if own and curved:
             g = np.sum([e.energy.gradient(x) for e in own], axis=0)

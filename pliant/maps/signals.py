@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_numbers
 
 Signal = Callable[[float], float] | Sequence[tuple[float, float]]
 """A factor that changes with time: a function, or (time [s], factor) pairs with straight lines between them."""
@@ -14,16 +14,20 @@ def check_signal(signal: Signal, where: str) -> None:
     """Refuse what is neither a function of time nor a table of pairs."""
     if callable(signal):
         return
-    table = np.asarray(signal, dtype=np.float64)
+    remedy = "give pairs (time [s], factor), times increasing"
+    table = require_numbers(signal, where, remedy)
     good = table.ndim == 2 and table.shape[1] == 2 and len(table) and (np.diff(table[:, 0]) > 0.0).all()
     if not good or not np.isfinite(table).all():
-        raise SceneError(f"signal is {signal}", where=where, remedy="give pairs (time [s], factor), times increasing")
+        raise SceneError(f"signal is {signal}", where=where, remedy=remedy)
 
 
 def value_at(signal: Signal, t: float) -> float:
     """The value of a signal at time t; straight lines between its pairs, constant outside."""
     if callable(signal):
-        return float(signal(t))
+        found = signal(t)
+        if not isinstance(found, float | int | np.floating | np.integer):
+            raise SceneError(f"the signal is {found!r} at {t:g} s", where="signal", remedy="return a number")
+        return float(found)
     return float(np.interp(t, *np.asarray(signal, dtype=np.float64).T))
 
 

@@ -27,7 +27,10 @@ DENSITY = Density("AnisotropicARAP", __file__, fibre(law, signed=True))
 
 @dataclass(frozen=True, eq=False)
 class AnisotropicARAP:
-    """Rest fibre ``direction`` (3,) or (m, 3), made unit length, and fibre modulus ``E`` [Pa] (number or (m,))."""
+    """Fibres that resist a change of their length linearly; add it to a matrix material [Kim2019].
+
+    Rest fibre ``direction`` (3,) or (m, 3), made unit length, and fibre modulus ``E`` [Pa] (number or (m,)).
+    """
 
     direction: base.Direction
     E: base.Parameter = 1e5

@@ -37,7 +37,9 @@ DENSITY = Density("AnisotropicFung", __file__, fibre(law))
 
 @dataclass(frozen=True, eq=False)
 class AnisotropicFung:
-    """Rest fibre ``direction`` (3,) or (m, 3), fibre modulus ``E`` [Pa], exponent ``k``; numbers or one per element.
+    """Fibres that stiffen exponentially and may be activated like muscle; add it to a matrix material [Kim2019].
+
+    Rest fibre ``direction`` (3,) or (m, 3), fibre modulus ``E`` [Pa], exponent ``k``; numbers or one per element.
 
     ``activation`` (0 relaxed, 1 full) scales the active ``tension`` [Pa]. To follow a signal in time make a new
     material and `Elastic.with_material`, which keeps everything but the parameter table.

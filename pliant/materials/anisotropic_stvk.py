@@ -25,7 +25,10 @@ DENSITY = Density("AnisotropicStVK", __file__, fibre(law))
 
 @dataclass(frozen=True, eq=False)
 class AnisotropicStVK:
-    """Rest fibre ``direction`` (3,) or (m, 3), made unit length, and fibre modulus ``E`` [Pa] (number or (m,))."""
+    """Fibres with an energy quadratic in I5 = |F a|^2; add it to a matrix material [Kim2019].
+
+    Rest fibre ``direction`` (3,) or (m, 3), made unit length, and fibre modulus ``E`` [Pa] (number or (m,)).
+    """
 
     direction: base.Direction
     E: base.Parameter = 1e5

@@ -14,7 +14,10 @@ from pliant.materials.corotational import DENSITY
 
 @dataclass(frozen=True, eq=False)
 class ARAP:
-    """Young's modulus ``E`` = 2 mu [Pa], a number or one per element (m,); Poisson's ratio is 0."""
+    """As rigid as possible: the corotational material without resistance to change of volume.
+
+    Young's modulus ``E`` = 2 mu [Pa], a number or one per element (m,); Poisson's ratio is 0.
+    """
 
     E: base.Parameter = 1e5
 

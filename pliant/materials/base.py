@@ -61,6 +61,14 @@ class Material(Protocol):
 
 
 @runtime_checkable
+class Fibrous(Protocol):
+    """A material of fibres with a rest ``direction`` (3,) or (m, 3)."""
+
+    @property
+    def direction(self) -> Array: ...
+
+
+@runtime_checkable
 class OfModulus(Protocol):
     """A material given by Young's modulus [Pa], and perhaps by more."""
 
@@ -148,7 +156,9 @@ def direction(value: ArrayLike) -> Array:
     if a.ndim not in (1, 2) or a.shape[-1] != 3 or not np.isfinite(a).all():
         raise MaterialError(f"direction has shape {a.shape}", remedy="give a vector (3,) or one per element (m, 3)")
     length = np.linalg.norm(a, axis=-1)
-    require(length > 1e-12, length, "|direction|", "is too short to be a fibre direction")
+    require(
+        length > 1e-12, length, "|direction|", "is too short to be a fibre direction", "give a vector that is not zero"
+    )
     return unit(a)
 
 
@@ -224,8 +234,8 @@ def _loose(F: Array) -> tuple[Layout, Array]:
     x = np.zeros((m, 4, 3))
     x[:, 1:] = F.transpose(0, 2, 1)
     T = np.arange(4 * m, dtype=np.int64).reshape(m, 4)
-    centres = np.arange(m, dtype=np.float64)[:, None]
-    return layout(4 * m, 3, T, np.broadcast_to(np.eye(3), (m, 3, 3)), np.ones(m), centres), x.ravel()
+    centers = np.arange(m, dtype=np.float64)[:, None]
+    return layout(4 * m, 3, T, np.broadcast_to(np.eye(3), (m, 3, 3)), np.ones(m), centers), x.ravel()
 
 
 def psi(material: Material, F: Array) -> Array:

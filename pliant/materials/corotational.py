@@ -45,7 +45,10 @@ DENSITY = Density("Corotational", __file__, principal(energy, stress, spectral))
 
 @dataclass(frozen=True, eq=False)
 class Corotational:
-    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+    """Linear elasticity in the frame of each element: cheap, for moderate strains and large rotations.
+
+    Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,).
+    """
 
     E: base.Parameter = 1e5
     nu: base.Parameter = 0.45

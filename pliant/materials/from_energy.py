@@ -52,6 +52,9 @@ class FromEnergy:
     psi, piola, tangent, __add__ = base.psi, base.piola, base.tangent, base.plus
 
     def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping) or not all(isinstance(name, str) for name in self.parameters):
+            what, remedy = f"parameters are {self.parameters!r}", 'give values by name, such as {"mu": 5e4}'
+            raise MaterialError(what, where="FromEnergy.parameters", remedy=remedy)
         given = {name: in_any_unit(value, name) for name, value in self.parameters.items()}
         values = {name: base.parameter(value, name, "SI units") for name, value in given.items()}
         base.set_fields(self, parameters=values)

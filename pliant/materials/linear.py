@@ -54,7 +54,10 @@ DENSITY = Density("Linear", __file__, direct(psi, piola, pair))
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+    """Small-strain linear elasticity: exact for small motion, grows under rotation.
+
+    Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,).
+    """
 
     E: base.Parameter = 1e5
     nu: base.Parameter = 0.45

@@ -54,7 +54,10 @@ DENSITY = Density("NeoHookean", __file__, isotropic(psi, piola, spectral))
 
 @dataclass(frozen=True, eq=False)
 class NeoHookean:
-    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+    """The classical compressible neo-Hookean material; its energy is infinite at zero volume, so it cannot invert.
+
+    Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,).
+    """
 
     E: base.Parameter = 1e5
     nu: base.Parameter = 0.45

@@ -67,7 +67,8 @@ def _silicones() -> list[Preset]:
         material = StableNeoHookean(2 * mu * (1 + NEARLY), NEARLY)
         out.append(Preset(name, text, material, 1000 * gravity, 1.0, "[SmoothOn]"))
     sylgard = StableNeoHookean(1.32e6, NEARLY)
-    return [*out, Preset("sylgard-184", "PDMS, cured at 25 C", sylgard, 1030.0, None, "[Johnston2014]")]
+    source = "[Johnston2014], density unconfirmed"
+    return [*out, Preset("sylgard-184", "PDMS, cured at 25 C", sylgard, 1030.0, 0.4, source)]
 
 
 def _rubbers() -> list[Preset]:
@@ -77,21 +78,32 @@ def _rubbers() -> list[Preset]:
     volume = " - (m1 + m2 + m3)*log(s0*s1*s2) + kappa/2*(s0*s1*s2 - 1)**2"
     ogden = FromEnergy(terms + volume, {"m1": 0.63e6, "m2": 1.2e3, "m3": -1e4, "kappa": 4e7})
     text = "vulcanised natural rubber, three terms of Ogden fitted to Treloar's data"
-    return [Preset("natural-rubber", text, ogden, 920.0, 6.0, "[Ogden1972]")]
+    return [Preset("natural-rubber", text, ogden, 920.0, 6.0, "[Ogden1972], density [NETZSCH]")]
 
 
 def _tissues() -> list[Preset]:
     muscle, fat = StableNeoHookean(62.2e3, NEARLY), StableNeoHookean(26.1e3, NEARLY)
-    where = "pressed in vivo, small load"
+    jelly = StableNeoHookean(4.34e3, NEARLY)
+    source = "[Isogai2022], density [ICRU44]"
     return [
-        Preset("muscle", f"gluteal muscle, passive, {where}", muscle, 1050.0, None, "[Isogai2022], density [ICRU44]"),
-        Preset("fat", f"subcutaneous tissue, {where}", fat, 950.0, None, "[Isogai2022], density [ICRU44]"),
+        Preset("muscle", "gluteal muscle, relaxed, pressed in vivo with 5 N", muscle, 1050.0, None, source),
+        Preset("fat", "subcutaneous tissue, pressed in vivo with 1 N", fat, 950.0, None, source),
+        Preset(
+            "gelatine",
+            "20 parts of water to 1 of powder, instantaneous stiffness in compression",
+            jelly,
+            1000.0,
+            None,
+            "[Bonavia2025], density of water",
+        ),
     ]
 
 
 def _metals() -> list[Preset]:
     steel, aluminium = Corotational(210e9, 0.3), Corotational(70e9, 0.3)
     return [
-        Preset("steel", "structural steel S235 below yield", steel, 7850.0, 235e6 / 210e9, "[EN1993]"),
-        Preset("aluminium", "aluminium alloys", aluminium, 2700.0, None, "[EN1999]"),
+        Preset(
+            "steel", "structural steel S235 below yield", steel, 7850.0, 235e6 / 210e9, "[EN1993], density [EN1991]"
+        ),
+        Preset("aluminium", "wrought aluminium alloys", aluminium, 2700.0, None, "[EN1999]"),
     ]

@@ -46,7 +46,10 @@ DENSITY = Density("StableNeoHookean", __file__, isotropic(psi, piola, spectral))
 
 @dataclass(frozen=True, eq=False)
 class StableNeoHookean:
-    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+    """Rubber and flesh, the default choice: nearly incompressible, robust under inversion [Smith2018].
+
+    Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,).
+    """
 
     E: base.Parameter = 1e5
     nu: base.Parameter = 0.45

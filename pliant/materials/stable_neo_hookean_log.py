@@ -54,7 +54,10 @@ DENSITY = Density("StableNeoHookeanLog", __file__, isotropic(psi, piola, spectra
 
 @dataclass(frozen=True, eq=False)
 class StableNeoHookeanLog:
-    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+    """Stable neo-Hookean material with its logarithmic term: a little stiffer in tension [Smith2018].
+
+    Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,).
+    """
 
     E: base.Parameter = 1e5
     nu: base.Parameter = 0.45

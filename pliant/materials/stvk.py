@@ -56,7 +56,10 @@ DENSITY = Density("StVK", __file__, isotropic(psi, piola, spectral))
 
 @dataclass(frozen=True, eq=False)
 class StVK:
-    """Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,)."""
+    """St. Venant-Kirchhoff: Hooke's law in the Green strain; softens in compression, use it for small strains.
+
+    Young's modulus ``E`` [Pa] and Poisson's ratio ``nu``, each a number or one per element (m,).
+    """
 
     E: base.Parameter = 1e5
     nu: base.Parameter = 0.45

@@ -55,22 +55,22 @@ def _check_values(X: Array, value: Array, spacing: float) -> None:
 
 
 def _lattice(bounds: Array, h: float) -> tuple[Array, IntArray]:
-    """Body-centred cubic lattice around ``bounds``: four tets around the segments between neighbouring centres."""
+    """Body-centered cubic lattice around ``bounds``: four tets around the segments between neighbouring centers."""
     cells = np.ceil((bounds[1] - bounds[0]) / h).astype(np.int64) + 2
     low = (bounds[0] + bounds[1]) / 2 - h * cells / 2
     corner = np.indices(tuple(cells + 1)).reshape(3, -1).T
-    centre = np.indices(tuple(cells)).reshape(3, -1).T
+    center = np.indices(tuple(cells)).reshape(3, -1).T
     corner_number = np.arange(len(corner)).reshape(tuple(cells + 1))
-    centre_number = len(corner) + np.arange(len(centre)).reshape(tuple(cells))
+    center_number = len(corner) + np.arange(len(center)).reshape(tuple(cells))
     tets = []
     for axis in range(3):
         to_front = (axis, (axis + 1) % 3, (axis + 2) % 3)
-        c, v = np.transpose(centre_number, to_front), np.transpose(corner_number, to_front)
+        c, v = np.transpose(center_number, to_front), np.transpose(corner_number, to_front)
         a, b = c[:-1].ravel(), c[1:].ravel()
         ring = [v[1:-1, :-1, :-1], v[1:-1, 1:, :-1], v[1:-1, 1:, 1:], v[1:-1, :-1, 1:]]
         p = [r.ravel() for r in ring]
         tets += [np.stack((a, b, p[k], p[(k + 1) % 4]), axis=1) for k in range(4)]
-    return low + h * np.concatenate((corner, centre + 0.5)), np.concatenate(tets)
+    return low + h * np.concatenate((corner, center + 0.5)), np.concatenate(tets)
 
 
 def _crossings(phi: Implicit, X: Array, E: IntArray, sign: IntArray) -> tuple[IntArray, Array]:

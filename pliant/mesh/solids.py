@@ -7,9 +7,9 @@ from pliant.arrays import Array
 from pliant.mesh.implicit import Implicit
 
 
-def ellipsoid(centre: ArrayLike, radii: ArrayLike) -> Implicit:
-    """phi = (|p / r| - 1) min r, p from the centre: at most the distance [m]."""
-    c, r = np.asarray(centre, dtype=np.float64), np.asarray(radii, dtype=np.float64)
+def ellipsoid(center: ArrayLike, radii: ArrayLike) -> Implicit:
+    """phi = (|p / r| - 1) min r, p from the center: at most the distance [m]."""
+    c, r = np.asarray(center, dtype=np.float64), np.asarray(radii, dtype=np.float64)
     return lambda X: (np.linalg.norm((X - c) / r, axis=1) - 1) * r.min()
 
 

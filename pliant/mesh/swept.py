@@ -131,10 +131,10 @@ def honeycomb(
         )
     divisions = max(1, round(pitch / np.sqrt(3) / (2 * wall)))
     i, j = np.indices(tuple(cells)).reshape(2, -1)
-    centres = pitch * np.stack((i + 0.5 * (j % 2), np.sqrt(0.75) * j), axis=1)
+    centers = pitch * np.stack((i + 0.5 * (j % 2), np.sqrt(0.75) * j), axis=1)
     ring, T = _hexagon_frame(pitch, wall, divisions)
-    X = (centres[:, None] + ring).reshape(-1, 2)
-    T = (T + len(ring) * np.arange(len(centres))[:, None, None]).reshape(-1, 3)
+    X = (centers[:, None] + ring).reshape(-1, 2)
+    T = (T + len(ring) * np.arange(len(centers))[:, None, None]).reshape(-1, 3)
     X, T = weld(X, T, tolerance=1e-6 * pitch)  # neighbours share the vertices in the middle of their wall
     return extrude(Mesh(X=X, T=T), height, layers)
 

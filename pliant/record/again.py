@@ -29,7 +29,7 @@ def resume(
     output: Output | None = None,
     watch: Callable[[TimeStep], None] | None = None,
 ) -> Run:
-    """Go on with the run in ``folder`` from its last checkpoint; the result is that of a run never interrupted.
+    """Continue the run in ``folder`` from its last checkpoint; the result is that of an uninterrupted run.
 
     ``scene`` is needed only when the folder's ``scene.toml`` says that it was made in Python.
     """
@@ -71,7 +71,7 @@ def fork(
 ) -> Run:
     """A new run in ``out`` that goes on from the last checkpoint of the one in ``folder``, with other settings.
 
-    The state is taken over, memory is not: methods that remember steps start anew. ``ancestry.json`` says where the
+    The state is kept, memory is not: multistep methods start anew. ``ancestry.json`` says where the
     new run comes from.
     """
     from pliant.scene_file import load_scene

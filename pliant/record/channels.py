@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
-from pliant.energies.base import Internal, Pressing, Stressed
+from pliant.energies.base import Internal, Layered, Pressing, Stressed
 from pliant.errors import SceneError
 from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, Topology
 from pliant.state import State
 from pliant.systems.base import Composed
-from pliant.systems.observed import Eulerian, Moving, Touching
+from pliant.systems.observed import Eulerian, Moving, Resting, Touching
 from pliant.systems.stepped import Contacting
 
 
@@ -25,19 +26,26 @@ def topology_of(system: Any, points: Array) -> tuple[Topology, list[IntArray]]:
 def known_channels(system: Any, state: State) -> list[str]:
     """The channels that a system of this kind can tell."""
     found = ["velocity"] if _velocity(system, state) is not None else []
-    if isinstance(system, Composed):
+    found += ["displacement"] if _displacement(system, state) is not None else []
+    if able(system, Composed):
         found.append("elastic_force")
-        found += ["contact_force", "friction_force"] if isinstance(system, Touching) and _touched(system, state) else []
-        found += CELL_CHANNELS if any(isinstance(energy, Stressed) for energy in system.energy_terms) else ()
-    return [*found, *(["eulerian", "material"] if isinstance(system, Eulerian) else ())]
+        found += ["contact_force", "friction_force"] if able(system, Touching) and _touched(system, state) else []
+        found += CELL_CHANNELS if any(able(energy, Stressed) for energy in system.energy_terms) else ()
+    return [*found, *(["eulerian", "material"] if able(system, Eulerian) else ())]
 
 
 def frame_of(
-    system: Any, state: State, blocks: Sequence[IntArray], channels: Sequence[str] = (), acted: Any = None
+    system: Any,
+    state: State,
+    blocks: Sequence[IntArray],
+    channels: Sequence[str] = (),
+    acted: Any = None,
+    leading: IntArray | None = None,
 ) -> Frame:
     """Positions and the asked channels of a state; forces at contacts are those that ``acted`` in the step to it.
 
     Where no step is known (the first frame, methods that do not tell), they are those of contacts detected there.
+    ``leading`` are the vertices that the others follow, where the method has such.
     """
     points = np.asarray(system.positions(state.q), dtype=np.float64)
     point_values, cell_values = {}, {}
@@ -45,6 +53,8 @@ def frame_of(
     for name in channels:
         if acted is not None and name in told:
             point_values[name] = told[name]()
+        elif name == "leading" and leading is not None:
+            point_values[name] = np.isin(np.arange(len(points)), leading).astype(np.float64)[:, None]
         elif name in POINT_CHANNELS:
             point_values[name] = _spatial(POINT_CHANNELS[name](system, state), len(points))
         else:
@@ -73,16 +83,24 @@ def _spatial(values: Array | None, n: int) -> Array:
 
 def _velocity(system: Any, state: State) -> Array | None:
     """Velocities of the points."""
-    if isinstance(system, Composed):
+    if able(system, Composed):
         return state.v
-    return system.point_jacobian(state.q) @ state.v if isinstance(system, Moving) else None
+    return system.point_jacobian(state.q) @ state.v if able(system, Moving) else None
+
+
+def _displacement(system: Any, state: State) -> Array | None:
+    """From where the points are at rest [m]; vertices that slide through the material have no such place."""
+    if able(system, Eulerian) or not able(system, Resting):
+        return None
+    moved: Array = system.positions(state.q) - system.positions(system.rest)
+    return moved
 
 
 def _placed(system: Any, state: State) -> Composed | None:
     """The system with the contacts of the state among its terms."""
-    if not isinstance(system, Composed):
+    if not able(system, Composed):
         return None
-    placed: Any = system.at(state, state.t) if isinstance(system, Contacting) else system
+    placed: Any = system.at(state, state.t) if able(system, Contacting) else system
     return placed
 
 
@@ -92,16 +110,16 @@ def _touched(system: Touching, state: State) -> bool:
 
 def _elastic(system: Any, state: State) -> Array | None:
     """Minus the gradients of the energies of the bodies' own shapes."""
-    if not isinstance(system, Composed):
+    if not able(system, Composed):
         return None
-    return sum((-e.gradient(state.q) for e in system.energy_terms if isinstance(e, Internal)), np.zeros_like(state.q))
+    return sum((-e.gradient(state.q) for e in system.energy_terms if able(e, Internal)), np.zeros_like(state.q))
 
 
 def _rubbing(placed: Composed, state: State, *, normal: bool) -> Array:
     """The normal or the tangential part of the forces at contacts that have no potential."""
     total = np.zeros_like(state.q)
     for force in placed.force_terms:
-        if isinstance(force, Rubbing) and force.normal == normal:
+        if able(force, Rubbing) and force.normal == normal:
             total += force.force(state.q, state.v, state.t)
     return total
 
@@ -111,7 +129,7 @@ def _contact(system: Any, state: State) -> Array | None:
     placed = _placed(system, state)
     if placed is None:
         return None
-    pressing = (-e.gradient(state.q) for e in placed.energy_terms if isinstance(e, Pressing))
+    pressing = (-e.gradient(state.q) for e in placed.energy_terms if able(e, Pressing))
     return sum(pressing, _rubbing(placed, state, normal=True))
 
 
@@ -124,19 +142,28 @@ def _friction(system: Any, state: State) -> Array | None:
 def _eulerian(system: Any, state: State) -> Array:
     """(n, 1): 1 at vertices that also move in the material (EOL cloth), 0 elsewhere."""
     mask = np.zeros((len(system.positions(state.q)), 1))
-    mask[system.eol if isinstance(system, Eulerian) else []] = 1.0
+    mask[system.eol if able(system, Eulerian) else []] = 1.0
     return mask
 
 
 def _material(system: Any, state: State) -> Array | None:
     """Where vertices are in the material [m], as coordinates of a texture: cloth may slide through its mesh."""
-    return system.material_points(state.q) if isinstance(system, Eulerian) else None
+    return system.material_points(state.q) if able(system, Eulerian) else None
+
+
+def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) -> Callable[[Any, Array], Array]:
+    """A channel of energies that tell their elements apart; NaN for the others."""
+
+    def values(energy: Any, q: Array) -> Array:
+        return read(energy, q) if isinstance(energy, Layered) else np.full((len(energy.elements.nodes), *width), np.nan)
+
+    return values
 
 
 def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
-    terms = system.energy_terms if isinstance(system, Composed) else ()
-    energies = [e for e in terms if isinstance(e, Stressed)]
+    terms = system.energy_terms if able(system, Composed) else ()
+    energies = [e for e in terms if able(e, Stressed)]
     parts: list[Array | None] = []
     for block in blocks:
         nodes = np.sort(block, axis=1)
@@ -168,11 +195,13 @@ def _green_strain(energy: Any, q: Array) -> Array:
 
 POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "velocity": _velocity,
+    "displacement": _displacement,
     "elastic_force": _elastic,
     "contact_force": _contact,
     "friction_force": _friction,
     "eulerian": _eulerian,
     "material": _material,
+    "leading": lambda system, state: None,  # known to the step, not to the system
 }
 CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
     "stress": lambda energy, q: energy.stress(q).reshape(-1, 9),
@@ -180,4 +209,6 @@ CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
     "strain": _green_strain,
     "strain_energy": lambda energy, q: energy.density(q),
     "det_F": lambda energy, q: energy.det(q),
+    "stiffness": _layered(lambda energy, q: energy.young(), ()),
+    "fibre": _layered(lambda energy, q: energy.fibres(q), (3,)),
 }

@@ -26,14 +26,15 @@ from pliant.bundle import BUNDLE, write_bundle
 from pliant.certificate import Certificate, certify, plain
 from pliant.checkpoint import Checkpoint
 from pliant.contact.initial import OverlapError
-from pliant.errors import PliantError, RunError
+from pliant.errors import PliantError, RunError, require_flag
+from pliant.integrators.base import Leading
 from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frames import FrameWriter
 from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
 from pliant.record.output import Output
-from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run
+from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run, place_of
 from pliant.record.summary import Summary, versions
 from pliant.scene_like import SceneLike
 from pliant.simulate import TimeStep, beginning, simulate
@@ -65,7 +66,8 @@ def record(
     a state to begin with instead of the scene's own.
     """
     output = output or Output()
-    folder = place_of(folder)
+    folder = place_of(folder, "record")
+    require_flag(overwrite, "record.overwrite")
     origin = origin or origin_of(scene)
     try:
         system, begin = beginning(scene, start)
@@ -113,7 +115,7 @@ class RunRecorder:
         csv.writer(header, lineterminator="\n").writerow(self._columns)
         self._append(header.getvalue(), "wb")
         self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
-        self._frame(system, start.state)
+        self._frame(system, start.state, memory=start.memory)
         self._checkpoint(start)
 
     def reopen(self, start: Checkpoint) -> None:
@@ -137,7 +139,7 @@ class RunRecorder:
     def step(self, step: TimeStep) -> None:
         self._line(step.ledger, step.report)
         if step.index % self.output.every == 0 or step.index == self.scene.steps:
-            self._frame(step.system, step.state, step.acted)
+            self._frame(step.system, step.state, step.acted, step.memory)
         self.summary = self.summary.plus(step.report, step.ledger)
         k = self.output.checkpoint_every
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
@@ -183,11 +185,14 @@ class RunRecorder:
             return ""
         return total
 
-    def _frame(self, system: Any, state: Any, acted: Any = None) -> None:
+    def _frame(self, system: Any, state: Any, acted: Any = None, memory: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
-        frame = channels.frame_of(system, state, blocks, self.output.channels, acted)
+        wanted, integrator, leading = self.output.channels, self.scene.integrator, None
+        if "leading" in wanted and isinstance(integrator, Leading):
+            leading = integrator.leading(system, memory)
+        frame = channels.frame_of(system, state, blocks, wanted, acted, leading)
         self._frames.append(frame, topology)
         self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)
 
@@ -275,13 +280,6 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def place_of(folder: Any) -> Path:
-    """The path of a folder to record into."""
-    if not isinstance(folder, str | Path) or not str(folder) or "\0" in str(folder):
-        raise RunError(f"the folder is {folder!r}", where="record", remedy="give a path")
-    return Path(folder)
 
 
 def _prepare(folder: Path, overwrite: bool) -> None:

@@ -171,9 +171,16 @@ def _number(text: str) -> float:
     return float(text) if text else float("nan")
 
 
+def place_of(folder: Any, where: str) -> Path:
+    """The path of a folder with a run, or to record into."""
+    if not isinstance(folder, str | Path) or not str(folder) or "\0" in str(folder):
+        raise RunError(f"the folder is {folder!r}", where=where, remedy="give a path")
+    return Path(folder)
+
+
 def load(folder: str | Path) -> Run:
     """The run recorded in ``folder``."""
-    folder = Path(folder)
+    folder = place_of(folder, "load")
     if not (folder / REPORT).is_file():
         remedy = "give a folder that `pliant run` has made"
         raise RunError(f"{folder} is not a run folder: it has no {REPORT}", where="load", remedy=remedy)

@@ -3,13 +3,13 @@
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from typing import Any
 
 import numba
 import numpy
 import scipy
 
+import pliant
 from pliant.alarms import AlarmTally, tallied
 from pliant.certificate import Certificate
 from pliant.ledger import Row
@@ -18,11 +18,10 @@ from pliant.state import Counts
 
 def versions() -> dict[str, Any]:
     """Software and machine, as far as they matter for reproducing a run."""
-    packages = {module.__name__: module.__version__ for module in (numpy, scipy, numba)}
+    packages = {module.__name__: module.__version__ for module in (pliant, numpy, scipy, numba)}
     return {
-        "pliant": metadata.version("pliant"),
-        "python": platform.python_version(),
         **packages,
+        "python": platform.python_version(),
         "machine": platform.machine(),
         "system": platform.system(),
     }

@@ -33,12 +33,13 @@ from pliant.scene_file.shapes import welded
 from pliant.units import quantity
 
 HIDDEN = ("positions",)  # fields that no document says
+ROBOT = ("urdf", "floating", "geometry")  # of a robot's file
 MORE: dict[type, tuple[str, ...]] = {  # keys beyond the fields of the class
     Solid: ("mass", "transform"),
     Membrane: ("mass", "transform"),
     DiscontinuousSolid: ("mass", "transform"),
     Rigid: ("mass", "transform"),
-    Articulated: ("urdf", "floating"),
+    Articulated: ROBOT,
 }
 PIN = ("where", "vertices", "motion", "axes")
 LINK = ("name", "parent", "joint", "shape", "density", "frame")
@@ -197,15 +198,15 @@ def _articulated(reader: Reader, given: dict[str, Any], where: str) -> Articulat
     if ("urdf" in given) == ("links" in given):
         raise SceneError("an articulated body needs either links or urdf", where=where, remedy="give one of them")
     if "links" in given:
-        known_keys(given, [key for key in keys(Articulated) if key not in ("urdf", "floating")], where)
+        known_keys(given, [key for key in keys(Articulated) if key not in ROBOT], where)
         made: Articulated = reader.construct(Articulated, given, where)
     else:
         path = inside(reader.folder, given.pop("urdf"), f"{where}.urdf")
-        options = {k: v for k, v in given.items() if k not in ("floating", "name")}
+        options = {k: v for k, v in given.items() if k not in (*ROBOT, "name")}
         read = reader.construct(Articulated, {"links": [_NOTHING], **options}, where)  # for the types of its fields
         more = {name: getattr(read, name) for name in options}
-        floating = given.get("floating", False)
-        made = located(where, from_urdf, path, floating=floating, name=given.get("name"), **more)
+        robot = {key: given[key] for key in ("floating", "geometry") if key in given}
+        made = located(where, from_urdf, path, name=given.get("name"), **robot, **more)
     system = located(where, made.system)  # names of links, inertia, the length of q: refused with the place
     if made.v is not None and np.shape(made.v) != system.rest.shape:
         what, remedy = f"v has {np.size(made.v)} entries", f"give {system.tree.dof} rates"

@@ -147,10 +147,12 @@ def register(family: str, choice: Any = None) -> Any:
         return partial(register, family)
     known = _built_in()
     if family not in known:
-        raise SceneError(f"unknown family {family!r}", where="register", remedy=nearest(family, known))
+        raise SceneError(f"unknown family {family!r}", where="register", remedy=nearest(str(family), known))
     if not (inspect.isfunction(choice) or (isinstance(choice, type) and dataclasses.is_dataclass(choice))):
         remedy = "give a frozen dataclass, or a function that makes one"
         raise SceneError(f"{choice!r} cannot be named", where="register", remedy=remedy)
+    if not choice.__name__.isidentifier():
+        raise SceneError("a lambda has no name", where="register", remedy="give a function that has one, by def")
     mine = OWN.setdefault(family, [])
     taken = {_plain(kind_of(other)): other for other in (*known[family], *mine)}
     other = taken.get(_plain(kind_of(choice)))

@@ -1,7 +1,15 @@
-"""The files that a document names, to lie beside a copy of it: every file once, under a name of its own."""
+"""The files that a document names, to lie beside a copy of it: every file once, under a name of its own.
 
+A surface that is tetrahedralised is kept as the tetrahedra that were made of it, and a robot with the meshes of its
+links, so that the copy makes the same scene again.
+"""
+
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
+
+from pliant.articulated.urdf import mesh_file
+from pliant.scene_file.meshes import edge_length, stored, tetrahedra
 
 NAMING = ("file", "urdf", "extensions")  # the keys whose values are names of files, or lists of them
 
@@ -18,6 +26,8 @@ def _kept(value: Any, folder: Path, files: dict[str, bytes], names: dict[Path, s
         return [_kept(item, folder, files, names) for item in value]
     if not isinstance(value, dict):
         return value
+    if value.get("tetrahedralise") is True and isinstance(value.get("file"), str):
+        return _filled(value, folder, files)
     return {
         key: _named(item, folder, files, names) if key in NAMING else _kept(item, folder, files, names)
         for key, item in value.items()
@@ -30,6 +40,34 @@ def _named(item: Any, folder: Path, files: dict[str, bytes], names: dict[Path, s
     return _keep(folder / item, item, files, names) if isinstance(item, str) else _kept(item, folder, files, names)
 
 
+def _filled(table: dict[str, Any], folder: Path, files: dict[str, bytes]) -> dict[str, Any]:
+    """The tetrahedra of a surface in place of it."""
+    path = folder / table["file"]
+    solid = tetrahedra(path, edge_length(table, "mesh"))
+    name = _free(path.stem, (".npz",), files) + ".npz"
+    files[name] = stored({"X": solid.X, "T": solid.T})
+    return {key: item for key, item in table.items() if key not in ("tetrahedralise", "edge_length")} | {"file": name}
+
+
+def _robot(path: Path, files: dict[str, bytes], names: dict[Path, str]) -> bytes:
+    """A URDF file whose meshes lie beside it."""
+    root = ET.parse(path).getroot()
+    meshes = list(root.iter("mesh"))
+    for mesh in meshes:
+        given = mesh.get("filename", "")
+        mesh.set("filename", _keep(mesh_file(given, path.parent, path.name), given, files, names))
+    return ET.tostring(root) if meshes else path.read_bytes()
+
+
+def _free(stem: str, endings: tuple[str, ...], files: dict[str, bytes]) -> str:
+    """The first of stem, stem-2, ... that no kept file has with one of these endings."""
+    name, k = stem, 1
+    while any(f"{name}{end}" in files for end in endings) or name == "scene":
+        k += 1
+        name = f"{stem}-{k}"
+    return name
+
+
 def _keep(path: Path, given: str, files: dict[str, bytes], names: dict[Path, str]) -> str:
     if not path.is_file():
         return given  # reading it will say so
@@ -38,10 +76,10 @@ def _keep(path: Path, given: str, files: dict[str, bytes], names: dict[Path, str
         parts = [path]
         if path.suffix in (".node", ".ele"):  # one mesh is two files
             parts = [path.with_suffix(end) for end in (".node", ".ele") if path.with_suffix(end).is_file()]
-        stem, k = path.stem, 1
-        while any(f"{stem}{part.suffix}" in files for part in parts) or stem == "scene":
-            k += 1
-            stem = f"{path.stem}-{k}"
-        files.update({f"{stem}{part.suffix}": part.read_bytes() for part in parts})
+        stem = _free(path.stem, tuple(part.suffix for part in parts), files)
+        whole = path.suffix == ".urdf"
+        files.update(
+            {f"{stem}{part.suffix}": _robot(part, files, names) if whole else part.read_bytes() for part in parts}
+        )
         names[path] = f"{stem}{path.suffix}"
     return names[path]

@@ -1,7 +1,9 @@
 """Meshes in documents: generated or read, then placed."""
 
+import io
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -25,7 +27,7 @@ GENERATORS: tuple[Callable[..., Mesh], ...] = (
     meshes.sheet, meshes.spring_net,
 )  # fmt: skip
 LARGEST = 2e7  # cells of a generated mesh
-FILE = ("file", "planar", "repair", "sheet")
+FILE = ("file", "planar", "repair", "sheet", "tetrahedralise", "edge_length")
 TRANSFORM = ("scale", "rotate", "translate")
 
 
@@ -36,10 +38,16 @@ def read_mesh(reader: Reader, table: Any, where: str) -> Any:
         raise SceneError(f"{table!r} is no mesh", where=where, remedy='like { generator = "bar" } or { file = "..." }')
     if "file" in table:
         known_keys(table, FILE, where)
+        path = inside(reader.folder, table["file"], where)
         if table.get("sheet") is True:
-            return located(where, read_sheet, inside(reader.folder, table["file"], where))
-        options = {k: v for k, v in table.items() if k not in ("file", "sheet")}
-        return located(where, meshes.read, inside(reader.folder, table["file"], where), **options)
+            return located(where, read_sheet, path)
+        if table.get("tetrahedralise") is True:
+            return located(where, tetrahedra, path, edge_length(table, where))
+        if "edge_length" in table:
+            remedy = "add tetrahedralise = true, or leave it out"
+            raise SceneError("there is nothing to tetrahedralise", where=f"{where}.edge_length", remedy=remedy)
+        options = {k: v for k, v in table.items() if k in ("planar", "repair")}
+        return located(where, meshes.read, path, **options)
     if "generator" not in table:
         raise SceneError("no generator and no file", where=where, remedy='like { generator = "bar" }')
     known = {generator.__name__: generator for generator in GENERATORS}
@@ -53,6 +61,36 @@ def read_mesh(reader: Reader, table: Any, where: str) -> Any:
             parameters[key] = value if isinstance(value, float) else tuple(value.tolist())
     _limit(parameters, where)
     return reader.construct(known[name], parameters, where)
+
+
+def edge_length(table: dict[str, Any], where: str) -> float | None:
+    """The length of edges that is asked for [m]."""
+    given = table.get("edge_length")
+    return None if given is None else float(quantity(given, "m", f"{where}.edge_length"))
+
+
+def tetrahedra(path: Path, length: float | None) -> Mesh:
+    """The solid within the surface in a file. Two calls need not agree, so a process makes it once for each file."""
+    if not path.is_file():
+        raise SceneError(f"no file {path.name}", where="file", remedy="it lies beside the scene file")
+    stat = path.stat()
+    return _tetrahedra(path.resolve(), stat.st_mtime_ns, stat.st_size, length)
+
+
+@lru_cache(maxsize=16)
+def _tetrahedra(path: Path, changed: int, size: int, length: float | None) -> Mesh:
+    surface = meshes.read_raw(path)
+    if surface.T.shape[1] != 3:
+        remedy = "leave out tetrahedralise: it needs a surface"
+        raise SceneError(f"{path.name} has no triangles", where="tetrahedralise", remedy=remedy)
+    return meshes.tetrahedralise(surface.X, surface.T, edge_length=length)
+
+
+def stored(arrays: dict[str, Any]) -> bytes:
+    """Arrays as the content of an ``.npz`` file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
 
 
 def read_sheet(path: Path) -> Sheet:

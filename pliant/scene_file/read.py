@@ -6,6 +6,7 @@ reader of its own, by type.
 """
 
 import dataclasses
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,11 @@ from pliant.errors import PliantError, SceneError
 from pliant.mesh import Mesh
 from pliant.scene_file.choices import family_of, find, nearest, parameter_types, units_of
 from pliant.units import quantity
+
+if sys.version_info >= (3, 12):
+    ALIASES: Any = typing.TypeAliasType
+else:
+    ALIASES = ()
 
 NONE = "none"  # a document has no other word for None
 PLAIN = (bool, int, float, str, list, dict)  # what TOML can say
@@ -186,12 +192,23 @@ def _has_text(value: Any) -> bool:
 
 def options_of(hint: Any) -> tuple[Any, ...]:
     """The alternatives of a declared type."""
+    hint = unaliased(hint)
     union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
-    return typing.get_args(hint) if union else (hint,)
+    return tuple(map(unaliased, typing.get_args(hint))) if union else (hint,)
+
+
+def unaliased(hint: Any) -> Any:
+    """What a name of a type stands for: `numpy.typing.NDArray` is one from NumPy 2.5 on."""
+    inner = typing.get_args(hint)
+    alias = typing.get_origin(hint) if inner else hint
+    if not isinstance(alias, ALIASES):
+        return hint
+    return unaliased(alias.__value__[inner] if inner else alias.__value__)
 
 
 def mentioned(hint: Any) -> set[Any]:
     """All types that a declaration mentions, but for those within arrays."""
+    hint = unaliased(hint)
     if typing.get_origin(hint) is np.ndarray:
         return {np.ndarray}
     inner = [part for arg in typing.get_args(hint) for part in mentioned(arg)]

@@ -1,7 +1,6 @@
 """From parts to the tables of a document, bit for bit: the way back of `read`."""
 
 import dataclasses
-import io
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from pliant.materials.base import Sum, summands
 from pliant.mesh import Mesh
 from pliant.scene_file.choices import OWN, NotDescribable, families, kind_of, parameter_types
 from pliant.scene_file.extensions import extension_of
+from pliant.scene_file.meshes import stored
 from pliant.scene_file.read import NONE, mentioned
 
 
@@ -89,13 +89,11 @@ class Writer:
 
     def keep(self, arrays: dict[str, Any]) -> str:
         """The name of a new file with these arrays."""
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)
         name, k = f"{self.stem}.npz", 1
         while name in self.files:
             k += 1
             name = f"{self.stem}-{k}.npz"
-        self.files[name] = buffer.getvalue()
+        self.files[name] = stored(arrays)
         return name
 
 

@@ -58,8 +58,8 @@ def honeycomb(E: float = 1e8, across: float = G) -> Scene:
     """
     mesh = thesis_mesh("honeycomb", 0.4).mesh
     low, high = mesh.bounds
-    centre = mesh.X[mesh.T].mean(axis=1)
-    rim = ((centre[:, :2] < low[:2] + 0.03) | (centre[:, :2] > high[:2] - 0.03)).any(axis=1)
+    center = mesh.X[mesh.T].mean(axis=1)
+    rim = ((center[:, :2] < low[:2] + 0.03) | (center[:, :2] > high[:2] - 0.03)).any(axis=1)
     pins = Pin(mesh.where(lambda X: X[:, 1] > high[1] - 0.01))
     material = NeoHookean(E=np.where(rim, E, E / 100.0), nu=NU)
     return Scene([_solid(mesh, material, pins)], SIERE(), h=0.01, gravity=(0, -G, -across))
@@ -68,9 +68,9 @@ def honeycomb(E: float = 1e8, across: float = G) -> Scene:
 def moebius_ball(E: float = 1e10) -> Scene:
     """A stiff core inside a thin sheet a hundred times softer, held at the bottom. [Chen2019, sec. 6.4.5]"""
     mesh = thesis_mesh("moebius", 0.3).mesh
-    centre = mesh.X[mesh.T].mean(axis=1)
+    center = mesh.X[mesh.T].mean(axis=1)
     middle = 0.5 * (mesh.X.min(axis=0) + mesh.X.max(axis=0))
-    core = np.linalg.norm(centre - middle, axis=1) < 0.25 * np.ptp(mesh.X, axis=0).max()
+    core = np.linalg.norm(center - middle, axis=1) < 0.25 * np.ptp(mesh.X, axis=0).max()
     bottom = mesh.X[:, 2].min()
     pins = Pin(mesh.where(lambda X: X[:, 2] < bottom + 0.01))
     material = StVK(E=np.where(core, E, E / 100.0), nu=NU)

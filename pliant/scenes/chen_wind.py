@@ -26,11 +26,11 @@ def bridge(E: float = 1e10, wind: float = 0.2) -> Scene:
     """
     found = thesis_mesh("bridge", 2.04)
     mesh = found.mesh
-    along, centre = int(np.argmax(np.ptp(mesh.X, axis=0))), mesh.X[mesh.T].mean(axis=1)
+    along, center = int(np.argmax(np.ptp(mesh.X, axis=0))), mesh.X[mesh.T].mean(axis=1)
     part = mesh.region
     if found.own or part is None:
         middle = 0.5 * (mesh.X[:, along].min() + mesh.X[:, along].max())
-        part = np.where(np.abs(centre[:, along] - middle) < 0.25 * np.ptp(mesh.X[:, along]), 0, 2)
+        part = np.where(np.abs(center[:, along] - middle) < 0.25 * np.ptp(mesh.X[:, along]), 0, 2)
     modulus = np.array([E / 1e4, E / 1e2, E])[part]
     bottom = mesh.X[:, 2].min()
     pins = Pin(mesh.where(lambda X: X[:, 2] < bottom + 0.02))

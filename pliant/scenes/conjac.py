@@ -1,7 +1,7 @@
 """The scenes of ConJac. [ConJac2020, Table 1; Weidner2022, Table 4.1]
 
-The papers give the bars' vertex and element counts and "5-15 cm"; ours are 0.15 m long with cubic cells. DRAGON, BUNNY
-and ARMADILLO are our own bodies of about the published sizes; grips that let go are forces that end.
+The papers give the bars' vertex and element counts and "5-15 cm"; ours are 0.15 m long, BARCUT 0.1 m, with cubic cells.
+DRAGON, BUNNY and ARMADILLO are our own bodies of about the published sizes; grips that let go are forces that end.
 """
 
 from collections.abc import Callable, Sequence
@@ -136,20 +136,23 @@ def aniso(fibres: str = "helical", integrator: Any = None, *, E: float = 4e4, me
     return Scene([body], integrator=chosen, h=5e-3, duration=2.0, name=f"aniso-{fibres}")
 
 
-def barcut(integrator: Any = None, *, mesh: Mesh | None = None) -> Scene:
+def barcut(integrator: Any = None, *, length: float = 0.1, mesh: Mesh | None = None) -> Scene:
     """BARCUT: a bar stretched by 20 %, cut at a third after 0.5 s and at two thirds after 1 s.
 
-    One dynamic node on either side of the first cut: the right piece has none, the middle one falls with one.
+    One dynamic node on either side of the first cut: the right piece has none, the middle one falls with one. With a
+    ``length`` of 0.15 m, like that of the other bars, two thirds of it hang down so far that they fold at the clamp.
     """
     mesh = mesh if mesh is not None else paper_bar("BARCUT")
+    mesh = mesh.transformed(scale=length / float(np.ptp(mesh.X[:, 0])))
     low, high = mesh.bounds
-    centre = [float(a) for a in 0.5 * (low + high)[1:]]
-    stretch = Keyframes((0.0, 0.3), ((0, 0, 0), (0.2 * LENGTH, 0, 0)))
-    pins = (Pin(mesh.where(lambda X: X[:, 0] < 1e-9)), Pin(mesh.where(lambda X: X[:, 0] > LENGTH - 1e-9), stretch))
+    L = float(high[0] - low[0])
+    center = [float(a) for a in 0.5 * (low + high)[1:]]
+    stretch = Keyframes((0.0, 0.3), ((0, 0, 0), (0.2 * L, 0, 0)))
+    pins = (Pin(mesh.where(lambda X: X[:, 0] < 1e-9)), Pin(mesh.where(lambda X: X[:, 0] > L - 1e-9), stretch))
     body = Solid(mesh, StableNeoHookean(1e4, 0.40), pins=pins)
-    nodes = nearest(mesh, [(x * LENGTH, *centre) for x in (0.3, 0.37)])
+    nodes = nearest(mesh, [(x * L, *center) for x in (0.3, 0.37)])
     chosen = integrator if integrator is not None else ConJac(nodes)
-    cuts = [PlaneCut(t, (x * LENGTH, *centre), (1, 0, 0)) for t, x in ((0.5, 1 / 3), (1.0, 2 / 3))]
+    cuts = [PlaneCut(t, (x * L, *center), (1, 0, 0)) for t, x in ((0.5, 1 / 3), (1.0, 2 / 3))]
     return Scene([body], integrator=chosen, h=5e-3, duration=1.5, events=cuts, name="barcut")
 
 
@@ -166,7 +169,8 @@ def bunny(
 
     The paper's contact springs resist sliding by the part ``anisotropy`` of their stiffness besides friction. That is
     ``stiffness`` times Young's modulus times the mean edge, as stiff as the body itself: a step of 5 ms leads 4 mm into
-    the floor, and springs ten times stiffer would throw the body back faster than it came.
+    the floor, and springs ten times stiffer would throw the body back faster than it came. The nodes stand for patches:
+    single vertices, as published, are dented until elements turn inside out (`pliant bench conjac/bunny`).
     """
     mesh = mesh if mesh is not None else long_eared(height=BUNNY, cells=24.3)
     c, s = float(np.cos(angle)), float(np.sin(angle))
@@ -176,7 +180,7 @@ def bunny(
     body = Solid(mesh, StableNeoHookean(E, 0.45), velocity=(0.5, 0.0, 0.0))
     k = stiffness * E * float(edge_lengths(mesh.X, mesh.T).mean())
     contact = PenaltyContact(k, mu=0.0, anisotropy=anisotropy, bodies=False, self_contact=False)
-    chosen = integrator if integrator is not None else ConJac(count=8, friction=0.3)
+    chosen = integrator if integrator is not None else ConJac(count=8, friction=0.3, radius=0.12 * BUNNY)
     floor: Any = Plane()
     return Scene([body], integrator=chosen, h=h, duration=0.4, contact=contact, obstacles=[floor], name="bunny")
 
@@ -194,7 +198,7 @@ def limbs(mesh: Mesh) -> IntArray:
 def armadillo(
     threshold: float = 0.10, *, integrator: Any = None, mesh: Mesh | None = None, conjac: ConJac | None = None
 ) -> Scene:
-    """ARMADILLO: a figure held at its centre sags, then each limb is pulled for 0.2 s; nodes wake and fall asleep."""
+    """ARMADILLO: a figure held at its center sags, then each limb is pulled for 0.2 s; nodes wake and fall asleep."""
     mesh = mesh if mesh is not None else figure()
     height = float(np.ptp(mesh.X[:, 2]))
     held = mesh.where(lambda X: np.linalg.norm(X - (0.0, 0.0, 0.48 * height), axis=1) < 0.09 * height)

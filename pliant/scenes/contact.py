@@ -191,8 +191,8 @@ def cloth_on_sphere(cells: int = 16) -> Scene:
 
 def rope_knot(layers: int = 80) -> Scene:
     """A rope lies in a loose overhand knot; its two ends are pulled apart, and it ties itself."""
-    centre, ends = _overhand(layers, unit=0.02)
-    tangent = np.gradient(centre, axis=0)
+    center, ends = _overhand(layers, unit=0.02)
+    tangent = np.gradient(center, axis=0)
     tangent /= np.linalg.norm(tangent, axis=1)[:, None]
     side = np.empty_like(tangent)  # carried along without twisting
     side[0] = np.cross(tangent[0], (0.0, 0.0, 1.0))
@@ -200,7 +200,7 @@ def rope_knot(layers: int = 80) -> Scene:
         side[k] = side[k - 1] - (side[k - 1] @ tangent[k]) * tangent[k]
     side /= np.linalg.norm(side, axis=1)[:, None]
     section = disc(0.012, rings=1)
-    mesh = sweep(section, np.stack((side, np.cross(tangent, side)), axis=2), centre)
+    mesh = sweep(section, np.stack((side, np.cross(tangent, side)), axis=2), center)
     first, last = np.arange(len(section.X)), np.arange(len(mesh.X) - len(section.X), len(mesh.X))
     pins = [
         Pin(v, Keyframes((0.0, 1.5), ((0.0, 0.0, 0.0), tuple(0.28 * e))))

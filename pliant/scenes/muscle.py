@@ -69,12 +69,12 @@ def muscle(
     e = (BOTTOM - TOP) / np.linalg.norm(BOTTOM - TOP)
     fibre = np.array([e[0], e[1], 0.0])
     soft = StableNeoHookean(DEPTH * np.where((middle < 0.12) | (middle > 0.88), 3e5, 3e4), 0.49)
-    centre = int(np.argmin(np.linalg.norm(mesh.X - 0.5 * (TOP + BOTTOM), axis=1)))
+    center = int(np.argmin(np.linalg.norm(mesh.X - 0.5 * (TOP + BOTTOM), axis=1)))
     flesh = Solid(
         mesh,
         soft + AnisotropicFung(fibre, DEPTH * 1e4),
         density=DEPTH * density,
-        reduction=Condensation(np.array([centre])),
+        reduction=Condensation(np.array([center])),
         name="flesh",
     )
     return Scene(

@@ -92,7 +92,7 @@ def arma(
     feet = Pin(mesh.where(lambda X: X[:, 2] < low + 0.05 * height), Shake((shake, 0.0, 0.0), 3.0))
     density = 1.37 / float(mesh.measures().sum())
     body = Solid(mesh, chosen, density=density, pins=feet, damping=Green(damping) if damping else None)
-    return Scene([body], integrator=integrator or BDF2(), h=h, duration=1.0, name="arma")
+    return Scene([body], integrator=integrator or BDF2(QLB()), h=h, duration=1.0, name="arma")
 
 
 def armadillo(cells: float = 56, height: float = 0.25) -> Mesh:

@@ -44,8 +44,8 @@ def twisted(X: Array, turns: float, axis: int = 2) -> Array:
     a, b = [k for k in range(3) if k != axis]
     z = x[:, axis] - x[:, axis].min()
     angle = 2 * np.pi * turns * z / z.max()
-    centre = x[:, [a, b]].mean(axis=0)
-    u, w = (x[:, [a, b]] - centre).T
-    x[:, a] = centre[0] + np.cos(angle) * u - np.sin(angle) * w
-    x[:, b] = centre[1] + np.sin(angle) * u + np.cos(angle) * w
+    center = x[:, [a, b]].mean(axis=0)
+    u, w = (x[:, [a, b]] - center).T
+    x[:, a] = center[0] + np.cos(angle) * u - np.sin(angle) * w
+    x[:, b] = center[1] + np.sin(angle) * u + np.cos(angle) * w
     return x

@@ -139,12 +139,12 @@ class Located(Protocol):
 def places_for(linear: LinearSolver, stage: StageLike, z: Array) -> Places | None:
     """Where the unknowns of the stage are at z, if the linear solver wants to know."""
     at: Any = stage
-    return at.places(z) if isinstance(linear, Placing) and able(at, Located) else None
+    return at.places(z) if able(linear, Placing) and able(at, Located) else None
 
 
 def placed(linear: LinearSolver, places: Places | None) -> LinearSolver:
     """The linear solver, told where the rows of its matrices are."""
-    return linear.placed(places) if isinstance(linear, Placing) and places is not None else linear
+    return linear.placed(places) if able(linear, Placing) and places is not None else linear
 
 
 @runtime_checkable

@@ -176,7 +176,7 @@ def damped(shift: float, now: Trial) -> float:
 
 def own_linear(stage: StageLike, *, early: bool = False) -> LinearSolver | None:
     """The linear solver of a system with matrices of its own (``early``: on what it has made before); else None."""
-    if not (isinstance(stage, OfSystem) and able(stage.system, Solving)):
+    if not (able(stage, OfSystem) and able(stage.system, Solving)):
         return None
     return stage.system.early if early else stage.system.linear
 
@@ -304,7 +304,7 @@ def shifted(A: sp.csr_matrix, shift: float, weights: Array) -> sp.csr_matrix:
 
 def with_diagonal(A: sp.csr_matrix, extra: Array) -> sp.csr_matrix:
     """A + diag(extra); the pattern (which holds the diagonal) and its index arrays stay."""
-    if isinstance(A, Shiftable):
+    if able(A, Shiftable):
         return A.plus_diagonal(extra)
     B = A.copy()
     B.indptr, B.indices = A.indptr, A.indices

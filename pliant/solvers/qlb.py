@@ -8,11 +8,12 @@ V-cycle (`Multigrid`) takes the place of the factor: more iterations, each far c
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any, Literal
 
-import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.linear.automatic import approximate
@@ -54,7 +55,7 @@ class Pairs:
     def update(self, s: Array, y: Array) -> None:
         """Append the pair unless its curvature is not safely positive; one bad pair makes the inverse indefinite."""
         sy = float(s @ y)
-        if sy > 1e-10 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
+        if sy > 1e-10 * sqrt(float(s @ s)) * sqrt(float(y @ y)):
             self._pairs.append((s, y, 1.0 / sy))
 
     def apply(self, b: Array, solve: Callable[[Array], Array]) -> Array:
@@ -129,11 +130,11 @@ class QLB:
                 pairs.clear()
             with clock("solve"):
                 dz = -pairs.apply(now.r, frozen.factor.value.solve)
-            counts += Counts(solves=2 if self.scaled and len(pairs) else 1)
+            solves = 2 if self.scaled and len(pairs) else 1
             with clock("force"):
                 found = self.line_search.search(stage, now, dz)
             if found is None:
-                counts += Counts(forces=self.line_search.halvings + 1)
+                counts += Counts(solves=solves, forces=self.line_search.halvings + 1)
                 if at_floor(stage, now.z, now.norm):
                     break
                 if len(pairs):
@@ -145,7 +146,7 @@ class QLB:
                     message = f"no acceptable step in iteration {k}"
                     break
                 continue
-            counts += Counts(forces=found.evaluations)
+            counts += Counts(solves=solves, forces=found.evaluations)
             pairs.update(found.z - now.z, found.r - now.r)
             now = found
             history.append(row(k, now, now.t))
@@ -190,7 +191,7 @@ class QLB:
 def patience(frozen: Frozen) -> int:
     """How many times as many iterations an approximate factor may take."""
     factor = frozen.factor.value
-    return factor.patience if isinstance(factor, Approximate) else 1
+    return factor.patience if able(factor, Approximate) else 1
 
 
 def rests(stage: StageLike, now: Trial) -> bool:

@@ -24,6 +24,7 @@ from pliant.arrays import Array
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
+from pliant.pattern import sizes
 from pliant.solvers.base import NoMatrix, Shiftable, StageLike
 
 EPS = float(np.finfo(np.float64).eps)
@@ -42,7 +43,7 @@ class RoundedOff:
 
 def floor_of(stage: StageLike, A: sp.csr_matrix, z: Array) -> float:
     """The norm that the residual has from round-off alone, with A = dr/dz at z."""
-    return SUMS * EPS * (stage.norm(abs(A) @ abs(z)) + stage.pull)
+    return SUMS * EPS * (stage.norm(sizes(A, z)) + stage.pull)
 
 
 def blur_of(stage: StageLike, z: Array) -> float:
@@ -50,7 +51,7 @@ def blur_of(stage: StageLike, z: Array) -> float:
     of it.
     """
     try:
-        return EPS * float(abs(z) @ (abs(stage.jacobian(z)) @ abs(z)))
+        return EPS * float(abs(z) @ sizes(stage.jacobian(z), z))
     except NoMatrix:
         return 0.0
 

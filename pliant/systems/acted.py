@@ -1,4 +1,4 @@
-"""The contact forces that acted in a step: those of its last solve, at its root, with the contacts it was solved with.
+"""The contact forces that acted in a step: those at the roots of its solves, with the contacts these were solved with.
 
 Detected anew where a step ends they would be others: pairs that met on the way are missing, friction has another load,
 and a barrier that was adapted is as stiff as for the next step.
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.contact.setting import Setting
@@ -53,6 +54,54 @@ class Acted:
         return self._found[2]
 
 
+class Later(Acted):
+    """Forces whose places are known only when they are asked for, as on a device."""
+
+    def __init__(self, make: Callable[[], Acted], during: Any = None) -> None:
+        self._make, self.during = make, during
+
+    @cached_property
+    def _made(self) -> Acted:
+        return self._make()
+
+    @property
+    def x(self) -> Array:  # type: ignore[override]
+        return self._made.x
+
+    @property
+    def _found(self) -> tuple[Array, Array, Pairs | None]:  # type: ignore[override]
+        return self._made._found
+
+    def within(self, system: Any) -> "Acted":
+        return Later(self._make, system)
+
+
+def mean(*parts: tuple[float, Acted | None]) -> Acted | None:
+    """The mean over a step of several stages with their weights: h times it is the impulse of the step.
+
+    Places and terms are those of the last stage; None where not all are known.
+    """
+    known = [(weight, acted) for weight, acted in parts if acted is not None]
+    if len(known) < len(parts):
+        return None
+
+    def find() -> tuple[Array, Array, Pairs | None]:
+        contact = np.sum([weight * acted.contact for weight, acted in known], axis=0)
+        friction = np.sum([weight * acted.friction for weight, acted in known], axis=0)
+        pairs: Pairs | None = {}
+        for weight, acted in known:
+            pairs = None if pairs is None or acted.pairs is None else _plus(pairs, acted.pairs, weight)
+        return contact, friction, pairs
+
+    last = known[-1][1]
+    return Acted(find, last.x, last.during)
+
+
+def _plus(pairs: Pairs, more: Pairs, weight: float) -> Pairs:
+    names = dict.fromkeys([*pairs, *more])
+    return {k: pairs.get(k, np.zeros(3)) + weight * more.get(k, np.zeros(3)) for k in names}
+
+
 def of_contacts(
     setting: Setting,
     pressing: Sequence[ContactForces],
@@ -76,8 +125,8 @@ def of_terms(setting: Setting, energies: Sequence[Any], forces: Sequence[Any], x
     """Of the contact terms among ``energies`` and ``forces`` at x with velocities v of contact's own points."""
 
     def find() -> tuple[Array, Array, Pairs]:
-        pressing = [e.pushes(x) for e in energies if isinstance(e, Pressing)]
-        others = [(f.normal, f.pushes(x, v)) for f in forces if isinstance(f, Rubbing)]
+        pressing = [e.pushes(x) for e in energies if able(e, Pressing)]
+        others = [(f.normal, f.pushes(x, v)) for f in forces if able(f, Rubbing)]
         pressing += [pushes for normal, pushes in others if normal]
         return of_contacts(setting, pressing, [pushes for normal, pushes in others if not normal], len(x) // 3)
 
@@ -97,10 +146,10 @@ def linearised(
     def find() -> tuple[Array, Array, None]:
         contact, friction = np.zeros_like(x), np.zeros_like(x)
         for energy in energies:
-            if isinstance(energy, Pressing):
+            if able(energy, Pressing):
                 contact -= energy.gradient(x) + energy.hessian(x, psd=True) @ way
         for force in forces:
-            if isinstance(force, Rubbing):
+            if able(force, Rubbing):
                 f = force.force(x, v, t) + force.damping(x, v, t) @ (new - v)
                 contact, friction = (contact + f, friction) if force.normal else (contact, friction + f)
         return contact.reshape(-1, 3), friction.reshape(-1, 3), None

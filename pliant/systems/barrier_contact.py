@@ -21,8 +21,8 @@ from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.friction import Friction, SmoothStick
 from pliant.state import State
-from pliant.systems.contact import Terms, Touch, touch_of
-from pliant.systems.lagged import LaggedTerms, Loads, read_solves, rounds_of
+from pliant.systems.contact import Moments, Terms, Touch, touch_of
+from pliant.systems.lagged import LaggedTerms, Loads, loads_of, push_of, read_solves, rounds_of
 from pliant.units import read_fields
 
 
@@ -83,6 +83,7 @@ class BarrierModel:
         self._containers = [k for k, o in enumerate(setting.obstacles) if o.container]
         self._mu = Coefficients(choice.mu, BarrierContact.mu, setting, "BarrierContact.mu", within=True)
         self.force_names = ("friction",) * bool(self._mu.largest)
+        self._moments = Moments()
 
     def _base_stiffness(self) -> float:
         """kappa with kappa b''(dhat/2) = 10 E times edge, or 10 m/h^2 where that is more, averaged over the vertices.
@@ -121,6 +122,11 @@ class BarrierModel:
 
     def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Stiffness and friction from the start of the stage, obstacles at its end."""
+        if start.t != t or c:
+            return self._terms(start, t, c)
+        return self._moments.at(start.q, t, lambda: self._terms(start, t, 0.0))
+
+    def _terms(self, start: State, t: float, c: float) -> Terms:
         passages = self.setting.passages(start.t, t)
         before = [way.outset for way in passages]
         kappa = self._stiffness(start.q, before)
@@ -132,7 +138,8 @@ class BarrierModel:
         def friction(loads: Loads, x: Array) -> Force:
             return Friction(lambda _: loads, self._mu, law, n, lagged=x, c=c)
 
-        lagged = LaggedTerms(energies, friction, (), n, rounds_of(self.choice.friction_solves))
+        rounds = rounds_of(self.choice.friction_solves)
+        lagged = LaggedTerms(energies, friction, (), rounds, loads_of, lambda loads: push_of(loads, n))
         return lagged.starting(start, t, self._energies(before, kappa))
 
     def _stiffness(self, q: Array, passages: list[Passage]) -> float:

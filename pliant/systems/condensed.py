@@ -30,11 +30,13 @@ class Condensation:
 
     ``gamma`` is the part of the force left on the followers that each step removes, ``cap`` the part of its length by
     which that may change an edge. Without a pin in it, as much of a piece's inertia is subtracted from that force as
-    lowers its energy, with ``inertial`` all of it everywhere.
+    lowers its energy, with ``inertial`` all of it everywhere. With a ``radius`` [m] a node stands for the mean over
+    the vertices within it, so that what pulls at it does not dent the body at a point.
     """
 
     nodes: IntArray | None = None
     count: int = 4
+    radius: float = 0.0
     gamma: float = 1.0 / 3.0
     cap: float = 0.25
     inertial: bool = False
@@ -42,7 +44,7 @@ class Condensation:
 
     def __post_init__(self) -> None:
         require_count(self.count, 0, "Condensation.count")
-        for name, most in (("gamma", 1.0), ("cap", np.inf)):
+        for name, most in (("gamma", 1.0), ("cap", np.inf), ("radius", np.inf)):
             if not 0.0 <= getattr(self, name) <= most:
                 what = f"{name} is {getattr(self, name)}"
                 raise SceneError(what, where=f"Condensation.{name}", remedy=f"use a number from 0 to {most:g}")
@@ -82,7 +84,8 @@ class Condensing:
             inside = np.sort(np.concatenate([mine for mine, _ in self.bodies]))
             every, where = len(inside) == len(system.X), "Condensation.nodes"
             condensed = None if every else inside
-            plan = plan_of(system, self.nodes, attached=self.attached, condensed=condensed, where=where)
+            radius = self.bodies[0][1].radius
+            plan = plan_of(system, self.nodes, attached=self.attached, condensed=condensed, radius=radius, where=where)
             analysis = None
         leading = np.union1d(plan.nodes, plan.attached)
         now = Moment(system.at(state, state.t + h), state, h, plan, leading)
@@ -92,8 +95,8 @@ class Condensing:
 def condensed(system: Elastodynamics, bodies: Sequence[Chosen], attached: IntArray = NOBODY) -> Elastodynamics:
     """The system with bodies condensed: the vertices of each, and how; something else holds those ``attached``."""
     first = bodies[0][1].following
-    if any(how.following != first for _, how in bodies):
-        remedy = "give all condensed bodies of a scene the same gamma, cap, inertial and linear solver"
+    if any((how.following, how.radius) != (first, bodies[0][1].radius) for _, how in bodies):
+        remedy = "give all condensed bodies of a scene the same radius, gamma, cap, inertial and linear solver"
         raise SceneError("condensations differ", where="Condensation", remedy=remedy)
     nodes = np.concatenate([how.nodes_in(system, mine, attached) for mine, how in bodies])
     other = copy(system)

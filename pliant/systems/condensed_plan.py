@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.errors import SceneError
 from pliant.kernels.condense import largest_strain
-from pliant.maps.condensation import Anchoring
+from pliant.maps.condensation import Anchoring, Means
 from pliant.maps.pieces import Pieces, loose, movable, pieces_of, promoted
 from pliant.state import State
 from pliant.systems.elastodynamics import Elastodynamics
@@ -29,7 +29,15 @@ class Plan:
     vertices: int
     inside: IntArray | None = None  # free coordinates of the bodies that are condensed; None: all
     attached: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # that others hold and pull at
+    means: Means | None = None  # over the patches that the nodes stand for; None: the nodes themselves
     transient = True
+
+    def around(self, nodes: IntArray, system: Elastodynamics) -> IntArray:
+        """Vertices of the patches of some nodes."""
+        if self.means is None or not len(nodes):
+            return nodes
+        d, among = system.X.shape[1], system.free if self.inside is None else self.inside
+        return np.unique(among[self.means.W[_dofs(nodes, d, among)].indices] // d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +105,13 @@ def plan_of(
     *,
     attached: IntArray | None = None,
     condensed: IntArray | None = None,
+    radius: float = 0.0,
     where: str = "ConJac.nodes",
 ) -> Plan:
     """Pieces, promotions and edges for a system; nodes that are pinned or out of range are refused.
 
     Vertices that are ``attached`` to something else lead too, ``condensed`` are those of the bodies that are (None:
-    all).
+    all). Nodes stand for the mean over what is within ``radius`` [m] of them.
     """
     n, d = system.X.shape
     nodes, mask = indices(nodes, where)
@@ -123,7 +132,30 @@ def plan_of(
     chosen = np.setdiff1d(promoted(pieces, system.X, np.concatenate([nodes, held, outside])), outside)
     moving = [mine for mine in movable(pieces, system.X) if np.isin(mine, inside).all()]
     coordinates = None if condensed is None else np.intersect1d((d * inside[:, None] + np.arange(d)), system.free)
-    return Plan(chosen, pieces, moving, edges, length, n, coordinates, held)
+    means = patches(system, chosen, held, coordinates, pieces, radius) if radius else None
+    return Plan(chosen, pieces, moving, edges, length, n, coordinates, held, means)
+
+
+def patches(
+    system: Elastodynamics, nodes: IntArray, held: IntArray, inside: IntArray | None, pieces: Pieces, radius: float
+) -> Means:
+    """The means of nodes: the center of mass of what is within ``radius`` of each in the rest shape and in its piece,
+    less what is pinned, held by others, or a node itself.
+    """
+    X, d = system.X, system.X.shape[1]
+    among = system.free if inside is None else inside
+    may = np.bincount(among // d, minlength=len(X)) == d
+    may[nodes] = may[held] = False
+    entries: list[tuple[IntArray, IntArray, Array]] = []
+    for node in nodes:
+        near = may & (pieces.piece == pieces.piece[node]) & (np.linalg.norm(X - X[node], axis=1) <= radius)
+        patch = np.append(np.flatnonzero(near), node)
+        weight = system.nodal_mass[d * patch] / system.nodal_mass[d * patch].sum()
+        rows, columns = _dofs(np.full(len(patch), node), d, among), _dofs(patch, d, among)
+        entries.append((rows, columns, np.repeat(weight, d)))
+    others = np.setdiff1d(np.arange(len(among)), _dofs(nodes, d, among))
+    rows, columns, weights = (np.concatenate(a) for a in zip((others, others, np.ones(len(others))), *entries))
+    return Means(sp.csr_matrix((weights, (rows, columns)), shape=(len(among), len(among))))
 
 
 def edges_of(K: sp.csr_matrix, d: int) -> IntArray:

@@ -129,7 +129,7 @@ def linearised(
         D = system.damping(q, velocity, now.end)
     with clock("factor"):
         own = system.restrict(K) if now.plan.inside is None else sp.csr_matrix(K[now.inside][:, now.inside])
-        known = follow(own, now.leading, how.linear, analysis, now.anchoring())
+        known = follow(own, now.leading, how.linear, analysis, now.anchoring(), now.plan.means)
     with clock("solve"):
         others = [f[now.inside]] if how.gamma else []
         if driven.any():
@@ -198,8 +198,9 @@ class CondensedStep:
 
     def _old(self) -> Array:
         """u of the old velocities."""
-        free, inside, v = self.now.system.free, self.now.inside, self.now.state.v
-        return np.concatenate([v[inside[self._local.condensed.dynamic]], v[np.setdiff1d(free, inside)]])
+        free, inside, v, means = self.now.system.free, self.now.inside, self.now.state.v, self.now.plan.means
+        mine = v[inside] if means is None else means.W @ v[inside]
+        return np.concatenate([mine[self._local.condensed.dynamic], v[np.setdiff1d(free, inside)]])
 
     def reach(self, u: Array, h: float) -> float:
         return h

@@ -152,14 +152,14 @@ class Coupled:
     def pointwise(self, start: State, h: float) -> "Coupled":
         held = copy(self)
         own = self.each(
-            lambda p, q, v: p.pointwise(State(q, v, start.t), h) if isinstance(p, Pointwise) else p, start.q, start.v
+            lambda p, q, v: p.pointwise(State(q, v, start.t), h) if able(p, Pointwise) else p, start.q, start.v
         )
         held.parts = tuple(own)
-        held._swept = tuple(k for k, part in enumerate(self.parts) if isinstance(part, Pointwise))
+        held._swept = tuple(k for k, part in enumerate(self.parts) if able(part, Pointwise))
         return held
 
     def fitted(self, before: Array, q: Array, h: float) -> Array:
-        own = lambda p, q0, q1: p.fitted(q0, q1, h) if isinstance(p, Pointwise) else (q1 - q0) / h
+        own = lambda p, q0, q1: p.fitted(q0, q1, h) if able(p, Pointwise) else (q1 - q0) / h
         return np.concatenate(self.each(own, before, q))
 
     def acting(self, q: Array, v: Array, t: float) -> Acted | None:
@@ -182,7 +182,7 @@ class Coupled:
     def _passable(self, term: OnPoints, q: Array, guess: Array) -> bool:
         """Whether the barrier lets its points pass from q to the guess, as they are and along their curved way."""
         x, y = self.touchable.lift(q), self.touchable.lift(guess)
-        assert isinstance(term.energy, Guarding)
+        assert able(term.energy, Guarding)
         return term.energy.begin(x, y, np.arange(len(x))) is y and term.limit(q, guess - q) >= 1.0
 
     # ------------------------------------------------------------------------------------------------ physics
@@ -307,7 +307,7 @@ class Coupled:
             owner = np.searchsorted(starts[0], nodes, side="right") - 1
             local = nodes - starts[0][owner]
             for k, (old, new) in enumerate(zip(self.parts, changed, strict=True)):
-                if isinstance(new, Restorable):
+                if able(new, Restorable):
                     local[owner == k] = new.renumbered(old, local[owner == k])
             return local + starts[1][owner]
 
@@ -320,7 +320,7 @@ class Coupled:
         """The same system with the meshes that `topology_of` described, one for each part."""
         each = zip(self.parts, topology, strict=True)
         return self.rebuilt(
-            tuple(p.restored(own) if own is not None and isinstance(p, Restorable) else None for p, own in each)
+            tuple(p.restored(own) if own is not None and able(p, Restorable) else None for p, own in each)
         )
 
     # ------------------------------------------------------------------------------------------------ read-out
@@ -348,7 +348,7 @@ class Coupled:
         return None if self.contact is None else self.contact.setting.grain()
 
     def crossings(self, q: Array, t: float) -> int | None:
-        return self.contact.crossings(self.touchable.lift(q), t) if isinstance(self.contact, Barring) else None
+        return self.contact.crossings(self.touchable.lift(q), t) if able(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         """What moving obstacles did [J]."""
@@ -369,20 +369,20 @@ class Coupled:
     @property
     def works(self) -> tuple[str, ...]:
         """Names of the works that parts tell by their power."""
-        return tuple(dict.fromkeys(name for part in self.parts if isinstance(part, Working) for name in part.works))
+        return tuple(dict.fromkeys(name for part in self.parts if able(part, Working) for name in part.works))
 
     def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
         return coupled_books.power(self, q, v, t)
 
     def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
-        return sum(self.each(lambda p, x, u: p.switched(x, u, times) if isinstance(p, Working) else 0.0, q, v))
+        return sum(self.each(lambda p, x, u: p.switched(x, u, times) if able(p, Working) else 0.0, q, v))
 
     def joint_origins(self, x: Array) -> Array:
         """Where the joints of all parts are (k, 3) when the points are at x (p, 3)."""
         found, first = [np.zeros((0, 3))], 0
         for part in self.parts:
             count = len(part.positions(part.rest))
-            if isinstance(part, Jointed):
+            if able(part, Jointed):
                 found.append(part.joint_origins(x[first : first + count]))
             first += count
         return np.concatenate(found)
@@ -414,7 +414,7 @@ class Coupled:
         held, first = copy(self), 0
         for i, part in enumerate(self.parts):
             count = len(part.positions(part.rest))
-            if first <= vertex < first + count and isinstance(part, Pullable):
+            if first <= vertex < first + count and able(part, Pullable):
                 pulled = part.pulled(vertex - first, target, k)
                 held.parts = (*self.parts[:i], pulled, *self.parts[i + 1 :])
             first += count
@@ -422,7 +422,7 @@ class Coupled:
 
     def rechart(self, state: State) -> State:
         """Every part in coordinates that are far from the end of their range."""
-        own = lambda p, q, v: p.rechart(State(q, v, state.t)) if isinstance(p, Charted) else State(q, v, state.t)
+        own = lambda p, q, v: p.rechart(State(q, v, state.t)) if able(p, Charted) else State(q, v, state.t)
         each = self.each(own, state.q, state.v)
         q = np.concatenate([s.q for s in each])
         return state if np.array_equal(q, state.q) else State(q, np.concatenate([s.v for s in each]), state.t)

@@ -63,7 +63,7 @@ def contacts(system: "Coupled", q: Array, v: Array, t: float) -> Touch | None:
     names = [] if system.contact is None else list(system.contact.setting.names)
     bodies = np.array([names.index(name) for *_, name in system.shown.bodies], dtype=np.int64)
     for k, part in enumerate(system.parts):
-        if isinstance(part, Watching):
+        if able(part, Watching):
             own = part.contacts(states[k].q, states[k].v, t, live)
             found.append(None if own is None else own.placed(len(names) + len(found), bodies))
     known = [touch for touch in found if touch is not None]
@@ -72,7 +72,7 @@ def contacts(system: "Coupled", q: Array, v: Array, t: float) -> Touch | None:
 
 def power(system: "Coupled", q: Array, v: Array, t: float) -> dict[str, float]:
     out = dict.fromkeys(system.works, 0.0)
-    for own in system.each(lambda p, x, u: p.power(x, u, t) if isinstance(p, Working) else {}, q, v):
+    for own in system.each(lambda p, x, u: p.power(x, u, t) if able(p, Working) else {}, q, v):
         for name, value in own.items():
             out[name] += value
     return out

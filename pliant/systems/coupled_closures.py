@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.pattern import side_by_side
 from pliant.systems.closures import Closures, Constrained
@@ -17,7 +18,7 @@ def closures(system: "Coupled", q: Array, v: Array, t: float) -> Closures | None
     """Those of the parts, and the points that are tied together."""
     found = []
     for part, s in zip(system.parts, system.slices, strict=True):
-        mine = part.closures(q[s], v[s], t) if isinstance(part, Constrained) else None
+        mine = part.closures(q[s], v[s], t) if able(part, Constrained) else None
         if mine is not None:
             found.append(mine.placed(s.start, system.size))
     if system.ties is not None:
@@ -32,8 +33,8 @@ def closure_tangent(
     blocks, gaps, first = [], [], 0
     for part, s in zip(system.parts, system.slices, strict=True):
         n = s.stop - s.start
-        mine = part.closures(q[s], v[s], t) if isinstance(part, Constrained) else None
-        if mine is None or not isinstance(part, Constrained):
+        mine = part.closures(q[s], v[s], t) if able(part, Constrained) else None
+        if mine is None or not able(part, Constrained):
             blocks.append(sp.csr_matrix((n, n)))
             continue
         k = len(mine.gap)

@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
 from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
-from pliant.forces.base import Approximating, Force, Lagged, Rubbing
+from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
@@ -123,7 +124,7 @@ class Elastodynamics:
     def begin(self, q: Array, guess: Array) -> Array:
         """The guess a stage may start from on the way from q: not beyond where contact allows."""
         for energy in self.energy_terms:
-            if isinstance(energy, Guarding):
+            if able(energy, Guarding):
                 guess = energy.begin(q, guess, self.free)
         return guess
 
@@ -149,7 +150,7 @@ class Elastodynamics:
         return self._mass
 
     def inertia(self, q: Array, a: Array) -> Array:
-        return self._mass @ a
+        return self.nodal_mass * a if self.lumped else self._mass @ a
 
     def weights(self, q: Array) -> Array:
         return self.nodal_mass
@@ -179,8 +180,10 @@ class Elastodynamics:
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M^-1 f on the free coordinates, zero on the prescribed ones."""
-        f, a = f[self.free], np.zeros_like(q)
-        a[self.free] = f / self.nodal_mass[self.free] if self.lumped else self._mass_factor.solve(f)
+        if self.lumped:
+            return self._inverse_mass * f
+        a = np.zeros_like(q)
+        a[self.free] = self._mass_factor.solve(f[self.free])
         return a
 
     @cached_property
@@ -194,10 +197,10 @@ class Elastodynamics:
         """
         if self.contact is not None:
             return None
-        loads = [e for e in self.energy_terms if isinstance(e, ConstantLoad)]
-        others = [e for e in self.energy_terms if not isinstance(e, ConstantLoad)]
+        loads = [e for e in self.energy_terms if able(e, ConstantLoad)]
+        others = [e for e in self.energy_terms if not able(e, ConstantLoad)]
         simple = self.lumped and not self.force_terms and not self.pins.moving
-        if not simple or len(others) != 1 or not isinstance(others[0], Marching):
+        if not simple or len(others) != 1 or not able(others[0], Marching):
             return None
         load = sum((e.load for e in loads), np.zeros_like(q))
         return others[0].march(q, v, self._inverse_mass, load, dt, steps)
@@ -215,7 +218,7 @@ class Elastodynamics:
             return self.at(State(q, v, t), t).exact_stiffness(q, v, t)
         parts = [(-1.0, e.hessian(q)) for e in self.energy_terms]
         for f in self.force_terms:
-            slope = f.exact_stiffness(q, v, t) if isinstance(f, Approximating) else f.stiffness(q, v, t)
+            slope = f.exact_stiffness(q, v, t) if able(f, Approximating) else f.stiffness(q, v, t)
             parts.append((1.0, slope))
         return self.weighted_sum(parts)
 
@@ -230,6 +233,8 @@ class Elastodynamics:
         if self.contact is not None:
             return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
         parts = [(1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
+        if not psd:
+            parts += [(-1.0, f.turning(q, v, t)) for f in self.force_terms if isinstance(f, Turning)]
         return self._tangent(parts, [f.damping(q, v, t) for f in self.force_terms], (q, v, t), weights)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
@@ -240,10 +245,10 @@ class Elastodynamics:
         if self.contact is not None:
             return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
         parts = [
-            (1.0, (e.persistent_hessian if isinstance(e, Pairing) else e.hessian)(q, psd=psd))
+            (1.0, (e.persistent_hessian if able(e, Pairing) else e.hessian)(q, psd=psd))
             for e in self.energy_terms
         ]
-        damping = [(f.persistent_damping if isinstance(f, Rubbing) else f.damping)(q, v, t) for f in self.force_terms]
+        damping = [(f.persistent_damping if able(f, Rubbing) else f.damping)(q, v, t) for f in self.force_terms]
         return self._tangent(parts, damping, (q, v, t), weights)
 
     def _tangent(self, hessians: list[Any], damping: list[Any], at: tuple[Any, ...], weights: Weights) -> sp.csr_matrix:
@@ -296,7 +301,7 @@ class Elastodynamics:
         return self.pins.lift(q, t)
 
     def limit(self, q: Array, dq: Array) -> float:
-        limits = [e.limit(q, dq) for e in self.energy_terms if isinstance(e, Limiting)]
+        limits = [e.limit(q, dq) for e in self.energy_terms if able(e, Limiting)]
         return min(limits, default=float("inf"))
 
     # ------------------------------------------------------------------------------------------------ read-out
@@ -313,7 +318,7 @@ class Elastodynamics:
         return sum(f.dissipation(q, v) for f in self._lagged())
 
     def _lagged(self) -> list[Lagged]:
-        return [f for f in self.force_terms if isinstance(f, Lagged) and f.lagged]
+        return [f for f in self.force_terms if able(f, Lagged) and f.lagged]
 
     def contacts(self, q: Array, v: Array, t: float) -> Touch | None:
         """Points, normals, gaps and forces of all contacts; None for a system without contact."""
@@ -324,7 +329,7 @@ class Elastodynamics:
 
     def corrected(self, before: State, after: State) -> State:
         """``after`` with what contact has to say once a step is done; as it is where contact acts within steps."""
-        if not isinstance(self.contact, Projecting):
+        if not able(self.contact, Projecting):
             return after
         return self.contact.projected(before, after, self.free)
 
@@ -332,7 +337,7 @@ class Elastodynamics:
         return None if self.contact is None else self.contact.setting.grain()
 
     def crossings(self, q: Array, t: float) -> int | None:
-        return self.contact.crossings(q, t) if isinstance(self.contact, Barring) else None
+        return self.contact.crossings(q, t) if able(self.contact, Barring) else None
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
         here = self._contact_terms()
@@ -378,7 +383,7 @@ class Elastodynamics:
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         x, n = self.positions(q), len(self.X)
-        p = (self._mass @ v).reshape(n, -1)
+        p = self.inertia(q, v).reshape(n, -1)
         p = p if p.shape[1] == 3 else np.column_stack([p, np.zeros(n)])
         return p.sum(axis=0), np.cross(x, p).sum(axis=0)
 
@@ -390,19 +395,23 @@ class Elastodynamics:
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         if self.contact is not None:
             return self.at(State(q, v, t), t).energies(q, v, t)
-        out = {"kinetic": 0.5 * float(v @ (self._mass @ v))}
+        out = {"kinetic": 0.5 * float(v @ self.inertia(q, v))}
         for label, e in zip(self.labels(), self.energy_terms, strict=True):
             out[label] = out.get(label, 0.0) + e.value(q)
         return out
 
     def labels(self) -> list[str]:
-        """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
-        common = [isinstance(e, ConstantLoad | Pressing) for e in self.energy_terms]
-        first = list(dict.fromkeys(e.name for e, alike in zip(self.energy_terms, common, strict=True) if alike))
-        own = [e.name for e, alike in zip(self.energy_terms, common, strict=True) if not alike]
-        named = distinct(["kinetic", *first, *own])[1:]
-        shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
-        return [shared[e.name] if alike else next(rest) for e, alike in zip(self.energy_terms, common, strict=True)]
+        return labels(self.energy_terms)
+
+
+def labels(energies: Sequence[Energy]) -> list[str]:
+    """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
+    common = [able(e, ConstantLoad) or able(e, Pressing) for e in energies]
+    first = list(dict.fromkeys(e.name for e, alike in zip(energies, common, strict=True) if alike))
+    own = [e.name for e, alike in zip(energies, common, strict=True) if not alike]
+    named = distinct(["kinetic", *first, *own])[1:]
+    shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
+    return [shared[e.name] if alike else next(rest) for e, alike in zip(energies, common, strict=True)]
 
 
 def _diagonal(m: Array, d: int) -> sp.csr_matrix:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.contact.setting import Setting
@@ -103,10 +104,10 @@ def _moving(setting: Setting) -> list[int]:
 def forces(terms: Terms, s: State) -> Iterator[ContactForces]:
     """The forces at the contacts in a state, term by term."""
     for energy in terms.energies:
-        if isinstance(energy, Pressing):
+        if able(energy, Pressing):
             yield energy.pushes(s.q)
     for force in terms.forces:
-        if isinstance(force, Rubbing):
+        if able(force, Rubbing):
             yield force.pushes(s.q, s.v)
 
 
@@ -118,7 +119,7 @@ def pushed(here: Met, before: State, after: State, quadrature: Quadrature) -> fl
     done, passages = 0.0, setting.passages(before.t, after.t)
     for s, weight in quadrature:
         for energy in here.at(s).energies:
-            if not isinstance(energy, Pressing):
+            if not able(energy, Pressing):
                 continue
             contacts, f_n = energy.loads(s.q)  # type: ignore[attr-defined]
             points = contacts.relative(s.q.reshape(-1, 3))

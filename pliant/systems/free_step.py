@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.pattern import taken
 from pliant.state import State
@@ -52,7 +53,7 @@ class FreeStep:
     def acted(self, found: VelocitySolution) -> Acted | None:
         """Contact forces as the step has linearised them."""
         system, how = self.system, self.how
-        if not (isinstance(system, Contacting) and isinstance(system, Composed) and how.psd):
+        if not (able(system, Contacting) and able(system, Composed) and how.psd):
             return None
         h = self._t - self.state.t
         new = self.state.v + self.change

@@ -14,7 +14,6 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.contact.contacts import Contacts, joined
 from pliant.errors import SceneError
-from pliant.forces.base import Force
 from pliant.state import State
 from pliant.systems.contact import Terms
 
@@ -29,34 +28,36 @@ class LaggedTerms:
 
     ``energies`` are those of the stage, ``others`` forces besides friction. The stage is solved again ``rounds`` times
     at most, with the normal forces of the last root, until they agree with those of the next; None: once and for all.
+    ``find(energies, x)`` are the loads at x, ``push(loads)`` the normal forces as they act on all vertices, flat.
     """
 
     energies: Sequence[Any]
-    friction: Callable[[Loads, Array], Force]
-    others: tuple[Force, ...]
-    n: int
+    friction: Callable[[Any, Any], Any]
+    others: tuple[Any, ...]
     rounds: int | None
+    find: Callable[[Sequence[Any], Any], Any]
+    push: Callable[[Any], Any]
 
     def starting(self, start: State, t: float, before: Sequence[Any]) -> Terms:
         """From ``start`` to t; ``before`` are the energies as they are where it starts."""
-        return self._terms(None, start.q) if start.t == 0.0 < t else self._terms(loads_of(before, start.q), start.q)
+        return self._terms(None, start.q) if start.t == 0.0 < t else self._terms(self.find(before, start.q), start.q)
 
-    def _terms(self, loads: Loads | None, x: Array) -> Terms:
+    def _terms(self, loads: Any, x: Array) -> Terms:
         forces = self.others if loads is None else (self.friction(loads, x), *self.others)
         again = None if loads is not None and self.rounds is None else lambda q: self._again(loads, q)
         return Terms(tuple(self.energies), forces, again)
 
-    def _again(self, loads: Loads | None, q: Array) -> tuple[float | None, Terms | None]:
-        found = loads_of(self.energies, q)
+    def _again(self, loads: Any, q: Array) -> tuple[float | None, Terms | None]:
+        found = self.find(self.energies, q)
         if loads is None:
-            return None, self._terms(found, q) if found[1].any() else None
+            return None, self._terms(found, q) if self.push(found).any() else None
         change = self._change(loads, found)
         if self.rounds is None or self.rounds == 0 or change <= AGREED:
             return change, None
         return change, replace(self, rounds=self.rounds - 1)._terms(found, q)
 
-    def _change(self, old: Loads, new: Loads) -> float:
-        a, b = (contacts.spread(f_n[:, None] * contacts.normals, self.n) for contacts, f_n in (old, new))
+    def _change(self, old: Any, new: Any) -> float:
+        a, b = self.push(old), self.push(new)
         return float(np.linalg.norm(b - a)) / max(float(np.linalg.norm(b)), float(np.linalg.norm(a)), 1e-300)
 
 
@@ -64,6 +65,12 @@ def loads_of(energies: Sequence[Any], x: Array) -> Loads:
     """What ``energies`` press with at x."""
     found = [energy.loads(x) for energy in energies]
     return joined([contacts for contacts, _ in found]), np.concatenate([f for _, f in found])
+
+
+def push_of(loads: Loads, n: int) -> Array:
+    """Normal forces as they act on n vertices, flat (3 n,) [N]."""
+    contacts, f_n = loads
+    return contacts.spread(f_n[:, None] * contacts.normals, n)
 
 
 def read_solves(solves: int, where: str) -> None:

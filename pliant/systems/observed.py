@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.state import State
 from pliant.systems.base import Parted, Quadrature
@@ -82,6 +83,18 @@ class Gripped(Protocol):
 
     def let_go(self) -> Any:
         """The same system without a hand."""
+        ...
+
+
+@runtime_checkable
+class Resting(Protocol):
+    """A system that knows where it was built."""
+
+    def positions(self, q: Array) -> Array: ...
+
+    @property
+    def rest(self) -> Array:
+        """The coordinates there (N,)."""
         ...
 
 
@@ -183,6 +196,6 @@ class Floating(Protocol):
 
 def topology_of(system: Any) -> Any:
     """What makes the meshes of a system again: None where none has changed, one for each part of a system of parts."""
-    if isinstance(system, Parted):
+    if able(system, Parted):
         return tuple(topology_of(part) for part in system.parts)
-    return system.topology() if isinstance(system, Reshaping) else None
+    return system.topology() if able(system, Reshaping) else None

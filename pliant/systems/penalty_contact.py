@@ -10,18 +10,18 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, Remembered, joined
 from pliant.contact.initial import admissible
-from pliant.contact.pairs import PairDetector
+from pliant.contact.pairs import ClosePairs, PairDetector
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting, obstacle_gaps
-from pliant.contact.swept import entries
+from pliant.contact.swept import Entries, entries
 from pliant.energies.penalty import AnchoredPenalty, Penalty
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction, StickSlip
 from pliant.state import State
-from pliant.systems.contact import Terms, Touch, touch_of
-from pliant.systems.lagged import LaggedTerms, Loads, read_solves, rounds_of
+from pliant.systems.contact import Moments, Terms, Touch, touch_of
+from pliant.systems.lagged import LaggedTerms, Loads, loads_of, push_of, read_solves, rounds_of
 from pliant.units import read_fields
 
 
@@ -87,25 +87,29 @@ class PenaltyContact:
 
 
 class PenaltyModel:
-    """Penalty contact of one scene."""
+    """Penalty contact of one scene.
+
+    Per vertex (n,): stiffness ``k`` [N/m], damping ``k_d`` [N s/m], and how far a body reaches towards others
+    (``sides``) and obstacles (``against``) [m]. ``margin`` [m] is how far ahead pairs are looked for.
+    """
 
     def __init__(self, choice: PenaltyContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
-        self._k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
-        self._sides, self._against = _distances(setting, choice.thickness)
-        self._thickest = 2.0 * float(self._sides.max(initial=0.0))
-        self._mu = Coefficients(choice.mu, PenaltyContact.mu, setting, "PenaltyContact.mu")
+        self.k = setting.stiffness if choice.k is None else np.full(setting.n, choice.k)
+        self.sides, self.against = _distances(setting, choice.thickness)
+        self.thickest = 2.0 * float(self.sides.max(initial=0.0))
+        self.mu = Coefficients(choice.mu, PenaltyContact.mu, setting, "PenaltyContact.mu")
         bound = choice.creep if choice.lagged else float("inf")  # so steep that Newton needs a potential to descend on
-        self._law = StickSlip(self._mu.largest * setting.share / choice.creep, bound)
+        self.law = StickSlip(self.mu.largest * setting.share / choice.creep, bound)
         given = choice.smoothing
-        self._smoothing = 0.02 * float(setting.edge_length.min()) if given is None else given
-        self._k_d = choice.damping * np.sqrt(self._k * setting.mass)
-        self._moments: list[tuple[Array, float, Terms]] = []  # the last two: energies, works and certificates ask again
-        self._margin = 0.5 * float(setting.edge_length.min())
+        self.smoothing = 0.02 * float(setting.edge_length.min()) if given is None else given
+        self.k_d = choice.damping * np.sqrt(self.k * setting.mass)
+        self._moments = Moments()
+        self.margin = 0.5 * float(setting.edge_length.min())
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
-        self._detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
-        self.force_names = ("friction",) * bool(self._mu.largest)
+        self.detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
+        self.force_names = ("friction",) * bool(self.mu.largest)
         self.force_names += ("contact damping",) * bool(choice.damping)
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
@@ -118,42 +122,41 @@ class PenaltyModel:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
         if start.t != t or c:
             return self._terms(start, t, c)
-        for q, then, terms in self._moments:
-            if then == t and np.array_equal(q, start.q):
-                return terms
-        found = self._terms(start, t, 0.0)  # within a moment nothing moves: a function of q and t
-        self._moments = [(start.q.copy(), t, found), *self._moments[:1]]
-        return found
+        return self._moments.at(start.q, t, lambda: self._terms(start, t, 0.0))
 
     def _terms(self, start: State, t: float, c: float) -> Terms:
         passages = self.setting.passages(start.t, t)
         x0, way = start.q.reshape(-1, 3), (t - start.t) * start.v.reshape(-1, 3)
         frozen = None
-        if self._detector is not None:
+        if self.detector is not None:
             slack = self.setting.gravity * (t - start.t) ** 2
-            frozen = self._detector.detect_along(x0, way, slack=slack, thickness=self._thickest, margin=self._margin)
+            frozen = self.detector.detect_along(x0, way, slack=slack, thickness=self.thickest, margin=self.margin)
         if (start.t != t or c) and not passages and (frozen is None or not len(frozen.body)):
             return Terms((), ())  # all step long; a moment has its terms, and their names in the books, even so
-        apart = 0.0 if frozen is None else self._sides[frozen.nodes[:, :2]].sum(axis=1)
         anchored = self.choice.anisotropy is not None
-        swept = None if anchored else entries(self.setting, passages, x0, way, self._margin)
-
-        def contacts_at(x: Array, passages: Sequence[Passage] = passages, swept: Any = swept) -> Contacts:
-            x = x.reshape(-1, 3)
-            parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self._against)
-            if swept is not None:
-                parts = [c.only(~swept.covers(c)) for c in parts] + [swept.contacts(x, self._against)]
-            return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
-
-        energies: list[Any] = [Penalty(Remembered(contacts_at), self._k, smoothing=self._smoothing)]
+        swept = None if anchored else entries(self.setting, passages, x0, way, self.margin)
+        energies: list[Any] = [self.penalty(passages, swept, frozen)]
         before = energies
         if any(obstacle.motion is not None for obstacle in self.setting.obstacles):  # they have not moved yet
-            outset = [way.outset for way in passages]
-            before = [Penalty(lambda x: contacts_at(x, outset, None), self._k, smoothing=self._smoothing)]
+            before = [self.penalty([way.outset for way in passages], None, frozen)]
         if self.choice.anisotropy is not None:
             anchors = self._anchors(start, t, passages)
             energies, before = [*energies, anchors], [*before, anchors]
         return self._terms_of(energies, before, start, t, c)
+
+    def penalty(self, passages: Sequence[Passage], swept: Entries | None, frozen: ClosePairs | None) -> Penalty:
+        """The springs of the pairs ``frozen``, and those against obstacles on their ``passages``."""
+        apart = 0.0 if frozen is None else self.sides[frozen.nodes[:, :2]].sum(axis=1)
+
+        def contacts_at(x: Array) -> Contacts:
+            x = x.reshape(-1, 3)
+            anchored = self.choice.anisotropy is not None
+            parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self.against)
+            if swept is not None:
+                parts = [c.only(~swept.covers(c)) for c in parts] + [swept.contacts(x, self.against)]
+            return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
+
+        return Penalty(Remembered(contacts_at), self.k, smoothing=self.smoothing)
 
     def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
         """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.
@@ -161,36 +164,38 @@ class PenaltyModel:
         The latter meet the surface where the old velocities lead; they do not resist sliding in the step they land in.
         """
         x0, alpha = start.q.reshape(-1, 3), self.choice.anisotropy or 0.0
-        now = joined(obstacle_gaps(self.setting, passages, x0, self._against))
+        now = joined(obstacle_gaps(self.setting, passages, x0, self.against))
         x1 = x0 + (t - start.t) * start.v.reshape(-1, 3)
-        soon = joined(obstacle_gaps(self.setting, passages, x1, self._against))
+        soon = joined(obstacle_gaps(self.setting, passages, x1, self.against))
         soon = soon.some(~np.isin(soon.nodes[:, 0], now.nodes[:, 0]))
         targets = [x[c.nodes[:, 0]] - c.gaps[:, None] * c.normals for x, c in ((x0, now), (x1, soon))]
         held = np.repeat([alpha, 0.0], [len(now), len(soon)])
-        return AnchoredPenalty(joined([now, soon]), np.concatenate(targets), self._k, held)
+        return AnchoredPenalty(joined([now, soon]), np.concatenate(targets), self.k, held)
 
     def _terms_of(self, energies: list[Any], before: list[Any], start: State, t: float, c: float) -> Terms:
         """The energies with their damping and friction; ``before`` are those of where the stage starts."""
-        n, soft = self.setting.n, 0.5 * self._smoothing * self._k
-        damping = [ContactDamping(e.loads, self._k_d, soft) for e in energies] if self.choice.damping else []
-        if not self._mu.largest:
+        n, soft = self.setting.n, 0.5 * self.smoothing * self.k
+        damping = [ContactDamping(e.loads, self.k_d, soft) for e in energies] if self.choice.damping else []
+        if not self.mu.largest:
             return Terms(tuple(energies), tuple(damping))
         if not self.choice.lagged:
-            rubbing = [Friction(e.loads, self._mu, self._law, n) for e in energies]
+            rubbing = [Friction(e.loads, self.mu, self.law, n) for e in energies]
             return Terms(tuple(energies), (*rubbing, *damping))
 
         def friction(loads: Loads, x: Array) -> Force:
-            return Friction(lambda _: loads, self._mu, self._law, n, lagged=x, c=c)
+            return Friction(lambda _: loads, self.mu, self.law, n, lagged=x, c=c)
 
         rounds = rounds_of(self.choice.friction_solves)
-        return LaggedTerms(energies, friction, tuple(damping), n, rounds).starting(start, t, before)
+        push = lambda loads: push_of(loads, n)
+        return LaggedTerms(energies, friction, tuple(damping), rounds, loads_of, push).starting(start, t, before)
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
-        parts = []
-        for energy in self.at(State(q, v, t), t).energies:
-            rub = Friction(energy.loads, self._mu, self._law, self.setting.n)  # type: ignore[attr-defined]
-            parts.append(touch_of(self.setting, q, *rub.contact_forces(q, v)))
-        return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
+        return self.touch_of(self.at(State(q, v, t), t).energies, q, v)
+
+    def touch_of(self, energies: Sequence[Any], q: Array, v: Array) -> Touch:
+        """What ``energies`` press with, and how that rubs."""
+        rubs = [Friction(energy.loads, self.mu, self.law, self.setting.n) for energy in energies]
+        return Touch.joined([touch_of(self.setting, q, *rub.contact_forces(q, v)) for rub in rubs])
 
     def distance(self, q: Array, t: float) -> float:
         energies = self.at(State(q, np.zeros_like(q), t), t).energies

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.energies.base import Pressing
 from pliant.linear.lowrank import Corrected, corrected
@@ -71,7 +72,7 @@ class Pressed:
     def acted(self, found: VelocitySolution) -> Acted | None:
         """Of rows where there are some, else of penalties, linearised as the step has them."""
         block, h = self._inner.block, self._h
-        touching = [e for e in self._energies if isinstance(e.energy, Pressing)]
+        touching = [e for e in self._energies if able(e.energy, Pressing)]
         if self._inner.touches is not None or not touching or block.w is None:
             return self._inner.acted(found)
         points, q, v = touching[0].points, self._state.q, self._state.v

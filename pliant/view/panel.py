@@ -45,7 +45,7 @@ class Saving:
 
     def _screenshot(self, event: Any) -> None:
         image = event.client.get_render(*SHOT)
-        event.client.send_file_download("pliant.png", encoded([image], "PNG"))
+        event.client.send_file_download("pliant.png", encoded([image], "PNG"), save_immediately=True)
 
     def _switched(self, event: Any) -> None:
         if self._switch.value:
@@ -53,7 +53,7 @@ class Saving:
         elif self._images:
             images, client = self._images, self._client
             self._client, self._images = None, []
-            client.send_file_download("pliant.webp", encoded(images, "WEBP"))
+            client.send_file_download("pliant.webp", encoded(images, "WEBP"), save_immediately=True)
 
     def take(self) -> None:
         """Add a picture to the film that is being recorded, if there is one."""

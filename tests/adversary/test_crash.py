@@ -16,7 +16,8 @@ def recorded(tmp_path_factory):
     pytest.importorskip("fcntl")
     library = crash.build_shim(tmp_path_factory.mktemp("shim"))
     folders = {name: tmp_path_factory.mktemp(name) for name in NAMES}
-    crash.journal(folders, library)
+    for name, folder in folders.items():
+        crash.journal(name, folder, library)
     return library, folders
 
 
@@ -34,11 +35,14 @@ def test_the_journal_tells_what_was_written(recorded):
 def test_kills_and_power_cuts_leave_what_can_be_gone_on_with(recorded, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        row = crash.rehearse(name, recorded[1][name], every=11)
+        row = crash.untried(name, recorded[1][name])
+        crash.rehearse(row, recorded[1][name], every=11)
     assert row["folders"] > 15 and not row["differ"] and not row["unreadable"], row["said"]
 
 
 def test_full_and_failing_disks_are_errors_of_one_line(recorded):
     library, folders = recorded
-    for row in crash.faulty(folders, library, every=25).values():
+    for name, folder in folders.items():
+        row = crash.untried(name, folder)
+        crash.faulty(row, folder, library, every=25)
         assert row["full or failing"] > 8 and row["met"] == row["full or failing"], row["said"]

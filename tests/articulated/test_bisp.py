@@ -85,7 +85,7 @@ def test_friction_takes_energy_and_respects_its_limits():
 
 @pytest.mark.parametrize(("mu", "slides"), [(0.5, True), (0.7, False)])
 def test_a_slider_slips_when_the_slope_exceeds_mu(mu, slides):
-    """Slope of 30 degrees, tan = 0.577. A slider loaded through its centre presses with m g cos(30)."""
+    """Slope of 30 degrees, tan = 0.577. A slider loaded through its center presses with m g cos(30)."""
     body = cuboid((1.0, 1.0, 1.0), 100.0)
     link = Link(Prismatic((1, 0, 0)), body, None, frame(rotation((0, 1, 0), np.pi / 6)))
     contact = BoxJointContact(0, np.array([1.0, 1.0, 1.0]))

@@ -64,6 +64,28 @@ def test_the_shape_is_drawn_where_the_link_is():
     assert np.allclose(box.min(axis=0), [0, -0.05, -0.05]) and np.allclose(box.max(axis=0), [1, 0.05, 0.05])
 
 
+def test_meshes_are_drawn_and_found_by_package(tmp_path):
+    import trimesh
+
+    surface = trimesh.creation.box(extents=(0.2, 0.1, 0.4))
+    (tmp_path / "arm" / "meshes").mkdir(parents=True)
+    (tmp_path / "arm" / "urdf").mkdir()
+    surface.export(tmp_path / "arm" / "meshes" / "fine.stl")
+    mesh = '<mesh filename="package://arm/meshes/fine.stl" scale="1 2 1"/>'
+    visual = f'<visual><origin xyz="0 0 1"/><geometry>{mesh}</geometry></visual>'
+    ball = '<collision><geometry><sphere radius="0.3"/></geometry></collision>'
+    path = tmp_path / "arm" / "urdf" / "arm.urdf"
+    path.write_text(robot().replace(BOX, visual + ball))
+    for geometry, low, high in (("visual", [-0.1, -0.1, 0.8], [0.1, 0.1, 1.2]), ("collision", [-0.3] * 3, [0.3] * 3)):
+        system = read_urdf(path, geometry=geometry).system()
+        upper = system.tree.links[1].body
+        X = upper.points @ upper.frame[:3, :3].T + upper.frame[:3, 3]  # as seen from its joint
+        assert np.allclose(X.min(axis=0), low, atol=1e-3) and np.allclose(X.max(axis=0), high, atol=1e-3)
+    path.write_text(robot().replace(BOX, visual.replace("fine", "lost")))
+    with pytest.raises(SceneError, match=r"link 'upper': there is no mesh 'package://arm/meshes/lost.stl'"):
+        read_urdf(path)
+
+
 def test_a_file_is_read(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(robot())

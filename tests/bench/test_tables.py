@@ -17,19 +17,15 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    "contact/arch": LATER,
     "contact/pile": LATER,
-    "core/cantilever": LATER,
-    "core/from_energy": LATER,
-    "core/orders": LATER,
     "eol/strain": LATER,
-    "ldot/fig5_14": LATER,
+    "gpu/contact": LATER,
+    "gpu/peers": LATER,
+    "gpu/precision": LATER,
     "ldot/folded": LATER,
-    "runs/ledger": LATER,
     "studio/first_run": LATER,
     "trust/crash": LATER,
     "trust/matrix": LATER,
-    "trust/soak": LATER,
 }
 
 

@@ -17,7 +17,7 @@ EDGE = 0.02
 
 
 def landing(stiffness, gap, h=5e-3):
-    """(energies, vertical velocities of the centre of mass) of a cube that comes down at SPEED, ``gap`` steps away."""
+    """(energies, vertical velocities of the center of mass) of a cube that comes down at SPEED, ``gap`` steps away."""
     mesh = MESH.transformed(translate=(0.0, 0.0, gap * h * SPEED))
     body = Solid(mesh, StableNeoHookean(E, 0.45), velocity=(0.0, 0.0, -SPEED))
     contact = PenaltyContact(stiffness * E * EDGE, mu=0.0, anisotropy=0.1, bodies=False, self_contact=False)

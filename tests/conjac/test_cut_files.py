@@ -56,8 +56,8 @@ def test_a_scene_file_cuts(tmp_path):
     first, second = scene.events
     assert first == PlaneCut(0.02, (0.05, 0.0, 0.0), (1.0, 0.0, 0.0))
     mesh = scene.bodies[0].mesh
-    centre = mesh.X[mesh.T].mean(axis=1)
-    assert np.array_equal(second.elements, np.flatnonzero((centre[:, 0] > 0.1) & (centre[:, 2] > 0.015)))
+    center = mesh.X[mesh.T].mean(axis=1)
+    assert np.array_equal(second.elements, np.flatnonzero((center[:, 0] > 0.1) & (center[:, 2] > 0.015)))
     counts = [len(s.system.X) for s in simulate(scene)]
     assert counts[3] == 63 and counts[4] == 72 and counts[-1] > 72
 

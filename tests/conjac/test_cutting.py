@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pliant import checkpoint
+from pliant.bench.conjac.play import march
 from pliant.bodies import Solid, SpringNet
 from pliant.errors import SceneError
 from pliant.events import ElementCut, PlaneCut, Release
@@ -26,6 +27,7 @@ from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, spring_net
 from pliant.scene import Scene
+from pliant.scenes.conjac import barcut
 from pliant.simulate import simulate
 from pliant.state import State
 
@@ -166,3 +168,10 @@ def test_a_cut_run_is_recorded(tmp_path):
     scene = stretched(ConJac(count=2), steps=7)
     run = scene.run(tmp_path / "run")
     assert len(run.ledger) >= 7
+
+
+def test_the_bar_hangs_from_its_clamp_without_folding():
+    """Two thirds of a bar, which the first cut leaves, hang down: of 0.15 m they fold at the clamp, of 0.1 m not."""
+    mesh = bar(size=(0.15, 0.03, 0.03), cells=(18, 4, 4))
+    least = {length: min(m.det for m in march(barcut(length=length, mesh=mesh), 150)) for length in (0.1, 0.15)}
+    assert least[0.15] < 0.35 < 0.45 < least[0.1]

@@ -40,6 +40,14 @@ def test_pairs_and_names_and_the_rest():
     assert np.array_equal(table[2], [0.3] * 3)
 
 
+def test_a_star_stands_for_a_group():
+    setting = two(PenaltyContact()).system().contact.setting
+    table = Coefficients({"*": 0.4, "b*, f*": 0.7}, 0.3, setting, "mu").table
+    assert np.array_equal(table, [[0.0, 0.4, 0.4], [0.4, 0.0, 0.7], [0.4, 0.7, 0.4]])
+    with pytest.raises(PliantError, match="nothing is called 'x\\*'"):
+        Coefficients({"x*": 0.4}, 0.3, setting, "mu")
+
+
 @pytest.mark.parametrize("kind", [PenaltyContact, BarrierContact, RowContact])
 @pytest.mark.parametrize(
     "mu, words", [({"pad, blok": 0.9}, "did you mean 'block'"), ({"pad, block": -1}, ">= 0"), ("0.3 m", "expected 1")]

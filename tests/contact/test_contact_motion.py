@@ -1,10 +1,11 @@
 """Contact in motion: friction angle, no energy from nothing, momentum, no intersections, restart, every integrator."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from pliant.arrays import Array
 from pliant.articulated.body import Rigid
 from pliant.bodies import Membrane, Rayleigh, Solid, SpringNet
 from pliant.contact.intersect import intersections
@@ -26,7 +27,7 @@ from pliant.integrators import (
 from pliant.maps.motions import Keyframes, rotation
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
-from pliant.mesh import Mesh, box, sheet, spring_net
+from pliant.mesh import Mesh, ball, box, sheet, spring_net
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.scenes.contact import bouncing_ball, incline, rope_knot, stack
@@ -283,3 +284,32 @@ def test_refreshed_qlb_gets_through_barriers_with_friction():
     steps = list(simulate(scene))
     assert all(s.report.converged for s in steps) and max(s.report.contacts for s in steps) > 5
     assert min(s.system.min_distance(s.state.q, s.state.t) for s in steps) > 0
+
+
+@dataclass(frozen=True)
+class Wave:
+    """A sheet that becomes a trough: z = a t (x^2 + y^2)."""
+
+    rise: float = 30.0  # 1/(m s)
+
+    def positions(self, X: Array, t: float) -> Array:
+        return X + t * self.rise * (X[:, :2] ** 2).sum(axis=1)[:, None] * (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("contact", [PenaltyContact(), BarrierContact()], ids=["penalty", "barrier"])
+def test_a_mesh_that_deforms_by_itself_carries_what_lies_on_it(contact):
+    """A body all of whose vertices are scripted is an obstacle that deforms: a ball rolls to the middle of a trough."""
+    mesh = sheet((0.4, 0.4), (8, 8)).transformed(translate=(-0.2, -0.2, 0.0))
+    trough = Membrane(mesh, MATERIAL, thickness=1e-3, pins=Pin(np.arange(len(mesh.X)), Wave()), name="trough")
+    start = ball(radius=0.03, cells=3).transformed(translate=(0.06, 0.0, 0.0325))
+    scene = Scene(
+        [trough, Solid(start, MATERIAL, name="ball")], contact=contact, integrator=BDF1(), h=1e-2, duration=0.25
+    )
+    for step in simulate(scene):
+        x = step.state.q.reshape(-1, 3)[len(mesh.X) :]
+        t = step.state.t
+    middle = x.mean(axis=0)
+    assert middle[2] > 0.02 and x[:, 2].min() > -2e-3  # it is still on the sheet
+    assert middle[0] < 0.055  # and has begun to roll inwards
+    assert step.acted.pairs["trough", "ball"][2] > 0.0
+    np.testing.assert_allclose(step.state.q.reshape(-1, 3)[: len(mesh.X)], Wave().positions(mesh.X, t), atol=1e-12)

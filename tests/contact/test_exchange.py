@@ -34,7 +34,7 @@ def cube(at, **options):
 
 
 def collision(contact, **options):
-    """A cube hits another one off centre, askew, so that they press and rub."""
+    """A cube hits another one off center, askew, so that they press and rub."""
     bodies = [
         cube((0.0, 0.0, 0.0), velocity=(1.0, 0.3, 0.0), name="hammer"),
         cube((0.105, 0.013, 0.021), name="anvil"),

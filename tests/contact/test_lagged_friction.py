@@ -10,6 +10,7 @@ from pliant.articulated import at
 from pliant.contact.obstacles import Plane
 from pliant.maps.motions import Track
 from pliant.mesh import box, sheet
+from pliant.stage import Stage
 from pliant.state import State
 
 MU, SPEED, G, DHAT = 0.3, 1.0, 9.81, 1e-3
@@ -77,3 +78,23 @@ def test_an_obstacle_that_comes_nearer_in_a_step_rubs_as_hard_as_it_pressed_befo
     (friction,) = model.at(State(x, v, t), t + 1e-3, 1e-3).forces
     assert pressed > 1.0
     assert -friction.force(x, v, t).reshape(-1, 3)[:, 0].sum() == pytest.approx(MU * pressed, rel=1e-6)
+
+
+@pytest.mark.parametrize("contact", [pl.PenaltyContact(mu=0.8), pl.BarrierContact(mu=0.8)], ids=["penalty", "barrier"])
+def test_the_jacobian_of_a_stage_knows_that_friction_turns_with_what_it_rubs(contact: object) -> None:
+    """A heavy block that lands on a light one while it turns, where directions change with the touched triangles."""
+    below = box((0.2, 0.2, 0.05), (2, 2, 1)).transformed(translate=(0.0, 0.0, 1e-3))
+    above = box((0.08, 0.08, 0.08), (1, 1, 1)).transformed(translate=(0.04, 0.07, 0.0515))
+    rubber = pl.StableNeoHookean(2e5, 0.3)
+    bodies = [pl.Solid(below, rubber, density=50.0), pl.Solid(above, rubber, density=5e3, velocity=(0.5, 0.2, -0.5))]
+    scene = pl.Scene(bodies, contact=contact, obstacles=[Plane()], integrator=pl.BDF1(), h=0.01, duration=0.04)
+    *_, step = pl.simulate(scene)
+    system, state, h = step.system, step.state, 0.01
+    stage = Stage(system, h, state.q + h * state.v, state.q, state.t + h, state.q + h * state.v, state)
+    z = stage.frame[system.free] + 1e-5 * np.random.default_rng(0).normal(size=len(system.free))
+    d = np.random.default_rng(1).normal(size=len(z))
+    change = (stage.residual(z + 1e-9 * d) - stage.residual(z - 1e-9 * d)) / 2e-9
+    (friction,) = stage.system.force_terms
+    turned = h**2 * (friction.turning(stage.embed(z), stage.velocity(stage.embed(z)), stage.t) @ d)
+    assert np.linalg.norm(turned) > 1e-4 * np.linalg.norm(change)
+    assert np.linalg.norm(stage.jacobian(z, psd=False) @ d - change) < 0.02 * np.linalg.norm(turned)

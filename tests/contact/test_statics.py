@@ -1,7 +1,8 @@
 """The least friction of frames of blocks, by linear programmes, against closed forms."""
 
-from math import radians, tan
+from math import cos, pi, radians, sin, tan
 
+import numpy as np
 import pytest
 
 from pliant.bench.contact import arch, cards
@@ -24,8 +25,33 @@ def test_a_block_on_a_slope_needs_the_tangent():
     assert least_friction([Carried(10.0, (2.0, 0.5 * s))], feet) == float("inf")  # it tips over, whatever mu is
 
 
-def test_thin_arches_cannot_stand(monkeypatch):
-    """A semicircle needs a thickness of about a tenth of its radius, one of seven stones not much less."""
-    assert arch.needed() < 0.4
-    monkeypatch.setattr(arch, "THICK", 0.05 * arch.RADIUS)
-    assert arch.needed() == float("inf")
+def test_arches_stand_down_to_the_thickness_of_milankovitch(monkeypatch):
+    """A semicircle of many stones stands if it is thicker than 0.1075 of its mean radius, whatever friction is."""
+    monkeypatch.setattr(arch, "STONES", 61)
+    monkeypatch.setattr(arch, "GAP", 0.0)
+    for part, stands in ((0.109, True), (0.106, False)):
+        monkeypatch.setattr(arch, "THICK", part * arch.RADIUS)
+        assert (arch.needed() < float("inf")) == stands
+
+
+def test_the_arch_needs_what_its_lines_of_thrust_need():
+    """Every balance of a symmetric arch is a line of thrust: a thrust H, and where it meets the first joint."""
+    middles, weights = [], []
+    for k in range(arch.STONES):
+        mesh, volume = arch._stone(k), arch._stone(k).measures()
+        middles.append(volume @ mesh.X[mesh.T].mean(axis=1) / volume.sum())
+        weights.append(arch.G * arch.DENSITY * volume.sum())
+    W, x = np.array(weights), np.array(middles)[:, 0]
+    V = 0.5 * W.sum() - np.concatenate([[0.0], np.cumsum(W)])  # up across joint k, from the left
+    turn = np.concatenate([[0.0], np.cumsum(W * x)])
+    angle = [pi - k * pi / arch.STONES for k in range(arch.STONES + 1)]
+    low, high = arch.RADIUS - 0.5 * arch.THICK, arch.RADIUS + 0.5 * arch.THICK
+    best = float("inf")
+    for H in np.linspace(0.01, 2.0, 4000) * W.sum():
+        N = np.array([sin(a) * H - cos(a) * v for a, v in zip(angle, V, strict=True)])
+        T = np.array([cos(a) * H + sin(a) * v for a, v in zip(angle, V, strict=True)])
+        # the moment about the middle is -r_k N_k: what remains of r_0 N_0 after the stones up to k
+        first = [((r * N - turn) / N[0]) for r in (low, high)]
+        if N.min() > 0.0 and max(first[0]) <= min(first[1]):
+            best = min(best, float(np.abs(T / N).max()))
+    assert arch.needed() == pytest.approx(best, rel=2e-3)

@@ -55,7 +55,7 @@ def soft_cube(at=(0, 0, 0), side=0.2, n=2, E=1e5, velocity=(0, 0, 0), gravity=(0
 
 
 def rigid_block(at=(0, 0, 0), sides=(0.2, 0.2, 0.2), velocity=(0, 0, 0), gravity=(0, 0, 0), density=1000.0):
-    """A free block with its centre at ``at``: system, state, mesh."""
+    """A free block with its center at ``at``: system, state, mesh."""
     body = cuboid(sides, density)
     system = ArticulatedSystem([Link(Free3D(), body, name="block")], gravity=gravity)
     q, v = np.zeros(6), np.zeros(6)

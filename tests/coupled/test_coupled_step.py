@@ -98,7 +98,7 @@ def test_rows_between_parts_bound_relative_velocities():
 
 @pytest.mark.parametrize("mu", [0.0, 0.5])
 def test_an_impact_of_soft_and_rigid_keeps_the_momentum(mu):
-    """A soft cube hits a rigid block off its centre: what one loses the other gains, to rounding."""
+    """A soft cube hits a rigid block off its center: what one loses the other gains, to rounding."""
     soft, s, mesh = soft_cube(velocity=(2.0, 0.3, 0.0))
     block, r, hull = rigid_block((0.305, 0.13, 0.12))
     world = Sided([soft, block], contact([mesh, hull], gravity=0.0, mu=mu))
@@ -143,7 +143,7 @@ def test_a_block_sticks_or_slides(slope):
 
 @pytest.mark.parametrize("slope", [0.2, 0.5])
 def test_a_soft_block_sticks_or_slides(slope):
-    """The same for a soft block, whose contact is its own system's; its centre of mass."""
+    """The same for a soft block, whose contact is its own system's; its center of mass."""
     from pliant.bodies import Solid
     from pliant.materials import StableNeoHookean
     from pliant.mesh import box

@@ -2,7 +2,7 @@
 
 import pytest
 from numba import cuda
-from simulated import evaluations, runs
+from simulated import agree, contacts, evaluations, runs
 
 from pliant.cuda.device import SIMULATED
 from pliant.materials import (
@@ -38,6 +38,11 @@ def test_every_material_agrees_to_rounding():
     for body, found in evaluations(materials).items():
         assert found.pop("solve", 0.0) < 1e-5, body
         assert max(found.values()) < 1e-10, (body, found)
+
+
+def test_contact_agrees_to_rounding():
+    for name, found in contacts().items():
+        agree(name, found, 1e-10)
 
 
 def test_runs_agree_with_the_cpu():

@@ -21,7 +21,7 @@ SLOW, TUMBLING = (0.0, 0.0, 5.0), (3.0, 2.0, 4.0)
 
 
 def spinning(scene, omega, velocity=(0.0, 0.0, 0.0)):
-    """The system, and a state in which everything turns about its common centre like a rigid body."""
+    """The system, and a state in which everything turns about its common center like a rigid body."""
     system = scene.system()
     c = np.average(system.X, axis=0, weights=system.nodal_mass[:: system.X.shape[1]])
     r = np.zeros((len(system.X), 3))
@@ -99,14 +99,14 @@ def test_orders_are_those_of_the_integrator_inside(method, order):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_centre_falls_as_if_nothing_turned(method):
+def test_the_center_falls_as_if_nothing_turned(method):
     scene = replace(free_bar(1e5), gravity=(0, 0, -9.81))
     system, start = spinning(scene, TUMBLING, (1.0, 0.0, 0.0))
-    centre = lambda s: np.average(system.positions(s.q), axis=0, weights=system.nodal_mass[::3])
+    center = lambda s: np.average(system.positions(s.q), axis=0, weights=system.nodal_mass[::3])
     turning = marched(system, start, Corotated(METHODS[method]), 0.01, 20)
     still = State(start.q, np.tile([1.0, 0.0, 0.0], len(system.X)))
     falling = marched(system, still, METHODS[method], 0.01, 20)
-    assert np.allclose(centre(turning), centre(falling), atol=1e-7)
+    assert np.allclose(center(turning), center(falling), atol=1e-7)
 
 
 @pytest.mark.parametrize("method", METHODS)

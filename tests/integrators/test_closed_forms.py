@@ -105,7 +105,7 @@ def test_bdf2_follows_its_formula_after_a_step_of_sdirk2():
 @pytest.mark.parametrize("h", [1e-3, 3e-6])
 @pytest.mark.parametrize("integrator", [*ONE_STEP, pl.BDF2(), pl.XPBD()], ids=lambda i: type(i).__name__)
 def test_a_free_body_falls_with_g(integrator, h):
-    """Forces inside a body do not change how its centre falls: v = g t, whatever the method and the step.
+    """Forces inside a body do not change how its center falls: v = g t, whatever the method and the step.
 
     In the shorter steps gravity moves it by less than a billionth of its size, and must be felt all the same.
     """

@@ -43,12 +43,12 @@ def test_consistent_mass_integrates_products_of_linear_fields_exactly():
     assert x @ mesh.consistent_mass(chain, rho) @ x == pytest.approx(rho * a**3 / 3, rel=1e-12)
 
 
-def test_lumped_mass_keeps_the_centre_of_mass():
+def test_lumped_mass_keeps_the_center_of_mass():
     body = mesh.duck()
-    centres = body.X[body.T].mean(axis=1)
+    centers = body.X[body.T].mean(axis=1)
     volume = body.measures()
     m = mesh.lumped_mass(body, 1000)
-    assert m @ body.X / m.sum() == pytest.approx(volume @ centres / volume.sum(), abs=1e-12)
+    assert m @ body.X / m.sum() == pytest.approx(volume @ centers / volume.sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("density", [0, -1, np.nan, np.inf, np.ones(3), np.zeros(4)])

@@ -201,3 +201,27 @@ def test_a_folder_with_foreign_code_is_refused(tmp_path):
     assert ended.returncode == 0
     asked = CliRunner().invoke(app, ["advise", "run"])
     assert isinstance(asked.exception, RunError) and "--trust" in str(asked.exception)
+
+
+def test_an_installed_package_offers_its_parts_by_an_entry_point(tmp_path):
+    """Two packages as pip installs them, one of which cannot be imported: it is left out, and said."""
+    site = tmp_path / "site"
+    for name, code in (("my_lab", LAW), ("broken_lab", "import nothing_of_this_name")):
+        info = site / f"{name}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (site / f"{name}.py").write_text(code)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[pliant.extensions]\n{name} = {name}\n")
+    (tmp_path / "scene.toml").write_text(SCENE.replace('extensions = ["gent.py"]\n', ""))
+    code = "from pliant.scene_file import load_scene; print(load_scene('scene.toml').scene.bodies[0].material)"
+    path = os.pathsep.join([str(site), str(Path(pl.__file__).parents[1])])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "FromEnergy" in done.stdout and "mu" in done.stdout
+    assert "the extension 'broken_lab' (broken_lab) was left out: ModuleNotFoundError" in done.stderr

@@ -88,9 +88,9 @@ def test_momentum_grows_by_the_weight_and_nothing_else():
     for step in simulate(scene):
         expected = (m, 0.0, m * (2.0 - 9.81 * step.state.t))
         np.testing.assert_allclose(step.ledger.linear, expected, atol=1e-9)
-        centre = np.array([0.15, 0.05, 0.05]) + step.state.t * np.array([1.0, 0.0, 2.0])
-        centre[2] -= 0.5 * 9.81 * step.state.t * (step.state.t + 0.01)  # backward Euler's parabola
-        np.testing.assert_allclose(step.ledger.angular, np.cross(centre, expected), atol=1e-9)
+        center = np.array([0.15, 0.05, 0.05]) + step.state.t * np.array([1.0, 0.0, 2.0])
+        center[2] -= 0.5 * 9.81 * step.state.t * (step.state.t + 0.01)  # backward Euler's parabola
+        np.testing.assert_allclose(step.ledger.angular, np.cross(center, expected), atol=1e-9)
 
 
 def test_midpoint_takes_nothing_from_linear_springs():

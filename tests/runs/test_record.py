@@ -4,15 +4,18 @@ import json
 import os
 import signal
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
 
+import pliant
 from pliant.bench.runs import restart
 from pliant.errors import RunError
 from pliant.integrators import BDF1
 from pliant.record import Interrupted, Output, load, record, resume
 from pliant.record.channels import CELL_CHANNELS, POINT_CHANNELS
+from pliant.record.summary import versions
 from pliant.scene_file import load_scene
 from pliant.scenes.basic import cantilever, net
 from pliant.simulate import simulate
@@ -46,6 +49,7 @@ def test_all_channels_are_recorded_and_mean_what_they_say(tmp_path):
     system, state, frame = scene.system(), run.checkpoint.state, run.frames[-1]
     elastic = system.energy_terms[0]
     np.testing.assert_array_equal(frame.point_values["velocity"].ravel(), state.v)
+    np.testing.assert_array_equal(frame.point_values["displacement"], frame.points - scene.bodies[0].mesh.X)
     np.testing.assert_array_equal(frame.point_values["elastic_force"].ravel(), -elastic.gradient(state.q))
     assert not frame.point_values["contact_force"].any() and not frame.point_values["friction_force"].any()
     total = frame.cell_values["strain_energy"] @ scene.bodies[0].mesh.measures()
@@ -138,6 +142,16 @@ def test_the_report_is_strict_json(tmp_path):
     record(short(duration=0.01), tmp_path)
     text = (tmp_path / "report.json").read_text()
     json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_sources_that_were_not_installed_say_their_version(monkeypatch):
+    """A copy of the package on the path is no distribution that Python knows of."""
+
+    def unknown(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", unknown)
+    assert versions()["pliant"] == pliant.__version__
 
 
 @pytest.mark.parametrize("left", ["first", "last"])

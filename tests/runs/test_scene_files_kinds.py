@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import sys
 import textwrap
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from pliant.mesh import ball, bar, chain, rectangle, sheet, write
 from pliant.origin import Origin
 from pliant.scene import Scene
 from pliant.scene_file import NotDescribable, describe, load_scene
+from pliant.scene_file.read import Reader
 from pliant.systems.penalty_contact import PenaltyContact
 from pliant.systems.row_contact import RowContact
 
@@ -477,3 +479,16 @@ def test_coupled_joints_and_functions_of_time():
             Series(*wrong)
     scene = Scene([arm(constraints=[CoupledJoints("upper arm", "upper arm", 2.0, 0.1)])])
     assert describe(scene)[0]["bodies"][0]["constraints"][0]["ratio"] == 2.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="names of types are objects from Python 3.12 on")
+def test_a_list_is_read_as_the_array_that_a_named_type_stands_for():
+    """As `numpy.typing.NDArray` is a name of arrays, from NumPy 2.5 on."""
+    import typing
+
+    scalar = typing.TypeVar("scalar", bound=np.generic)
+    of = typing.TypeAliasType("of", np.ndarray[tuple[int, ...], np.dtype[scalar]], type_params=(scalar,))
+    maybe = typing.TypeAliasType("maybe", of[np.float64] | None)
+    for declared in (of[np.float64], of[np.float64] | None, maybe):
+        read = Reader().value("axis", declared, [1, 2], "axis")
+        assert read.dtype == np.float64 and read.tolist() == [1.0, 2.0]

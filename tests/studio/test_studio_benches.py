@@ -29,5 +29,7 @@ def test_exporting_is_weighed():
     assert all(row["per frame [ms]"] > 0 for row in table.rows)
 
 
-def test_imported_names_are_no_figures():
+def test_figures_are_drawings_of_benchmarks():
     assert _own_figure(importlib.import_module("pliant.bench.conjac.armadillo")) is None  # imports mesh.figure
+    shared = importlib.import_module("pliant.bench.ldot.fig5_4")  # figure = wall_clock_figure, of another module
+    assert _own_figure(shared) is shared.wall_clock_figure

@@ -17,7 +17,7 @@ from pliant.errors import SceneError
 class FloorContact:
     """Spheres of ``radius`` around body points (m, 3) stay above the xy plane of ``frame`` (4, 4).
 
-    Radius 0 with the corners of a cuboid makes a box on the floor. Omitted points are the body centre, an omitted
+    Radius 0 with the corners of a cuboid makes a box on the floor. Omitted points are the body center, an omitted
     radius is that of the body (sphere). ``mu`` None takes the coefficient of the friction method.
     """
 
@@ -84,7 +84,7 @@ class BoxContact:
             return None
         if distance > 1e-12:
             n = d / distance
-        else:  # the centre is inside: leave through the nearest face
+        else:  # the center is inside: leave through the nearest face
             face = int(np.argmin(half - np.abs(x)))
             n = np.eye(3)[face] * (1.0 if x[face] >= 0 else -1.0)
             distance = -float(half[face] - abs(x[face]))

@@ -18,7 +18,7 @@ from pliant.errors import SceneError
 class ObstacleContact:
     """Spheres of ``radius`` around body points (m, 3) stay outside an ``obstacle`` that does not move.
 
-    Omitted points are those of the link's surface, or the centre of a sphere with its radius: what meets an edge
+    Omitted points are those of the link's surface, or the center of a sphere with its radius: what meets an edge
     between the points is not seen. ``mu`` None takes the coefficient of the friction method.
     """
 

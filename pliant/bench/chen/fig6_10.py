@@ -53,7 +53,7 @@ def bounce(run: Played) -> int:
 
 
 def rebound(run: Played) -> float:
-    """Height [m] of the centre above its lowest point at the top of the first flight."""
+    """Height [m] of the center above its lowest point at the top of the first flight."""
     z, k = heights(run), bounce(run)
     fall = np.flatnonzero(np.diff(z[k + 1 :]) < 0)
     top = k + 1 + (int(fall[0]) if len(fall) else len(z) - k - 2)

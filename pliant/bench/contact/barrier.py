@@ -31,9 +31,9 @@ def pile(seed: int, count: int = 20, duration: float = 0.5) -> Scene:
     bodies = []
     for k in range(count):
         mesh = shapes[k % 3]
-        centred = mesh.transformed(translate=-0.5 * (mesh.bounds[0] + mesh.bounds[1]))
+        centered = mesh.transformed(translate=-0.5 * (mesh.bounds[0] + mesh.bounds[1]))
         place = pitch * np.array([k % 2 - 0.5, (k // 2) % 2 - 0.5, k // 4]) + 0.005 * rng.normal(size=3)
-        placed = centred.transformed(rotate=rotation(rng.normal(size=3)), translate=place)
+        placed = centered.transformed(rotate=rotation(rng.normal(size=3)), translate=place)
         bodies.append(Solid(placed, material, velocity=tuple(rng.normal(size=3) * 0.5 - (0, 0, 1.0)), name=f"body {k}"))
     bowl = Bowl(center=(0.0, 0.0, 0.28), radius=0.4)
     contact = BarrierContact(dhat=1e-3, mu=0.2)

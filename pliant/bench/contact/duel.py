@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any
 
+from pliant.bench.parts import WHOLE, Share, together
 from pliant.bench.race import Runner, faster
 from pliant.bench.samples import PHASES, OwnMemory
 from pliant.checkpoint import Checkpoint
@@ -33,10 +34,22 @@ class Duel:
     steps: int
     samples: int
     detection: dict[str, float]
-    contacts: list[int] = field(default_factory=list)  # of every sampled step
+    size: str  # of the scene, in words
+    contacts: list[tuple[float, int]] = field(default_factory=list)  # of every sampled step, with its time [s]
 
     def runner(self, name: str) -> Runner:
         return next(r for r in self.runners if r.name == name)
+
+    def joined(self, others: "list[Duel]") -> "Duel":
+        """With the steps of other shares of the same case."""
+        parts = [self, *others]
+        return replace(
+            self,
+            runners=[together([p.runner(r.name) for p in parts]) for r in self.runners],
+            samples=sum(p.samples for p in parts),
+            detection={name: sum(p.detection[name] for p in parts) for name in self.detection},
+            contacts=sorted(c for p in parts for c in p.contacts),
+        )
 
     def ratio(self, slow: str, fast: str) -> float:
         """How many times faster ``fast`` was than ``slow``."""
@@ -74,33 +87,36 @@ class Duel:
         }
 
     def note(self) -> str:
-        scene, vertices = self.runners[0].scene, len(self.runners[0].system.X)
+        found = ", ".join(str(count) for _, count in self.contacts)
         return (
-            f"{self.case}: {vertices} vertices; {self.samples} sampled steps of the first {self.steps} of {scene.steps}"
-            f" (h = {float(scene.h):g} s), with {', '.join(map(str, self.contacts))} contacts"
+            f"{self.case}: {self.size}; {self.samples} sampled steps of the first {self.steps}, with {found} contacts"
         )
 
 
-def duel(case: str, scene: Scene, solvers: dict[str, Any], *, steps: int, samples: int) -> Duel:
-    """Every solver on the same sampled steps of ``scene``; the rows go to stderr as they come."""
+def duel(case: str, scene: Scene, solvers: dict[str, Any], *, steps: int, samples: int, share: Share = WHOLE) -> Duel:
+    """Every solver on the same sampled steps of ``scene``, or a ``share`` of them; rows go to stderr as they come."""
     wanted = os.environ.get("PLIANT_BENCH_STEPS", str(samples))
     samples = steps if wanted == "all" else min(int(wanted), steps)
     guide = Runner("guide", replace(_solved_by(scene, GUIDE), on_failure="substep"))
     path = simulate(guide.scene, start=Checkpoint(0, guide.state), system=guide.system)
     watch = guide.system.contact = _Watch(guide.system.contact)
     runners = [_entrant(guide, name, solver) for name, solver in solvers.items()]
-    result = Duel(case, runners, steps, samples, dict.fromkeys(solvers, 0.0))
-    chosen = sorted({int((k + 0.5) * steps / samples) for k in range(samples)})
-    for k in range(chosen[-1] + 1):
+    chosen = share.among(sorted({int((k + 0.5) * steps / samples) for k in range(samples)}))
+    size = f"{len(guide.system.X)} vertices, {scene.steps} steps of {float(scene.h):g} s"
+    result = Duel(case, runners, steps, len(chosen), dict.fromkeys(solvers, 0.0), size)
+    for k in range(max(chosen, default=-1) + 1):
         if k in chosen:
             for runner in runners:
                 before = watch.seconds
                 after = runner.visit(guide.state, guide.memory).state
                 result.detection[runner.name] += watch.seconds - before
                 sys.stderr.write(f"{case} step {k} {runner.name}: {runner.seconds:.2f} s, {runner.failures} failed\n")
-            result.contacts.append(len(guide.system.contacts(after.q, after.v, after.t) or ()))
+            found = len(guide.system.contacts(after.q, after.v, after.t) or ())
+            result.contacts.append((guide.state.t, found))
         step = next(path)
         guide.state, guide.memory = step.state, step.memory
+    for runner in runners:
+        runner.retire()
     return result
 
 

@@ -36,7 +36,7 @@ NOTES = [
 
 
 def run(*, quick: bool = False) -> Table:
-    duration = 0.2 if quick else 1.0
+    duration = 0.2 if quick else 3.0
     scenes = {"stack": _stack(), "slope": _slope(), "grip": None}
     rows = []
     for name, bodies in scenes.items():

@@ -18,10 +18,10 @@ GROUND = -1
 
 @dataclass(frozen=True)
 class Carried:
-    """A rigid block in the plane: its ``weight`` [N] acts downwards at ``centre (x, z)``."""
+    """A rigid block in the plane: its ``weight`` [N] acts downwards at ``center (x, z)``."""
 
     weight: float
-    centre: tuple[float, float]
+    center: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Bearing:
 def least_friction(blocks: Sequence[Carried], joints: Sequence[Bearing], *, most: float = 4.0) -> float:
     """The least mu with which the blocks can be in balance; inf where ``most`` is not enough."""
     A = _balance(blocks, joints)
-    b = np.concatenate([(0.0, block.weight, block.weight * block.centre[0]) for block in blocks])
+    b = np.concatenate([(0.0, block.weight, block.weight * block.center[0]) for block in blocks])
     if not _stands(A, b, most):
         return float("inf")
     low, high = 0.0, most

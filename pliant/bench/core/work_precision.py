@@ -1,4 +1,4 @@
-"""core/work_precision: error of the free end's centre against CPU time, for every integrator and several steps.
+"""core/work_precision: error of the free end's center against CPU time, for every integrator and several steps.
 
 BAR-SMALL: 0.3 x 0.1 x 0.1 m, 22x7x7 cells of 6 tetrahedra (1,472 vertices, 6,468 tetrahedra), stable neo-Hookean,
 nu = 0.4, 1000 kg/m^3, clamped at x = 0, gravity along -y, 1 s. BAR: the same body with 44x14x14 cells. The error is the
@@ -79,13 +79,13 @@ def choices(case: Case) -> list[tuple[str, Any, float]]:
     return rows
 
 
-def centre(scene: Scene, q: Array) -> Array:
+def center(scene: Scene, q: Array) -> Array:
     X = scene.bodies[0].mesh.X
     return q.reshape(-1, 3)[X[:, 0] > X[:, 0].max() - 1e-9].mean(axis=0)
 
 
 def track(scene: Scene, integrator: Any, per_frame: float) -> tuple[Array, float, float]:
-    """Positions of the free end's centre at every second frame, CPU seconds and wall seconds."""
+    """Positions of the free end's center at every second frame, CPU seconds and wall seconds."""
     system = scene.system()
     state, memory = scene.initial(system), None
     h = 1.0 / FRAMES / per_frame
@@ -99,14 +99,14 @@ def track(scene: Scene, integrator: Any, per_frame: float) -> tuple[Array, float
         if not all(r.converged for r in step.reports):
             return np.full((FRAMES // 2, 3), np.nan), process_time() - start, perf_counter() - wall
         if (k + 1) % every == 0:
-            path.append(centre(scene, state.q))
+            path.append(center(scene, state.q))
     return np.array(path), process_time() - start, perf_counter() - wall
 
 
 def compare(case: Case, quick: bool) -> list[dict[str, Any]]:
     scene = case.scene()
     exact, _, _ = track(scene, Verlet(substeps=(2 if quick else 8) * case.explicit), 1)
-    size = float(np.sqrt(((exact - centre(scene, scene.bodies[0].mesh.X)) ** 2).sum(axis=1).mean()))
+    size = float(np.sqrt(((exact - center(scene, scene.bodies[0].mesh.X)) ** 2).sum(axis=1).mean()))
     rows = []
     for label, integrator, per_frame in choices(case):
         if quick and per_frame not in (1, case.explicit):

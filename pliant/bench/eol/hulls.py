@@ -15,7 +15,7 @@ SPEED = 3.4  # m/s, of a cloth that falls for 0.35 s
 
 
 def random_hull(seed: int, cells: int) -> Scene:
-    """A cloth one centimetre above the hull of 6 to 15 points, 0.15 to 0.35 m from its centre; every third one turns.
+    """A cloth one centimetre above the hull of 6 to 15 points, 0.15 to 0.35 m from its center; every third one turns.
 
     Every other one rubs, with mu = 0.3.
     """

@@ -13,7 +13,7 @@ from pliant.cuda.device import arrays, name
 from pliant.integrators import BDF1, BDF2, TRBDF2, Verlet
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
-from pliant.mesh import sheet
+from pliant.mesh import bar, sheet
 from pliant.mesh.shapes import long_eared
 from pliant.scene import Scene
 from pliant.scenes.qlb import arma, armadillo
@@ -41,12 +41,24 @@ def scenes(steps: int) -> dict[str, Scene]:
         "BUNNY, BDF1, contact": Scene(
             [ball], contact=PenaltyContact(mu=0.3), obstacles=[floor], integrator=BDF1(TIGHT), **long(2e-3)
         ),
+        "two blocks, BDF1, contact": Scene(
+            list(blocks()), contact=PenaltyContact(mu=0.3), obstacles=[Plane()], integrator=BDF1(TIGHT), **long(1e-3)
+        ),
         "membrane, BDF2": Scene(
             [Membrane(cloth, StableNeoHookean(1e5, 0.3), thickness=1e-3, density=1000.0, pins=held)],
             integrator=BDF2(TIGHT),
             **long(2e-3),
         ),
     }
+
+
+def blocks() -> tuple[Solid, Solid]:
+    """A block on the floor, and one that lands on it and slides."""
+    low, high = bar(size=(0.3, 0.2, 0.1), cells=(9, 6, 3)), bar(size=(0.15, 0.1, 0.1), cells=(5, 4, 4))
+    low = replace(low, X=low.X - low.X.min(axis=0))
+    high = replace(high, X=high.X - high.X.min(axis=0) + (0.03, 0.045, 0.101))
+    material = StableNeoHookean(2e5, 0.4)
+    return Solid(low, material, name="low"), Solid(high, material, name="high", velocity=(0.5, 0.0, -0.5))
 
 
 def compared(case: str, scene: Scene) -> dict[str, Any]:

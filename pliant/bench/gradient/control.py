@@ -1,6 +1,6 @@
-"""gradient/control: a soft ball is thrown so that it bounces once and then is where a bowl's centre is.
+"""gradient/control: a soft ball is thrown so that it bounces once and then is where a bowl's center is.
 
-Newton's method on the velocity of the throw: the derivative of the ball's centre at the end by that velocity comes from
+Newton's method on the velocity of the throw: the derivative of the ball's center at the end by that velocity comes from
 three gradients, one per component, through the impact with its friction.
 """
 
@@ -31,8 +31,8 @@ def thrown(velocity: Array, steps: int, cells: int) -> Scene:
     return Scene([body], BDF2(), h=H, duration=H * steps, contact=contact, obstacles=[Plane()])
 
 
-def centre(scene: Scene, steps: int) -> tuple[Array, Array]:
-    """The centre of mass at the end (3,), and its derivative by the velocity of the throw (3, 3)."""
+def center(scene: Scene, steps: int) -> tuple[Array, Array]:
+    """The center of mass at the end (3,), and its derivative by the velocity of the throw (3, 3)."""
     system: Any = scene.system()
     share = system.nodal_mass / (system.nodal_mass.sum() / 3.0)
     where, slopes = np.zeros(3), np.zeros((3, 3))
@@ -57,7 +57,7 @@ def _nearer(velocity: Array, change: Array, off: float, steps: int, cells: int) 
 
 
 def bounces(scene: Scene) -> int:
-    """How often the ball's centre turns from falling to rising."""
+    """How often the ball's center turns from falling to rising."""
     heights = [step.system.positions(step.state.q)[:, 2].mean() for step in simulate(scene)]
     up = np.diff(heights) > 0.0
     return int(np.count_nonzero(up[1:] & ~up[:-1]))
@@ -69,7 +69,7 @@ def run(*, quick: bool = False) -> Table:
     rows: list[dict[str, Any]] = []
     for k in range(6):
         scene = thrown(velocity, steps, cells)
-        where, J = centre(scene, steps)
+        where, J = center(scene, steps)
         evaluations += 3
         off = float(np.linalg.norm(where - BOWL))
         shown = ", ".join(f"{v:.4f}" for v in velocity)
@@ -80,7 +80,7 @@ def run(*, quick: bool = False) -> Table:
         velocity = _nearer(velocity, change * min(1.0, MOST / float(np.linalg.norm(change))), off, steps, cells)
     count = bounces(scene)
     claims = [
-        Claim(f"centre of the bowl, after {evaluations} gradients", "1 mm in <= 20", f"{1e3 * off:.2g} mm", off < 1e-3),
+        Claim(f"center of the bowl, after {evaluations} gradients", "1 mm in <= 20", f"{1e3 * off:.2g} mm", off < 1e-3),
         Claim("bounces on the way", "1", str(count), count == 1),
     ]
     return Table("gradient/control", "A soft ball thrown into a bowl over the floor", rows, claims)

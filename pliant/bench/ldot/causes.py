@@ -100,8 +100,10 @@ def claims(ours: Contest, old: Contest, far: Contest) -> list[Claim]:
               gain(ours, said) >= 2.0),
         Claim("LD-2 HYBRID-L0 switches more often than HYBRID-L1, as published", "yes",
               f"{frozen} against {hybrid} of {ours.steps}", frozen > hybrid),
-        Claim("LD-2 iterations of NEWTON-D highest in the compression, if by 40 % [s]", "until 1 s", text(peak),
-              peak["40 %"] <= 1.1 < peak["25 %"]),
+        Claim("LD-2 iterations of NEWTON-D highest in the initial compression, by 25 % [s]", "until 1 s",
+              f"{peak['25 %']:.2f}", peak["25 %"] <= 1.1),
+        Claim("cause: by 25 % the bar does not buckle; compressed by 40 % it does, and they are [s]", "until 1 s",
+              f"{peak['40 %']:.2f}", peak["40 %"] <= 1.1),
         Claim("cause: x + h v is the better start for HYBRID-L1", "Alg. 5.5", text(start),
               start["x + h v"] > start["old positions"]),
         Claim("cause: an exact tangent saves more of NEWTON-L0", "-", text(saved),
@@ -113,7 +115,10 @@ def claims(ours: Contest, old: Contest, far: Contest) -> list[Claim]:
 def notes(result: Contest) -> list[str]:
     prices = ", ".join(f"{what} {unit:g}" for what, unit in PRICES.items())
     vertices = f"{result.vertices} vertices"
+    inner = result.runner("HybridL1, as published").counts.inner / result.steps
     return [
         f"{vertices}; counts per step; prices on the full mesh in direct solves: {prices}. Where two factorizations are"
-        " half of what NEWTON-L0 costs, no solver that makes them can be twice as fast"
+        " half of what NEWTON-L0 costs, no solver that makes them can be twice as fast",
+        "measured there (ldot/fig5_4), the published HYBRID-L1 gains 3.15x and 1.87x: PCG with the extrapolated factor"
+        f" takes 63 iterations a step on the finer mesh, here {inner:.0f}",
     ]

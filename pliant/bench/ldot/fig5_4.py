@@ -5,14 +5,19 @@ compresses by 40 %, where the bar folds. About 15 minutes on one core.
 """
 
 from pliant.bench.ldot.contest import CONTESTANTS, RULE, bar_case, wall_clock_figure
+from pliant.bench.parts import Plays, played
 from pliant.bench.samples import Contest, contest
 from pliant.bench.table import Claim, Table
 
 figure = wall_clock_figure
 
 
+def contests(quick: bool) -> Plays[Contest]:
+    return {"BAR": lambda share: contest("BAR", bar_case(quick), CONTESTANTS, share=share)}
+
+
 def run(*, quick: bool = False) -> Table:
-    result = contest("BAR", bar_case(quick), CONTESTANTS)
+    result = played(contests(quick))["BAR"]
     notes = [explained(result), frozen(result), RULE]
     return Table("ldot/fig5_4", "Early factors on BAR", result.rows("NEWTON-D"), claims(result), notes)
 

@@ -1,21 +1,25 @@
 """ldot/fig5_9: ARMADILLO with damping, other materials, integrators and step sizes. [Weidner2022, Fig. 5.9]
 
 Every solver solves the same 30 steps of the run (see `pliant.bench.samples`); Baraff's step, which has no iterations,
-is raced over ten steps with a new factor in each and with one factor for two. About an hour on one core.
+is raced over ten steps with a new factor in each, with one factor for two, and with L and Ldot for two. About an hour
+on one core.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.bench.ldot.contest import THREE, chosen, figure_case, wall_clock_figure
+from pliant.bench.parts import Plays, Share, played
 from pliant.bench.race import Runner, race, ratio
 from pliant.bench.samples import Contest, contest
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF1, LinearlyImplicit
 from pliant.linear import PCG, Cholesky, Factor
+from pliant.linear.dchol import dchol_difference
 
 CASES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -26,17 +30,24 @@ CASES: dict[str, dict[str, Any]] = {
     "h=5e-3": {"h": 5e-3},
     "h=2e-2": {"h": 2e-2},
 }
+SOLVED = 1e-6  # of PCG in Baraff's step, where no later iteration makes good what it leaves
 figure = wall_clock_figure
 
 
+def contests(quick: bool) -> Plays[Contest]:
+    return {case: partial(_play, case, quick) for case in CASES}
+
+
+def _play(case: str, quick: bool, share: Share) -> Contest:
+    return contest(case, figure_case(quick, **CASES[case]), THREE | chosen("NEWTON-D exact", "QLB"), share=share)
+
+
 def run(*, quick: bool = False) -> Table:
-    done = {
-        case: contest(case, figure_case(quick, **options), THREE | chosen("NEWTON-D exact", "QLB"))
-        for case, options in CASES.items()
-    }
+    done = played(contests(quick))
     rows = [row for result in done.values() for row in result.rows("NEWTON-D")]
     notes = [
-        "HYBRID-L1 has no Baraff row: a linearly implicit step has no residual to correct an extrapolated factor with."
+        "Baraff's step solves one linear system and has no quasi-Newton phase: HYBRID-L1 is L and Ldot in one step, and"
+        " in the next PCG with L + h Ldot; the thesis gives no number."
     ]
     return Table("ldot/fig5_9", "Early factors on variations of ARMADILLO", rows, [*claims(done), baraff(quick)], notes)
 
@@ -68,9 +79,26 @@ class EveryOther:
     def factor(self, A: sp.csr_matrix, memory: Any = None) -> "Used":
         analysis, last = memory or (None, None)
         if last is not None:
-            return Used(PCG(preconditioner=last).factor(A), (analysis, None))
+            return Used(PCG(preconditioner=last, tolerance=SOLVED).factor(A), (analysis, None))
         factor = Cholesky().factor(A, analysis)
         return Used(factor, (factor.memory, factor))
+
+
+@dataclass(frozen=True)
+class Extrapolated:
+    """L and Ldot for two steps: the second is solved by PCG with L + h Ldot; Adot is the change since the last step."""
+
+    def factor(self, A: sp.csr_matrix, memory: Any = None) -> "Used":
+        analysis, before, ahead = memory or (None, None, None)
+        if ahead is not None:
+            return Used(PCG(preconditioner=ahead, tolerance=SOLVED).factor(A), (analysis, A, None))
+        if before is None:
+            factor = Cholesky().factor(A, analysis)
+            return Used(factor, (factor.memory, A, None))
+        change = A.copy()
+        change.indptr, change.indices, change.data = A.indptr, A.indices, A.data - before.data
+        rate = dchol_difference(A, change, analysis)
+        return Used(rate.extrapolated(0.0), (rate.memory, A, rate.extrapolated(1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +121,17 @@ class Used:
 
 
 def baraff(quick: bool, steps: int = 10) -> Claim:
-    """LD-4 on the linearly implicit step: a factor used for two steps does not pay."""
-    choices = {"NEWTON-D": Cholesky(), "NEWTON-L0": EveryOther()}
+    """LD-4 on the linearly implicit step: factors used for two steps, early or extrapolated, do not pay."""
+    choices = {"NEWTON-D": Cholesky(), "NEWTON-L0": EveryOther(), "HYBRID-L1": Extrapolated()}
     build = figure_case(quick, integrator=lambda linear: LinearlyImplicit(linear=linear))
     runners = race([Runner(name, build(linear)) for name, linear in choices.items()], steps)
-    x = ratio(runners, "NEWTON-L0", "NEWTON-D")
-    inner = runners[1].counts.inner / steps
+    time = {name: ratio(runners, name, "NEWTON-D") for name in choices if name != "NEWTON-D"}
+    inner = ", ".join(f"{r.name} {r.counts.inner / steps:.1f}" for r in runners[1:])
     return Claim(
         "LD-4 Baraff: NEWTON-D best, even if factors serve two steps",
         "yes",
-        f"NEWTON-L0 takes {x:.2f} of its time, {inner:.1f} PCG iterations per step",
-        x > 1.0,
+        f"of its time {_named(time)}; PCG iterations per step {inner}",
+        min(time.values()) > 1.0,
     )
 
 

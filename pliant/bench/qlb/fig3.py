@@ -7,8 +7,10 @@ scripts). "BAR, 40 %" has the script under whose compression the bar folds. Abou
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from pliant.bench.parts import Plays, Share, played
 from pliant.bench.samples import Build, Contest, contest
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF1, BDF2, Quasistatic
@@ -68,10 +70,16 @@ def _case(build: Callable[..., Scene], integrator: Any = BDF2, **options: Any) -
     return lambda solver: build(integrator=integrator(solver), **options)
 
 
-def run(*, quick: bool = False, only: str | None = None) -> Table:
-    """The whole figure, or the cases whose names contain ``only``."""
-    chosen = {name: build for name, build in cases(quick).items() if not only or only in name}
-    done = {name: contest(name, build, SOLVERS) for name, build in chosen.items()}
+def contests(quick: bool) -> Plays[Contest]:
+    return {case: partial(_play, case, build) for case, build in cases(quick).items()}
+
+
+def _play(case: str, build: Build, share: Share) -> Contest:
+    return contest(case, build, SOLVERS, share=share)
+
+
+def run(*, quick: bool = False) -> Table:
+    done = played(contests(quick))
     rows = [row for result in done.values() for row in result.rows("ND")]
     notes = [
         "CPU seconds of one thread per time step; counts per time step; every solver solves the same sampled steps.",

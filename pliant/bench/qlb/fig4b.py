@@ -6,32 +6,41 @@ of the whole three, most of which the figure lies still.
 QLB is the paper's, ours is the default of the framework.
 """
 
+from functools import partial
 from typing import Any
 
 from pliant.bench.contact.duel import OURS, Duel, duel
+from pliant.bench.parts import Plays, Share, played
 from pliant.bench.samples import SAMPLES
 from pliant.bench.table import Claim, Table
 from pliant.mesh import long_eared
+from pliant.scene import Scene
 from pliant.scenes.contact import bunny
 from pliant.solvers import ND, QLB, QLF, Newton
 from pliant.solvers.qlb import AS_PUBLISHED
 
+SOLVERS: dict[str, Any] = {
+    "ND": ND(),
+    "ND-exact": Newton(),
+    "QLF": QLF(max_iterations=200),
+    "QLB": QLB(**AS_PUBLISHED),
+    "QLB at the guess": QLB(**AS_PUBLISHED | {"at": "guess"}),
+    OURS: QLB(),
+}
+
+
+def contests(quick: bool) -> Plays[Duel]:
+    windows = {"landing": (60, 4)} if quick else {"landing": (100, SAMPLES), "whole": (600, SAMPLES)}
+    scene = bunny(mesh=long_eared(cells=8)) if quick else bunny()
+    return {part: partial(_play, f"BUNNY, {part}", scene, *window) for part, window in windows.items()}
+
+
+def _play(case: str, scene: Scene, steps: int, samples: int, share: Share) -> Duel:
+    return duel(case, scene, SOLVERS, steps=steps, samples=samples, share=share)
+
 
 def run(*, quick: bool = False) -> Table:
-    options: dict[str, Any] = {"mesh": long_eared(cells=8)} if quick else {}
-    solvers: dict[str, Any] = {
-        "ND": ND(),
-        "ND-exact": Newton(),
-        "QLF": QLF(max_iterations=200),
-        "QLB": QLB(**AS_PUBLISHED),
-        "QLB at the guess": QLB(**AS_PUBLISHED | {"at": "guess"}),
-        OURS: QLB(),
-    }
-    windows = {"landing": (60, 4)} if quick else {"landing": (100, SAMPLES), "whole": (600, SAMPLES)}
-    duels = {
-        part: duel(f"BUNNY, {part}", bunny(**options), solvers, steps=steps, samples=samples)
-        for part, (steps, samples) in windows.items()
-    }
+    duels = played(contests(quick))
     claims = [claim for part, result in duels.items() for claim in judged(part, result)]
     qlf = duels["landing"].runner("QLF")
     claims.append(

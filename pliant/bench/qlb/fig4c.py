@@ -6,7 +6,8 @@ not know their contacts, so the rows at the guess and ours (the default of the f
 
 from typing import Any
 
-from pliant.bench.contact.duel import OURS, duel
+from pliant.bench.contact.duel import OURS, Duel, duel
+from pliant.bench.parts import Plays, played
 from pliant.bench.samples import SAMPLES
 from pliant.bench.table import Claim, Table
 from pliant.scenes.contact import ducks
@@ -16,20 +17,26 @@ from pliant.solvers.qlb import AS_PUBLISHED
 GUESS: dict[str, Any] = AS_PUBLISHED | {"at": "guess"}
 
 
+SOLVERS: dict[str, Any] = {
+    "ND": ND(),
+    "ND-exact": Newton(),
+    "QLF": QLF(max_iterations=200),
+    "QLB": QLB(**AS_PUBLISHED),
+    "QLB at the guess": QLB(**GUESS),
+    "QLB at the guess, H_P + H_T": QLB(**GUESS, coupled=True),
+    OURS: QLB(),
+    f"{OURS}, H_P + H_T": QLB(coupled=True),
+}
+
+
+def contests(quick: bool) -> Plays[Duel]:
+    count, steps, samples = (12, 30, 3) if quick else (100, 200, SAMPLES)
+    case = f"DUCKS {count}"
+    return {case: lambda share: duel(case, ducks(count), SOLVERS, steps=steps, samples=samples, share=share)}
+
+
 def run(*, quick: bool = False) -> Table:
-    solvers: dict[str, Any] = {
-        "ND": ND(),
-        "ND-exact": Newton(),
-        "QLF": QLF(max_iterations=200),
-        "QLB": QLB(**AS_PUBLISHED),
-        "QLB at the guess": QLB(**GUESS),
-        "QLB at the guess, H_P + H_T": QLB(**GUESS, coupled=True),
-        OURS: QLB(),
-        f"{OURS}, H_P + H_T": QLB(coupled=True),
-    }
-    count = 12 if quick else 100
-    steps, samples = (30, 3) if quick else (200, SAMPLES)
-    result = duel(f"DUCKS {count}", ducks(count), solvers, steps=steps, samples=samples)
+    (result,) = played(contests(quick)).values()
     claims = []
     for name in ("QLB", OURS):
         r = result.runner(name)
@@ -49,4 +56,4 @@ def run(*, quick: bool = False) -> Table:
     share = max(result.share("QLB"), result.share(OURS))
     claims.append(Claim("detection at most 15 % of a step", "0.15", f"{share:.3f}", share <= 0.15))
     notes = [result.note(), "QLF gives up after 200 iterations of a solve, which is a failure"]
-    return Table("qlb/fig4c", f"DUCKS: {count} bodies in contact", result.rows(), claims, notes)
+    return Table("qlb/fig4c", f"{result.case}: bodies in contact", result.rows(), claims, notes)

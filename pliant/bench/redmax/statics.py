@@ -17,11 +17,11 @@ GRAVITY = 980.0  # cm/s^2
 
 @dataclass(frozen=True)
 class Bar:
-    """Mass, moment of inertia, centre (2,), its acceleration (2,), and the angular acceleration, x towards z."""
+    """Mass, moment of inertia, center (2,), its acceleration (2,), and the angular acceleration, x towards z."""
 
     mass: float
     inertia: float
-    centre: Array
+    center: Array
     acceleration: Array
     spin_up: float
 
@@ -73,7 +73,7 @@ def _columns(bars: Sequence[Bar], pins: Sequence[GroundPin]) -> Array:
         for body, sign in ((pin.a, 1.0), (pin.b, -1.0)):
             if body == GROUND:
                 continue
-            r = pin.point - bars[body].centre
+            r = pin.point - bars[body].center
             A[3 * body, 2 * k] += sign
             A[3 * body + 1, 2 * k + 1] += sign
             A[3 * body + 2, 2 * k : 2 * k + 2] += sign * np.array([-r[1], r[0]])

@@ -1,8 +1,9 @@
 """studio/first_run: what the first run of a kind of scene costs before its first step, in CPU time.
 
 Every row is a new process with an empty cache of machine code: it loads the package, compiles what the scene needs and
-takes one step; then another one, which finds the code in the cache. ``before`` are the numbers of version 0.1.0 at the
-commit before this bench, on the machine that printed docs/tables/studio-first_run.md.
+takes one step; then another one, which finds the code in the cache. Python may keep the bytecode of modules, as it does
+for an installed package. ``before`` are the numbers of version 0.1.0 at the commit before this bench, on a shared AMD
+EPYC server.
 """
 
 import json
@@ -76,6 +77,7 @@ def start(scene: str, cache: Path) -> FirstStep:
     """The first step of a scene in a new process."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[3]), environment.get("PYTHONPATH", "")])
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-c", CODE, scene], capture_output=True, text=True, env=environment, check=True
     )

@@ -23,79 +23,89 @@ from pathlib import Path
 from typing import Any
 
 from pliant.bench.table import Claim, Table
+from pliant.bench.workers import spread
 from pliant.errors import PliantError
 from pliant.origin import origin_of
 from pliant.record import Output, load, record, resume
 from pliant.simulate import simulate
-from pliant.testing.disk import SHIM, build_shim, cuts, kills, lay, read_journal, shim, with_shim
+from pliant.testing.disk import build_shim, cuts, kills, lay, read_journal, shim, with_shim
 from pliant.testing.essence import essence
 from pliant.testing.kinds import KINDS
 
 SAVED = Output(checkpoint_every=2, channels=("velocity",))
 QUICK = ("solid", "soft and rigid, rows", "cut")
 FAULTS = {"disk full": errno.ENOSPC, "disk fails": errno.EIO}
-KILLS = 500
-UNTRIED = {"folders": 0, "not begun": 0, "differ": 0, "unreadable": 0}
+KILLS = 28  # of every kind of scene: more than 500 together
+COUNTED = ("folders", "not begun", "differ", "unreadable", "full or failing", "met", "segfaults", "killed at random")
 
 
 def run(*, quick: bool = False) -> Table:
-    names = list(QUICK) if quick else list(KINDS)
-    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        folders = {name: Path(place) / str(k) for k, name in enumerate(names)}
+    names = QUICK if quick else tuple(KINDS)
+    with tempfile.TemporaryDirectory() as place:
         library = build_shim(Path(place))
-        journal(folders, library)
-        rows = [rehearse(name, folder, every=5 if quick else 1) for name, folder in folders.items()]
-        bad = faulty(folders, library, every=40 if quick else 10)
-        rows = [row | bad[row["scene"]] | {"said": row["said"] + bad[row["scene"]]["said"]} for row in rows]
-        rows.append({"scene": "kill -9", **random_kills(Path(place) / "random", 10 if quick else KILLS, names)})
-    return table(rows)
+        work = partial(tried, library, quick)
+        return table(list(map(work, names) if quick else spread(work, names)))
 
 
 def table(rows: list[dict[str, Any]]) -> Table:
-    counted = ("folders", "differ", "unreadable", "segfaults", "full or failing", "met", "kills")
-    total = {key: sum(row.get(key, 0) for row in rows) for key in counted}
-    bad = total["full or failing"] - total["met"]
-    kinds = sum("operations" in row for row in rows)
+    total = {key: sum(row[key] for row in rows) for key in COUNTED}
+    bad, killed = total["full or failing"] - total["met"], total["killed at random"]
     claims = [
-        Claim("kinds of scenes", f"all {len(KINDS)}", str(kinds), kinds == len(KINDS)),
-        Claim("processes killed at random moments", f"{KILLS}", str(total["kills"]), total["kills"] >= KILLS),
+        Claim("kinds of scenes", f"all {len(KINDS)}", str(len(rows)), len(rows) == len(KINDS)),
+        Claim("processes killed at random moments", ">= 500", str(killed), killed >= 500),
         Claim("runs that end differently", "0", f"{total['differ']} of {total['folders']}", not total["differ"]),
         Claim("folders that cannot be gone on with", "0", str(total["unreadable"]), not total["unreadable"]),
         Claim("bad disks that are not told in one line", "0", f"{bad} of {total['full or failing']}", not bad),
         Claim("segmentation faults", "0", str(total["segfaults"]), not total["segfaults"]),
     ]
-    notes = [f"{row['scene']}: {said}" for row in rows for said in row.pop("said", [])][:20]
+    notes = [f"{row['scene']}: {said}" for row in rows for said in row.pop("said")][:20]
     return Table("trust/crash", "Runs that are stopped by force", rows, claims, notes)
 
 
-def journal(folders: dict[str, Path], library: Path) -> None:
-    """Record scenes, each into ``run`` of its folder, with every operation on its files in ``journal`` beside that."""
-    child("journal", [f"{folder}:{name}" for name, folder in folders.items()], library)
+def tried(library: Path, quick: bool, name: str) -> dict[str, Any]:
+    """Everything that can happen to one kind of scene."""
+    folder = library.parent / str(list(KINDS).index(name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        journal(name, folder, library)
+        row = untried(name, folder)
+        rehearse(row, folder, every=5 if quick else 1)
+        faulty(row, folder, library, every=40 if quick else 10)
+        random_kills(row, folder, 3 if quick else KILLS)
+    return row
 
 
-def rehearse(name: str, folder: Path, *, every: int = 1) -> dict[str, Any]:
+def untried(name: str, folder: Path) -> dict[str, Any]:
+    """The row of a scene that was recorded into a folder, before anything has happened to it."""
+    operations = len(read_journal(folder / "journal"))
+    return {"scene": name, "operations": operations, **dict.fromkeys(COUNTED, 0), "said": []}
+
+
+def journal(name: str, folder: Path, library: Path) -> None:
+    """Record a scene into ``run`` of the folder, with every operation on its files in ``journal`` beside that."""
+    child("journal", name, folder, (), library)
+
+
+def rehearse(row: dict[str, Any], folder: Path, *, every: int = 1) -> None:
     """All kills and power cuts of one kind of scene, from its journal."""
     whole, written = essence(folder / "run"), read_journal(folder / "journal")
-    row: dict[str, Any] = {"scene": name, "operations": len(written), **UNTRIED, "said": []}
     seen: set[int] = set()
     for k, (what, contents) in enumerate((*kills(folder / "run", written), *cuts(folder / "run", written))):
         mark = hash(tuple(sorted(contents.items())))
         if k % every or mark in seen:  # operations that change nothing leave the same folder
             continue
         seen.add(mark)
-        judge(row, what, name, folder / f"state{k}", contents, whole)
-    return row
+        judge(row, what, folder / f"state{k}", contents, whole)
 
 
-def judge(row: dict[str, Any], what: str, name: str, folder: Path, contents: dict[str, bytes], whole: Any) -> None:
+def judge(row: dict[str, Any], what: str, folder: Path, contents: dict[str, bytes], whole: Any) -> None:
     """Resume the folder; what it comes to goes into the row."""
     if not {"report.json", "scene.toml"} <= set(contents):
         row["not begun"] += 1
         return
     lay(folder, contents)
     row["folders"] += 1
-    verdict = gone_on(name, folder, whole)
+    verdict = gone_on(row["scene"], folder, whole)
     shutil.rmtree(folder)
     if verdict:
         kind = "differ" if verdict == "differs" else "unreadable"
@@ -119,78 +129,63 @@ def gone_on(name: str, folder: Path, whole: Any) -> str:
     return "" if same else "differs"
 
 
-def faulty(folders: dict[str, Path], library: Path, *, every: int) -> dict[str, dict[str, Any]]:
-    """Full and failing disks from every so many operations of the runs on; a process for each.
+def faulty(row: dict[str, Any], folder: Path, library: Path, *, every: int) -> None:
+    """Full and failing disks from every so many operations of the run on, each in a process of its own.
 
     The first operation is another one for every kind of scene. ``met`` counts the runs that told of it in one line, and
     could be gone on with when the disk was well again.
     """
-    found: dict[str, dict[str, Any]] = {}
-    cases: list[tuple[str, str]] = []
-    for name, folder in folders.items():
-        count, first = len(read_journal(folder / "journal")), 1 + list(KINDS).index(name) % every
-        mine = [(name, f"{fault}:{k}") for fault in FAULTS for k in range(first, count, every)]
-        found[name] = {"full or failing": len(mine), "met": 0, "segfaults": 0, "said": []}
-        cases += mine
-    (library.parent / "told").unlink(missing_ok=True)
-    child("fault", [f"{folders[name]}:{name}:{case}" for name, case in cases], library)
-    lines = (library.parent / "told").read_text(encoding="utf-8").splitlines()
-    for (name, case), (wrong, code) in zip(cases, map(json.loads, lines), strict=True):
-        found[name]["met"] += not wrong and not code
-        found[name]["segfaults"] += code < 0
-        found[name]["said"] += [f"{case}: {wrong}"] if wrong else []
-        found[name]["said"] += [f"{case}: the process ended with {code}"] if code else []
-    return found
+    operations = range(1 + list(KINDS).index(row["scene"]) % every, row["operations"], every)
+    cases = [f"{fault}:{k}" for fault in FAULTS for k in operations]
+    child("fault", row["scene"], folder, cases, library)
+    row["full or failing"] += len(cases)
+    lines = (folder / "told").read_text(encoding="utf-8").splitlines()
+    for case, (wrong, code) in zip(cases, map(json.loads, lines), strict=True):
+        row["met"] += not wrong and not code
+        row["segfaults"] += code < 0
+        row["said"] += [f"{case}: {wrong}"] if wrong else []
+        row["said"] += [f"{case}: the process ended with {code}"] if code else []
 
 
-def child(task: str, arguments: Iterable[str], library: Path) -> None:
+def child(task: str, name: str, folder: Path, cases: Iterable[str], library: Path) -> None:
     """This module as a program, with every operation on files seen."""
-    command = [sys.executable, "-W", "ignore", "-m", "pliant.bench.trust.crash", task, *arguments]
+    command = [sys.executable, "-W", "ignore", "-m", "pliant.bench.trust.crash", task, name, str(folder), *cases]
     subprocess.run(command, env=with_shim(library), check=True)
 
 
-def random_kills(folder: Path, count: int, names: list[str]) -> dict[str, Any]:
+def random_kills(row: dict[str, Any], folder: Path, count: int) -> None:
     """Processes that record, killed at any moment; a fork of this one each, so that nothing has to be loaded."""
-    row: dict[str, Any] = {"kills": count, **UNTRIED, "said": []}
-    chance, folder = random.Random(0), Path(folder)
-    wholes: dict[str, tuple[Any, float]] = {}
+    build, chance, whole = KINDS[row["scene"]].build, random.Random(row["scene"]), essence(folder / "run")
+    begun = time.monotonic()
+    record(build(), folder / "timed", output=SAVED)
+    seconds = time.monotonic() - begun
     for k in range(count):
-        name = names[k % len(names)]
-        if name not in wholes:
-            begun = time.monotonic()
-            record(KINDS[name].build(), folder / f"whole {name}", output=SAVED)
-            wholes[name] = essence(folder / f"whole {name}"), time.monotonic() - begun
-        whole, seconds = wholes[name]
-        run = folder / f"{k}"
+        run = folder / f"killed {k}"
         process = os.fork()
         if not process:
-            record(KINDS[name].build(), run, output=SAVED)
+            record(build(), run, output=SAVED)
             os._exit(0)
         time.sleep(chance.uniform(0.0, 1.2 * seconds))
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
+        row["killed at random"] += 1
         files = {str(p.relative_to(run)): p.read_bytes() for p in run.rglob("*") if p.is_file()} if run.is_dir() else {}
-        judge(row, f"kill {k} ({name})", name, folder / f"{k} again", files, whole)
-    return row
+        judge(row, f"kill {k}", folder / f"killed {k} again", files, whole)
 
 
-def main(task: str, *arguments: str) -> None:
-    """In a process with the shim: record scenes with their journals, or on bad disks."""
-    loaded: set[str] = set()
-    for argument in arguments:
-        place, name, *case = argument.split(":")
-        if task == "journal":
-            recorded(Path(place), name)
-        else:
-            if name not in loaded:
-                next(simulate(KINDS[name].build()))  # so that all forks have its kernels
-                loaded.add(name)
-            alone(partial(on_a_bad_disk, Path(place), name, *case))
+def main(task: str, name: str, place: str, *cases: str) -> None:
+    """In a process with the shim: record a scene with its journal, or on bad disks."""
+    folder = Path(place)
+    if task == "journal":
+        recorded(folder, name)
+        return
+    next(simulate(KINDS[name].build()))  # so that all forks have its kernels
+    for case in cases:
+        alone(folder, partial(on_a_bad_disk, folder, name, *case.split(":")))
 
 
-def alone(task: Callable[[], str]) -> None:
-    """Do it in a fork of this process, which ends as processes do, and write down what it says and its exit code."""
-    folder = Path(os.environ[SHIM]).parent
+def alone(folder: Path, task: Callable[[], str]) -> None:
+    """Do it in a fork of this process, which ends as processes do; what it says and its exit code go to ``told``."""
     said = folder / "said"
     process = os.fork()
     if not process:

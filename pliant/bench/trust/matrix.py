@@ -11,12 +11,14 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pliant.bench.table import Claim, Table
+from pliant.bench.workers import WORKERS, spread
 from pliant.bodies import Solid
 from pliant.maps.pins import Pin
 from pliant.mesh import bar
@@ -60,10 +62,9 @@ def scenes() -> dict[str, Callable[[], Scene]]:
 def run(*, quick: bool = False) -> Table:
     names = QUICK if quick else tuple(scenes())
     cells = {name: cell for name, cell in CELLS.items() if not quick or "anew" not in name}
-    with tempfile.TemporaryDirectory() as place:
-        for column, (threads, cache) in cells.items():
-            child(names, Path(place) / column, threads, None if quick else Path(place) / cache)
-        rows = [compared(name, [Path(place) / column / str(k) for column in cells]) for k, name in enumerate(names)]
+    count = 1 if quick else min(WORKERS, len(names))
+    shares = [names[k::count] for k in range(count)]
+    rows = [row for share in spread(partial(recorded, cells, quick), shares, workers=count) for row in share]
     good = sum(row["same"] for row in rows)
     claims = [
         Claim("scenes", f"{len(scenes())}", str(len(rows)), quick or len(rows) == len(scenes())),
@@ -73,6 +74,14 @@ def run(*, quick: bool = False) -> Table:
     ]
     notes = [f"each was recorded {len(cells)} times: {'; '.join(cells)}"]
     return Table("trust/matrix", "Threads and compiled kernels", rows, claims, notes)
+
+
+def recorded(cells: dict[str, tuple[int, str]], quick: bool, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of scenes that are recorded in every cell; ``quick`` takes the kernels that are there."""
+    with tempfile.TemporaryDirectory() as place:
+        for column, (threads, cache) in cells.items():
+            child(names, Path(place) / column, threads, None if quick else Path(place) / cache)
+        return [compared(name, [Path(place) / column / str(k) for column in cells]) for k, name in enumerate(names)]
 
 
 def compared(name: str, folders: list[Path]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def one_way(cells: int, h: float) -> dict[str, Any]:
 
 
 def _middle(sheet: Any) -> dict[str, float]:
-    """The centre of the cloth's mass."""
+    """The center of the cloth's mass."""
     e1, e2 = (sheet.X[sheet.faces[:, k]] - sheet.X[sheet.faces[:, 0]] for k in (1, 2))
     area = e1[:, 0] * e2[:, 1] - e1[:, 1] * e2[:, 0]
     x = area @ sheet.x[sheet.faces].mean(axis=1) / area.sum()

@@ -161,7 +161,7 @@ def _two_blocks(contact: Any, integrator: Any, *, h: float, duration: float) -> 
 
 
 def _speeds(scene: Scene) -> Array:
-    """Velocities (2, 3) of the centres of mass at the end."""
+    """Velocities (2, 3) of the centers of mass at the end."""
     last = _last(scene, float(scene.h))
     (part,) = last.system.parts
     twists, frames = (lambda kin: (kin.twists, kin.frames))(part.kinematics(last.state.q, last.state.v))

@@ -31,7 +31,7 @@ NOTES = [
     "sum apart: |W_ab + W_ba - f . dx| of all pairs, largest of all steps, part of the work |f||dx| of the step. Both "
     "use the contacts and the friction of the stage, as the books do; those of the ends of steps for BDF2. Rows: "
     "against the impulses times the rates of the rows over the velocities of joints.",
-    "Orders 1 and 2 were expected and are not what these h show. An ideal impact is a jump of velocities: its modes "
+    "Orders 1 and 2 come late. An ideal impact is a jump of velocities: its modes "
     "have energies in proportion to 1/w^2 (assumed, not measured here). In a time T, BDF1 takes "
     "1 - exp(-w^2 h T) of a mode, BDF2 1 - exp(-w^4 h^3 T / 2); of all modes together that is a part in proportion to "
     "h^(1/2) and h^(3/4), until h resolves the fastest mode that mesh and contact have: then h and h^3. So orders rise "
@@ -46,7 +46,7 @@ def run(*, quick: bool = False) -> Table:
         for name in ("penalty, friction", "barrier, friction", "rows, friction") if quick else CONTACTS:
             integrator = LinearlyImplicit() if "rows" in name else BDF1(TIGHT)
             rows.append(_row(mixture, name, integrator, 1e-3, duration))
-    steps = (1e-3, 5e-4) if quick else (1e-3, 5e-4, 2.5e-4)
+    steps = (1e-3, 5e-4) if quick else tuple(1e-3 / 2**k for k in range(7))
     series = {
         (mixture, method.order): [_row(mixture, "penalty", method, h, duration) for h in steps]
         for mixture in (("chain",) if quick else ("bar", "chain"))
@@ -65,10 +65,11 @@ def run(*, quick: bool = False) -> Table:
 def _falling(mixture: str, order: int, losses: list[float]) -> Claim:
     """How what the integrator took falls with every halving of h; one that changes its sign has no order."""
     what = f"{mixture}, order {order}: numerical dissipation falls with h (orders from halving to halving)"
+    expected = f">= {order} - 0.3 in the last"
     if min(losses) <= 0.0:
-        return Claim(what, f">= {order}", f"none: it changes sign ({losses[-1]:.1e} at the smallest h)", False)
+        return Claim(what, expected, f"none: it changes sign ({losses[-1]:.1e} at the smallest h)", False)
     orders = np.log2(np.array(losses[:-1]) / np.array(losses[1:]))
-    return Claim(what, f">= {order}", ", ".join(f"{x:.2f}" for x in orders), float(orders[-1]) > order - 0.3)
+    return Claim(what, expected, ", ".join(f"{x:.2f}" for x in orders), float(orders[-1]) > order - 0.3)
 
 
 def _row(mixture: str, contact: str, integrator: Any, h: float, duration: float) -> dict[str, Any]:

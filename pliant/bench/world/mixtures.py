@@ -31,9 +31,9 @@ def chain(links: int = 3, v: Sequence[float] | None = None, name: str = "chain")
     return Articulated(parts, v=rates, name=name)
 
 
-def soft_ball(centre: Sequence[float], velocity: Sequence[float], *, E: float = 5e4, cells: int = 5) -> Solid:
+def soft_ball(center: Sequence[float], velocity: Sequence[float], *, E: float = 5e4, cells: int = 5) -> Solid:
     """A ball of 4 cm."""
-    mesh = ball(radius=0.02, cells=cells).transformed(translate=centre)
+    mesh = ball(radius=0.02, cells=cells).transformed(translate=center)
     x, y, z = velocity
     return Solid(mesh, StableNeoHookean(E, 0.4), density=500.0, velocity=(x, y, z), name="ball")
 

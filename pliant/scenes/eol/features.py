@@ -167,8 +167,8 @@ def friction(
     """
     near, far = overlap - 0.5, 1.5 - overlap
     turn = (0.0, 0.0, np.deg2rad(5.0))
-    centres = [(far, far, -0.51), (near, far, -0.51), (far, near, -0.51), (near, near, -0.51)]
-    boxes = [Box(c, (1.0, 1.0, 1.0), turn=turn) for c in centres]
+    centers = [(far, far, -0.51), (near, far, -0.51), (far, near, -0.51), (near, near, -0.51)]
+    boxes = [Box(c, (1.0, 1.0, 1.0), turn=turn) for c in centers]
     return scene("FRICTION", variant, cells, duration, boxes, mu=mu)
 
 

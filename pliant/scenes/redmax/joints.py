@@ -110,8 +110,8 @@ def scene_25() -> Scene:
 
 def scene_26() -> Scene:
     """Two boxes (a mesh in the reference)."""
-    sides, centre = (1, 2, 3), (0.5, 0, -1.5)
-    return scene([hinge(Y, sides, centre), hinge(Y, sides, centre, 0, (0, 0, -3))], duration=1.0)
+    sides, center = (1, 2, 3), (0.5, 0, -1.5)
+    return scene([hinge(Y, sides, center), hinge(Y, sides, center, 0, (0, 0, -3))], duration=1.0)
 
 
 def scene_35() -> Scene:

@@ -79,23 +79,23 @@ def before(t: float, end: float) -> bool:
 def bar(
     joint: Joint,
     sides: Sequence[float],
-    centre: Sequence[float] = (0, 0, 0),
+    center: Sequence[float] = (0, 0, 0),
     parent: int | None = None,
     frame: Sequence[float] = (0, 0, 0),
 ) -> Link:
-    """A cuboid of density 1: ``centre`` of the body in the joint frame, ``frame`` the joint's origin in its parent."""
-    return Link(joint, cuboid(sides, 1.0, at(*centre)), parent, at(*frame))
+    """A cuboid of density 1: ``center`` of the body in the joint frame, ``frame`` the joint's origin in its parent."""
+    return Link(joint, cuboid(sides, 1.0, at(*center)), parent, at(*frame))
 
 
 def hinge(
     axis: Array,
     sides: Sequence[float],
-    centre: Sequence[float] = (0, 0, 0),
+    center: Sequence[float] = (0, 0, 0),
     parent: int | None = None,
     frame: Sequence[float] = (0, 0, 0),
 ) -> Link:
     """`bar` on a revolute joint."""
-    return bar(Revolute(axis), sides, centre, parent, frame)
+    return bar(Revolute(axis), sides, center, parent, frame)
 
 
 def welded(body: Body, parent: int, frame: Array) -> Link:

@@ -1,0 +1,81 @@
+"""Robots from files (URDF, MJCF): what they describe, and the surfaces of their links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import Array, IntArray
+from pliant.articulated.bodies import Body
+from pliant.articulated.constraints import Constraint
+from pliant.articulated.forces import ArticulatedForce
+from pliant.articulated.joint_contacts import DryFriction
+from pliant.articulated.se3 import inverse
+from pliant.articulated.system import ArticulatedSystem
+from pliant.articulated.tree import Link
+from pliant.errors import SceneError
+
+Surface = tuple[Array, IntArray]  # points (n, 3) [m], triangles (k, 3)
+FRAME_ONLY = 1e-12  # kg, kg m^2: the inertia of a link that is only a frame between two joints
+
+
+@dataclass(frozen=True)
+class Robot:
+    """What a robot's file describes. `system` puts it together; ``joints`` maps joint names to the links they move."""
+
+    name: str
+    links: list[Link]
+    forces: list[ArticulatedForce]
+    constraints: list[Constraint]
+    friction: list[DryFriction]
+    joints: dict[str, str] = field(default_factory=dict)
+
+    def system(self, **options: Any) -> ArticulatedSystem:
+        """The articulated system; keywords of `ArticulatedSystem` (gravity, q, further forces or constraints)."""
+        forces = [*self.forces, *options.pop("forces", ())]
+        constraints = [*self.constraints, *options.pop("constraints", ())]
+        return ArticulatedSystem(self.links, forces, constraints, dry_friction=self.friction, **options)
+
+
+def surfaced(body: Body, parts: Sequence[tuple[Array, Surface]]) -> Body:
+    """The body with a surface: parts (E, (points, triangles)), E (4, 4) as seen from the joint."""
+    if not parts:
+        return body
+    points, faces, count = [], [], 0
+    for E, (X, F) in parts:
+        local = inverse(body.frame) @ E
+        points.append(X @ local[:3, :3].T + local[:3, 3])
+        faces.append(F + count)
+        count += len(X)
+    return replace(body, points=np.concatenate(points), faces=np.concatenate(faces))
+
+
+def round_shape(kind: str, radius: float, length: float = 0.0) -> Surface:
+    """A "sphere", or a "cylinder" or "capsule" along z whose straight part is ``length`` [m]."""
+    import trimesh
+
+    if kind == "sphere":
+        made = trimesh.creation.icosphere(subdivisions=2, radius=radius)
+    elif kind == "cylinder":
+        made = trimesh.creation.cylinder(radius=radius, height=length, sections=24)
+    else:
+        made = trimesh.creation.capsule(height=length, radius=radius, count=[12, 16])
+        made.apply_translation(-made.bounds.mean(axis=0))
+    return np.asarray(made.vertices, dtype=np.float64), np.asarray(made.faces, dtype=np.int64)
+
+
+def read_surface(path: Path, where: str) -> Surface:
+    """The triangles of a surface file (STL, OBJ, PLY, glTF, ...), read by trimesh."""
+    import trimesh
+
+    try:
+        made: Any = trimesh.load(path, force="mesh")
+        X, F = np.asarray(made.vertices, dtype=np.float64), np.asarray(made.faces, dtype=np.int64)
+    except Exception as error:  # readers of many formats, each with its own errors
+        remedy = "give a triangle surface such as STL, OBJ or PLY"
+        raise SceneError(f"cannot read {path.name}: {error}", where=where, remedy=remedy) from error
+    if not len(F):
+        raise SceneError(f"{path.name} has no triangles", where=where, remedy="give a triangle surface")
+    return X, F
