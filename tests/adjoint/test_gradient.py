@@ -249,3 +249,24 @@ def test_refusals():
     adaptive = replace(swung(pl.BDF1(), pins=()), contact=pl.BarrierContact(), obstacles=[pl.Plane(point=(0, 0, -1))])
     with pytest.raises(SceneError, match="closest contact"):
         adjoint.gradient(adaptive, loss, ["gravity"])
+
+
+@pytest.mark.parametrize("steps, pieces", [(11, 4), (100, 20)])
+def test_few_checkpoints_cover_the_run_once(steps, pieces):
+    """Nested pieces follow each other backwards without a gap, and are short."""
+    from pliant.adjoint.problem import LEVELS, Problem
+
+    problem = Problem(swung(pl.SymplecticEuler(20), steps), ["gravity"])
+    found = [(p.start.step, p.stop) for p in problem.pieces(problem.whole, LEVELS["few"])]
+    assert found[0][1] == steps and found[-1][0] == 0
+    assert all(later[0] == earlier[1] for later, earlier in zip(found, found[1:]))
+    assert len(found) == pieces and max(stop - start for start, stop in found) <= 5
+
+
+def test_energy_that_vanishes_still_has_a_slope():
+    """A bar at rest without weight has no energy; with a little of it, it has -m x . dg."""
+    bar = pl.Solid(MESH, pl.StableNeoHookean(1e4, 0.3), name="bar")
+    scene = pl.Scene([bar], pl.BDF1(TIGHT), h=1e-3, duration=1e-3, gravity=(0.0, 0.0, 0.0))
+    found, system = adjoint.gradient(scene, adjoint.EndEnergy(1), ["gravity"]), scene.system()
+    x = (system.nodal_mass * system.rest).reshape(-1, 3).sum(axis=0)
+    np.testing.assert_allclose(found["gravity"], -x, rtol=1e-9, atol=1e-9)
