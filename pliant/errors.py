@@ -69,11 +69,13 @@ def require_name(name: object, where: str) -> None:
 
 
 def require_numbers(value: object, where: str, remedy: str) -> Any:
-    """``value`` as an array of numbers."""
+    """``value`` as an array of numbers, which truths are not."""
     try:
-        return np.array(value, dtype=np.float64)
+        if np.asarray(value).dtype != bool:
+            return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SceneError(f"{value!r} is no array of numbers", where=where, remedy=remedy) from None
+        pass
+    raise SceneError(f"{value!r} is no array of numbers", where=where, remedy=remedy)
 
 
 def require_flag(value: object, where: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.forces.base import Approximating, Force, Lagged, Rubbing
+from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
 from pliant.maps.points import ForceOnPoints
 from pliant.pattern import coloured
 from pliant.state import State
@@ -50,13 +50,16 @@ def _left_out(system: Any, q: Array, v: Array, t: float) -> Iterator[tuple[slice
 
 
 def _missing(force: Force, q: Array, v: Array, t: float, scale: float) -> sp.csr_matrix | None:
-    """df/dq less ``stiffness``; None where that is whole."""
+    """df/dq less what the tangent of a system has of it; None where that is whole."""
     if isinstance(force, Approximating):
         return force.exact_stiffness(q, v, t) - force.stiffness(q, v, t)
     P = _coupling(force, q, v)
     if P is None:
         return None
-    return differenced(lambda x: force.force(x, v, t), q, P, scale) - force.stiffness(q, v, t)
+    known = force.stiffness(q, v, t)
+    if isinstance(force, Turning):
+        known = known + force.turning(q, v, t)
+    return differenced(lambda x: force.force(x, v, t), q, P, scale) - known
 
 
 def start_slope(system: Any, start: State, q: Array, v: Array, t: float, c: float = 0.0) -> sp.csr_matrix | None:

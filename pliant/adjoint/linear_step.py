@@ -16,7 +16,7 @@ from pliant.adjoint.moment import Moment
 from pliant.adjoint.operations import Algebra, by_columns
 from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.bodies import Rayleigh
 from pliant.errors import SceneError
 from pliant.integrators.linearly_implicit import LinearlyImplicit
@@ -52,9 +52,13 @@ class SteppedLinearly:
     inputs: tuple[Vector, ...]
     algebra: Algebra
 
-    def __post_init__(self) -> None:
-        self._held = np.setdiff1d(np.arange(len(self.u)), self.system.free)
-        self._t = self.start.t + self.h
+    @property
+    def _held(self) -> IntArray:
+        return np.setdiff1d(np.arange(len(self.u)), self.system.free)
+
+    @property
+    def _t(self) -> float:
+        return self.start.t + self.h
 
     @property
     def moment(self) -> Moment:

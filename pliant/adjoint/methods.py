@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.adjoint.closed import Closed
 from pliant.adjoint.linear_step import SteppedLinearly
 from pliant.adjoint.operations import Accelerated, Algebra, Put, SolvedStage, Sped
 from pliant.adjoint.tape import Tape, Vector
@@ -24,21 +25,35 @@ from pliant.integrators.midpoint import ImplicitMidpoint
 from pliant.integrators.quasistatic import Quasistatic
 from pliant.integrators.sdirk2 import ALPHA, SDIRK2
 from pliant.integrators.trbdf2 import GAMMA, TRBDF2
+from pliant.linear.cholesky import Analysis
 from pliant.stage import Stage
 from pliant.state import State
+from pliant.systems.closures import Constrained
 
 Pair = tuple[Vector, Vector]
 
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """One step as it was taken: where it set out from, where it led, and its stages with their roots."""
+    """One step as it was taken: where it set out from, where it led, and its stages with their roots.
+
+    ``analysis`` is that of the stages' matrices, where their solver keeps one.
+    """
 
     system: Any
     start: State
     end: State
     h: float
     stages: Sequence[tuple[Stage | ClosedStage, Array]]
+    analysis: Analysis | None
+
+    @property
+    def began(self) -> State:
+        """What the method made of the start: velocities that agree with closures, where it asks for them."""
+        if not self.stages:
+            return self.start
+        stage = self.stages[0][0]
+        return stage.free.start if isinstance(stage, ClosedStage) else stage.start
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +74,32 @@ class TapeWriter:
     def solve(self, taken: Taken, k: int, start: Vector, target: Vector, base: Vector) -> tuple[Vector, Vector]:
         """q and v = (q - base)/c of stage k, which sets out from ``start``."""
         stage, z = taken.stages[k]
-        rows, multipliers = None, None
+        multipliers = None
         if isinstance(stage, ClosedStage):
-            rows, (z, multipliers), stage = stage, stage.split(z), stage.free
-        q, inputs = stage.embed(z), (target, base, start)
-        found = self.tape.add(SolvedStage(taken.system, stage, q, inputs, self.algebra, rows, multipliers), q)
+            (z, multipliers), stage = stage.split(z), stage.free
+        q, system, how = stage.embed(z), taken.system, (stage.c, stage.t, stage.inertia)
+        q = taken.end.q if np.array_equal(q, taken.end.q) else q  # kept once
+        slots, inputs = self.tape.values, (target, base, start)
+        solved = SolvedStage(system, stage.system, stage.start, *how, q, slots, inputs, self.algebra, multipliers)
+        found = self.tape.add(solved, q)
         return found, (1.0 / stage.c) * (found - base)
 
     def acceleration(self, taken: Taken, q: Vector, v: Vector, t: float) -> Vector:
-        at = q.of(self.tape.values), v.of(self.tape.values)
-        a = taken.system.acceleration(*at, t)
-        return self.tape.add(Accelerated(taken.system, at, t, (q, v), a), a)
+        system, slots = taken.system, self.tape.values
+        at = q.of(slots), v.of(slots), t
+        a = system.acceleration(*at)
+        if closed(system, *at):
+            return self.tape.add(Closed(system, False, slots, t, (q, v), a), a)
+        return self.tape.add(Accelerated(system, slots, t, (q, v), a), a)
+
+    def consistent(self, taken: Taken) -> Pair:
+        """Where the step begins, with velocities that agree with closures."""
+        (q, v), system, start = self.now, taken.system, taken.start
+        if closed(system, start.q, start.v, start.t):
+            u = taken.began.v - start.v
+            v = v + self.tape.add(Closed(system, True, self.tape.values, start.t, (q, v), u), u)
+            self.tape.began = q, v
+        return q, v
 
     def linear_step(self, taken: Taken, q: Vector, v: Vector, beta: float) -> Vector:
         u = taken.end.v
@@ -85,13 +115,22 @@ class TapeWriter:
         return self.tape.add(Sped(taken.system.free, taken.start.t, taken.h, (v, q)), value)
 
 
+def closed(system: Any, q: Array, v: Array, t: float) -> bool:
+    """Whether something closes: a loop, a motor, a tie."""
+    return isinstance(system, Constrained) and system.closures(q, v, t) is not None
+
+
 def bdf1(write: TapeWriter, taken: Taken) -> Pair:
     (q, v), h = write.now, taken.h
     return write.solve(taken, 0, q, q + h * v, base=q)
 
 
-def two_stages(write: TapeWriter, taken: Taken) -> Pair:
-    (q, v), h = write.now, taken.h
+def sdirk2(write: TapeWriter, taken: Taken) -> Pair:
+    return two_stages(write, taken, *write.now)
+
+
+def two_stages(write: TapeWriter, taken: Taken, q: Vector, v: Vector) -> Pair:
+    h = taken.h
     c = ALPHA * h
     qa, va = write.solve(taken, 0, q, q + c * v, base=q)
     target = q + (2.0 * ALPHA - 1.0) * h * v + (2.0 - 2.0 * ALPHA) * h * va
@@ -100,7 +139,7 @@ def two_stages(write: TapeWriter, taken: Taken) -> Pair:
 
 def bdf2(write: TapeWriter, taken: Taken) -> Pair:
     if len(taken.stages) == 2:
-        return two_stages(write, taken)
+        return two_stages(write, taken, *write.consistent(taken))
     (q, v), (q0, v0), c = write.now, write.before, 2.0 / 3.0 * taken.h
     base = (4.0 / 3.0) * q - (1.0 / 3.0) * q0
     return write.solve(taken, 0, q, base + c * ((4.0 / 3.0) * v - (1.0 / 3.0) * v0), base)
@@ -167,7 +206,7 @@ def verlet(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
 IMPLICIT: dict[type, Callable[[TapeWriter, Taken], Pair]] = {
     BDF1: bdf1,
     BDF2: bdf2,
-    SDIRK2: two_stages,
+    SDIRK2: sdirk2,
     TRBDF2: trbdf2,
     ImplicitMidpoint: midpoint,
     Quasistatic: quasistatic,

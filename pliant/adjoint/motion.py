@@ -52,8 +52,7 @@ class Trajectory:
         values = np.asarray(p, dtype=np.float64).reshape(self.values.shape)
         if self._last is None or self._last[0] != values.tobytes():
             problem = self._problem.changed(values)
-            [part] = problem.segments("all")
-            self._last = values.tobytes(), problem, list(problem.tapes(*part, Algebra()))
+            self._last = values.tobytes(), problem, list(problem.tapes(problem.whole, Algebra()))
         return self._last
 
 

@@ -20,12 +20,10 @@ from pliant.adjoint.moment import Moment
 from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array, IntArray
-from pliant.closed_stage import ClosedStage
 from pliant.errors import NotPositiveDefinite
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
-from pliant.stage import Stage
 from pliant.state import State
 
 
@@ -69,97 +67,106 @@ def by_columns(f: Callable[[Array], Array], X: Array) -> Array:
 class SolvedStage:
     """A stage at its root q; inputs are its target, its base, and where it set out from.
 
-    ``system`` is the one without the contacts of the stage; lagged friction depends on the start. With closures,
-    ``rows`` is the stage they are solved in and ``multipliers`` are its others unknowns:
+    ``system`` is the one without the contacts of the stage, ``live`` has them; lagged friction depends on the start.
+    Of the vectors only the root is kept, the others are sums over ``slots``. With closures, ``multipliers`` are the
+    other unknowns:
 
         [A - d(G^T y)/dq  -G^T] [dq]   [as above               ]
         [c d(gap)/dq        0 ] [dy] = [G dbase, for rates only]
     """
 
     system: Any
-    stage: Stage
+    live: Any
+    start: State
+    c: float
+    t: float
+    inertia: float
     q: Array
+    slots: Sequence[Array]
     inputs: tuple[Vector, ...]
     algebra: Algebra
-    rows: ClosedStage | None = None
     multipliers: Array | None = None
 
-    def __post_init__(self) -> None:
-        self._free = self.stage.system.free
-        self._held = np.setdiff1d(np.arange(len(self.q)), self._free)
+    @property
+    def _v(self) -> Array:
+        """v = (q - base)/c; zero in quasistatics."""
+        return (self.q - self.inputs[1].of(self.slots)) / self.c if self.inertia else np.zeros_like(self.q)
+
+    @property
+    def _d(self) -> Array:
+        """q - target; zero in quasistatics."""
+        return self.inertia * (self.q - self.inputs[0].of(self.slots))
+
+    @property
+    def _held(self) -> IntArray:
+        return np.setdiff1d(np.arange(len(self.q)), self.live.free)
 
     @property
     def moment(self) -> Moment:
         """Where the equation g = c^2 f - M d stands."""
-        stage = self.stage
-        d = stage.inertia * (self.q - stage.target)
-        return Moment(stage.start, self.q, stage.velocity(self.q), stage.t, stage.c**2, d, self.multipliers)
+        return Moment(self.start, self.q, self._v, self.t, self.c**2, self._d, self.multipliers)
 
     @cached_property
     def _matrices(self) -> tuple[sp.csr_matrix, sp.csr_matrix | None, bool]:
         """dr over all unknowns, D, and whether the first is symmetric; prescribed coordinates are among them."""
-        stage, q = self.stage, self.q
-        v, c = stage.velocity(q), stage.c
-        a = (q - stage.target) / c**2 if stage.inertia else None
-        weights = (stage.inertia, stage.inertia * c, c * c)
-        D = stage.system.damping(q, v, stage.t) if stage.inertia else None
-        A, symmetric = exact_tangent(stage.system, q, v, stage.t, weights, a)
-        if self.rows is not None:
-            A, symmetric = self._bordered(A), False
+        live, q, v, t, c = self.live, self.q, self._v, self.t, self.c
+        weights = (self.inertia, self.inertia * c, c * c)
+        D = live.damping(q, v, t) if self.inertia else None
+        A, symmetric = exact_tangent(live, q, v, t, weights, self._d / c**2 if self.inertia else None)
+        if self.multipliers is not None:
+            A, symmetric = self._bordered(A, v, self.multipliers), False
         return A, D if D is not None and D.nnz else None, symmetric
 
-    def _bordered(self, A: sp.csr_matrix) -> sp.csr_matrix:
+    def _bordered(self, A: sp.csr_matrix, v: Array, multipliers: Array) -> sp.csr_matrix:
         """A with the rows and columns of the closures."""
-        stage, q = self.stage, self.q
-        found, rate = stage.closures(q), 1.0 / stage.c if stage.inertia else 0.0
-        curved, gaps = stage.system.closure_tangent(q, stage.velocity(q), stage.t, self.multipliers, rate)  # type: ignore[attr-defined]
-        lengths = np.where(found.positional, 1.0, stage.c)  # type: ignore[union-attr]
-        return sp.csr_matrix(sp.bmat([[A - curved, -found.G.T], [sp.diags(lengths) @ gaps, None]]))  # type: ignore[union-attr]
+        live, q, t = self.live, self.q, self.t
+        found, rate = live.closures(q, v, t), 1.0 / self.c if self.inertia else 0.0
+        curved, gaps = live.closure_tangent(q, v, t, multipliers, rate)
+        lengths = np.where(found.positional, 1.0, self.c)
+        return sp.csr_matrix(sp.bmat([[A - curved, -found.G.T], [sp.diags(lengths) @ gaps, None]]))
 
     @cached_property
     def _rates(self) -> sp.csr_matrix | None:
         """G of the rows that prescribe rates, zero in the others."""
-        if self.rows is None:
+        if self.multipliers is None:
             return None
-        found = self.stage.closures(self.q)
-        return sp.csr_matrix(sp.diags(np.where(found.positional, 0.0, 1.0)) @ found.G)  # type: ignore[union-attr]
+        found = self.live.closures(self.q, self._v, self.t)
+        return sp.csr_matrix(sp.diags(np.where(found.positional, 0.0, 1.0)) @ found.G)
 
     @cached_property
     def _start_slope(self) -> sp.csr_matrix | None:
-        stage, q = self.stage, self.q
-        if not stage.inertia:
-            return None
-        return start_slope(self.system, stage.start, q, stage.velocity(q), stage.t, stage.c)
+        return start_slope(self.system, self.start, self.q, self._v, self.t, self.c) if self.inertia else None
 
     def _unknown(self, size: int) -> IntArray:
         """The unknowns of the solve: free coordinates and multipliers."""
-        return np.concatenate([self._free, np.arange(len(self.q), size)])
+        return np.concatenate([self.live.free, np.arange(len(self.q), size)])
 
     def _restricted(self, A: sp.csr_matrix, unknown: IntArray) -> sp.csr_matrix:
-        return self.stage.system.restrict(A) if self.rows is None else sp.csr_matrix(A[unknown][:, unknown])
+        return self.live.restrict(A) if self.multipliers is None else sp.csr_matrix(A[unknown][:, unknown])
 
     def tangent(self, changes: Sequence[Array], parameters: Parameters, rates: Array) -> Array:
-        stage, N = self.stage, len(self.q)
+        N, held = len(self.q), self._held
         A, D, symmetric = self._matrices
         target, base, start = changes
         b = parameters.along(self.moment, rates)
-        if stage.inertia:
-            b[:N] += by_columns(lambda x: stage.system.inertia(self.q, x), target)
+        if self.inertia:
+            b[:N] += by_columns(lambda x: self.live.inertia(self.q, x), target)
         if D is not None:
-            b[:N] -= stage.c * (D @ base)
+            b[:N] -= self.c * (D @ base)
         if self._rates is not None:
             b[N:] += self._rates @ base
         if self._start_slope is not None:
-            b[:N] += stage.c**2 * (self._start_slope @ start)
+            b[:N] += self.c**2 * (self._start_slope @ start)
         dz = np.zeros_like(b)
-        dz[self._held] = parameters.placed(stage.t, rates)[self._held]
+        dz[held] = parameters.placed(self.t, rates)[held]
         b = b - A @ dz
         unknown = self._unknown(len(b))
         dz[unknown] = self.algebra.solve(self._restricted(A, unknown), b[unknown], symmetric)
+        self._forget()
         return dz[:N]
 
     def adjoint(self, bar: Array, parameters: Parameters, into: Array) -> Sequence[Array]:
-        stage, N = self.stage, len(self.q)
+        N, held = len(self.q), self._held
         A, D, symmetric = self._matrices
         whole = np.zeros(A.shape[0])
         whole[:N] = bar
@@ -167,54 +174,58 @@ class SolvedStage:
         B = self._restricted(A, unknown)
         y[unknown] = self.algebra.solve(B if symmetric else sp.csr_matrix(B.T), whole[unknown], symmetric)
         parameters.gather(self.moment, y, into)
-        if parameters.moves and len(self._held):
-            held = np.zeros_like(bar)
-            held[self._held] = (whole - A.T @ y)[self._held]
-            parameters.gather_placed(stage.t, held, into)
+        if parameters.moves and len(held):
+            placed = np.zeros_like(bar)
+            placed[held] = (whole - A.T @ y)[held]
+            parameters.gather_placed(self.t, placed, into)
         base, start = np.zeros_like(bar), np.zeros_like(bar)
         if D is not None:
-            base -= stage.c * (D.T @ y[:N])
+            base -= self.c * (D.T @ y[:N])
         if self._rates is not None:
             base += self._rates.T @ y[N:]
         if self._start_slope is not None:
-            start += stage.c**2 * (self._start_slope.T @ y[:N])
-        target = stage.inertia * stage.system.inertia(self.q, y[:N])
+            start += self.c**2 * (self._start_slope.T @ y[:N])
+        self._forget()
+        return self.inertia * self.live.inertia(self.q, y[:N]), base, start
+
+    def _forget(self) -> None:
+        """Let go of the matrices: steps are kept, and these are large."""
         for name in ("_matrices", "_rates", "_start_slope"):
-            del self.__dict__[name]
-        return target, base, start
+            self.__dict__.pop(name, None)
 
 
 @dataclass(eq=False)
 class Accelerated:
-    """a = M^-1 f(q, v, t); inputs are q and v, ``at`` their values."""
+    """a = M^-1 f(q, v, t); inputs are q and v, sums over ``slots``."""
 
     system: Any
-    at: tuple[Array, Array]
+    slots: Sequence[Array]
     t: float
     inputs: tuple[Vector, ...]
     a: Array
 
     @property
     def moment(self) -> Moment:
-        q, v = self.at
+        q, v = (x.of(self.slots) for x in self.inputs)
         return Moment(State(q, v, self.t), q, v, self.t, 1.0, self.a)
 
-    def _matrices(self) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-        q, v = self.at
+    def _matrices(self, at: Moment) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+        q, v = at.q, at.v
         A, _ = exact_tangent(self.system, q, v, self.t, (0.0, 0.0, 1.0), self.a)
-        lagged = start_slope(self.system, State(q, v, self.t), q, v, self.t)  # contacts are found where it is asked
+        lagged = start_slope(self.system, at.start, q, v, self.t)  # contacts are found where it is asked
         return -A if lagged is None else lagged - A, self.system.damping(q, v, self.t)
 
     def tangent(self, changes: Sequence[Array], parameters: Parameters, rates: Array) -> Array:
-        K, D = self._matrices()
-        q, v = changes
-        f = K @ q + D @ v + parameters.along(self.moment, rates)
-        return by_columns(lambda x: self.system.accelerated(self.at[0], x), f)
+        at, (q, v) = self.moment, changes
+        K, D = self._matrices(at)
+        f = K @ q + D @ v + parameters.along(at, rates)
+        return by_columns(lambda x: self.system.accelerated(at.q, x), f)
 
     def adjoint(self, bar: Array, parameters: Parameters, into: Array) -> Sequence[Array]:
-        K, D = self._matrices()
-        y = self.system.accelerated(self.at[0], bar)
-        parameters.gather(self.moment, y, into)
+        at = self.moment
+        K, D = self._matrices(at)
+        y = self.system.accelerated(at.q, bar)
+        parameters.gather(at, y, into)
         return K.T @ y, D.T @ y
 
 

@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pliant.adjoint.linear_step import require_linear_step
 from pliant.adjoint.methods import require_method
-from pliant.adjoint.parameters import Parameters, Wrt
+from pliant.adjoint.parameters import Wrt
 from pliant.adjoint.regions import Regions
 from pliant.errors import SceneError
 from pliant.integrators.bdf1 import BDF1
-from pliant.integrators.bdf2 import BDF2
-from pliant.integrators.quasistatic import Quasistatic
 from pliant.scene import Scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
@@ -61,17 +57,6 @@ def require_plain(integrator: Any, system: Any) -> None:
         raise SceneError(what, where="scene.integrator", remedy="use BDF1() or BDF2()")
     if isinstance(system, Reshaping):
         raise SceneError("its mesh changes", where="gradient", remedy="use bodies whose mesh stays")
-
-
-def require_closed(integrator: Any, parameters: Parameters) -> None:
-    """Refuse methods that do more with loops, motors and ties than solve stages with them."""
-    if not isinstance(integrator, BDF1 | BDF2 | Quasistatic):
-        what = f"{type(integrator).__name__} has no adjoint with loops, motors or stiff ties"
-        raise SceneError(what, where="scene.integrator", remedy="use BDF1 or BDF2, or springs")
-    starts = any(np.any(part) for part in parameters.start(np.ones((parameters.size, 1))))
-    if isinstance(integrator, BDF2) and starts:
-        what = "BDF2 makes velocities at the start agree with loops and ties, which has no adjoint"
-        raise SceneError(what, where="scene.integrator", remedy="use BDF1 for parameters of the start")
 
 
 def require_chart(system: Any, state: State) -> None:

@@ -74,7 +74,7 @@ def gradient(
 
     Names are paths into the scene (``bodies.bar.material.E``, ``gravity``, ``forces.0.value``), ``bodies.bar.mesh.X``
     for a rest shape, ``initial.q`` and ``initial.v`` for the state at the start; `Regions` shares numbers between
-    elements. ``keep="all"`` stores every stage, "few" a state at every sqrt(n)-th step, and steps again from there to
+    elements. ``keep="all"`` stores every stage, "few" some 3 n^(1/3) states of n steps, and steps again from there to
     the same bytes. ``check`` also runs the tangent, and whole runs on both sides along a random direction.
     """
     require_flag(check, "gradient.check")

@@ -59,12 +59,13 @@ class Operation(Protocol):
 class Tape:
     """One step: slots 0 .. 3 are q and v where it begins and one step earlier, each later one an operation makes.
 
-    ``end`` are q and v after the step.
+    ``end`` are q and v after the step; ``began`` those that it set out from, as the next step remembers them.
     """
 
     values: list[Array]
     operations: list[Operation] = field(default_factory=list)
     end: tuple[Vector, Vector] = (Vector({0: 1.0}), Vector({1: 1.0}))
+    began: tuple[Vector, Vector] = (Vector({0: 1.0}), Vector({1: 1.0}))
 
     def given(self, k: int) -> Vector:
         return Vector({k: 1.0})
@@ -75,18 +76,20 @@ class Tape:
         self.values.append(value)
         return Vector({len(self.values) - 1: 1.0})
 
-    def forwards(self, given: Sequence[Array], parameters: Parameters, rates: Array) -> tuple[Array, Array]:
-        """The changes (N, k) of q and v at the end, along the k columns of ``rates``, from those of the given slots."""
+    def forwards(self, given: Sequence[Array], parameters: Parameters, rates: Array) -> list[Array]:
+        """The changes (N, k) of q and v at the end, and where it began, from those of the given slots.
+
+        They are along the k columns of ``rates``.
+        """
         changes = list(given)
         for operation in self.operations:
             changes.append(operation.tangent([x.of(changes) for x in operation.inputs], parameters, rates))
-        q, v = self.end
-        return q.of(changes), v.of(changes)
+        return [x.of(changes) for x in (*self.end, *self.began)]
 
     def backwards(self, after: Sequence[Array], parameters: Parameters, into: Array) -> list[Array]:
-        """The adjoints of the given slots, from those of q and v at the end and, two more, where the step begins."""
+        """The adjoints of the given slots, from those of q and v at the end and, two more, where the step began."""
         bars = [np.zeros_like(after[0]) for _ in self.values]
-        for x, bar in zip((*self.end, self.given(0), self.given(1)), after, strict=True):
+        for x, bar in zip((*self.end, *self.began), after, strict=True):
             x.spread(bar, bars)
         for operation in reversed(self.operations):
             bar = bars.pop()

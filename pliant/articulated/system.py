@@ -212,12 +212,16 @@ class ArticulatedSystem:
         refuse_inequalities(self.constraints, "acceleration of an articulated system")
         if self.ordinary is not None and not np.iscomplexobj(q):
             return self.ordinary.acceleration(q, v, t)
+        f, rows = self.force(q, v, t), self.acceleration_rows(q, v, t)
+        if rows is None:
+            return Recursion(self.kinematics(q, v), diagonals(self.tree.inertia), []).solve(f)
+        return closed_acceleration(self.mass(q).toarray(), f, *rows)
+
+    def acceleration_rows(self, q: Array, v: Array, t: float) -> tuple[Array, Array] | None:
+        """What closed loops, coupled joints and motors demand of accelerations, with Baumgarte's feedback."""
         kin = self.kinematics(q, v)
-        f = self.force(q, v, t)
         parts = self.rows(kin, t, inequality=False)
-        if not parts:
-            return Recursion(kin, diagonals(self.tree.inertia), []).solve(f)
-        return closed_acceleration(self.mass(q).toarray(), f, *acceleration_rhs(kin, parts, self.baumgarte))
+        return acceleration_rhs(kin, parts, self.baumgarte) if parts else None
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M(q)^-1 f (nr,), whatever closes."""

@@ -54,7 +54,6 @@ class Elastic:
         self.n, self.dim = self.elements.n, kind.dim
         self.volumes = self.elements.volumes  # (m,) [m^3]
         self._terms = self._bind()
-        self._matrices = Pattern(self.elements.pattern.indptr, self.elements.pattern.indices)
 
     def _bind(self) -> tuple[assembly.Term, ...]:
         """Kernels and parameters of the material."""
@@ -71,6 +70,10 @@ class Elastic:
                 raise MaterialError("a membrane turns freely: its material must be rotation invariant", where=self.name)
             material = material.in_axes(self.elements.axes)
         return material
+
+    @cached_property
+    def _matrices(self) -> Pattern:
+        return Pattern(self.elements.pattern.indptr, self.elements.pattern.indices)
 
     def with_material(self, material: Material) -> "Elastic":
         """The same elements with other parameters (a muscle's new activation, say); no topology work is repeated."""

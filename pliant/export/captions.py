@@ -34,7 +34,7 @@ def captioned(images: list[Array], names: list[str], t: float, look: Look, limit
 
 
 def _scaled(look: Look) -> bool:
-    return look.channel is not None and look.channel != "material"
+    return look.channel not in (None, "material", "fibre")
 
 
 def _scale(sheet: Any, draw: Any, letters: Any, look: Look, limits: tuple[float, float]) -> None:

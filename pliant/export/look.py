@@ -24,7 +24,8 @@ class Look:
 
     ``size`` in pixels. ``channel`` colours the bodies (None: one colour for each body) with the colour map
     ``colours``, from ``limits`` (None: the range over all frames), with ``unit`` behind the numbers; the channel
-    ``material`` is shown as squares printed on the cloth, which slide with it through its mesh. ``camera`` is one of
+    ``material`` is shown as squares printed on the cloth, which slide with it through its mesh, ``fibre`` by direction:
+    red along x, green along y, blue along z. ``camera`` is one of
     `CAMERAS` or a direction from the middle towards the camera, ``zoom`` moves it closer, ``orbit`` [degrees] turns it
     around the middle in the course of a film, ``follow`` keeps what moves in the middle. ``moving`` frames only what
     moves. Films have ``fps`` pictures per second and run at ``speed`` times real time. ``samples`` are drawn along each

@@ -17,7 +17,7 @@ from pliant.state import SolveReport, State, Step
 from pliant.systems.base import System
 from pliant.systems.stepped import Smooth
 
-KEPT = 3  # states: two for the step, one more to estimate its error
+STEPPED, KEPT = 2, 3  # states: two for a step, one more to estimate its error
 RATIO = 2.4  # of a step to the one before: from 1 + sqrt 2 on errors may grow [Hairer1993, III.5]
 
 
@@ -62,10 +62,10 @@ class BDF2:
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         if memory is not None and memory.continues(state, h):
-            return self._continued(system, state, h, memory)
+            return self._continued(system, state, h, memory, STEPPED)
         state = consistent(system, state)
         first = two_stages(self.solver, system, state, h, None if memory is None else memory.solver)
-        return _remembered(first, state, h, None)
+        return _remembered(first, state, h, None, STEPPED)
 
     @one_thread()
     def estimated(
@@ -77,11 +77,11 @@ class BDF2:
             state = consistent(system, state)
             solver = None if memory is None else memory.solver
             first, error = estimated_stages(self.solver, system, state, h, solver, analysis)
-            return _remembered(first, state, h, None), error
+            return _remembered(first, state, h, None, KEPT), error
         if not memory.continues(state, h, KEPT):
             second, error = estimated_stages(self.solver, system, state, h, memory.solver, analysis)
-            return _remembered(second, state, h, memory), error
-        step = self._continued(system, state, h, memory)
+            return _remembered(second, state, h, memory, KEPT), error
+        step = self._continued(system, state, h, memory, KEPT)
         steps = (h, *memory.steps)
         r = steps[0] / steps[1]
         share = -(1.0 + r) / (1.0 + 2.0 * r) * h * h * (h + steps[1])
@@ -92,7 +92,7 @@ class BDF2:
         q[held] = v[held] = 0.0
         return step, LocalError(q, v, 3, RATIO, analysis)
 
-    def _continued(self, system: System, state: State, h: float, memory: History) -> Step:
+    def _continued(self, system: System, state: State, h: float, memory: History, kept: int) -> Step:
         q, v, t = state.q, state.v, state.t + h
         before, r = memory.states[1], h / memory.steps[0]
         c = (1.0 + r) / (1.0 + 2.0 * r) * h
@@ -102,15 +102,15 @@ class BDF2:
         stage = Stage(system, c, target, base, t=t, frame=system.prescribe(q + h * v, t), start=state)
         q, report, solver = solve_stage(stage, self.solver, memory.solver)
         work = {name: 0.5 * (h * memory.power + done) for name, done in motor_work((h, report)).items()}
-        return _remembered(Step(State(q, stage.velocity(q), t), solver, (report,), work=work), state, h, memory)
+        return _remembered(Step(State(q, stage.velocity(q), t), solver, (report,), work=work), state, h, memory, kept)
 
 
-def _remembered(step: Step, before: State, h: float, memory: History | None) -> Step:
-    """The step with its history in the place of the solver's memory."""
+def _remembered(step: Step, before: State, h: float, memory: History | None, kept: int) -> Step:
+    """The step with its history of ``kept`` states in the place of the solver's memory."""
     older, steps = ((before,), ()) if memory is None else (memory.states, memory.steps)
     report: SolveReport = step.reports[-1]
     power = 0.0 if report.reactions is None else report.reactions.power
-    history = History((step.state, *older)[:KEPT], (h, *steps)[: KEPT - 1], step.memory, power)
+    history = History((step.state, *older)[:kept], (h, *steps)[: kept - 1], step.memory, power)
     return Step(step.state, history, step.reports, work=step.work)
 
 

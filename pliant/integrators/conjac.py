@@ -30,6 +30,7 @@ from pliant.systems.condensed_plan import Guess, Moment, Plan, capped, plan_of
 from pliant.systems.condensed_step import Followers, Linearised, inertia_of, linearised
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
+from pliant.units import read_fields
 from pliant.velocity_step import velocity_step
 
 SETTLED = 1e-10  # force left on the quasistatic nodes by the initial solve, as a part of the first
@@ -70,8 +71,10 @@ class ConJac:
     linear: LinearSolver = field(default_factory=Cholesky)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = Elastodynamics
+    units: ClassVar[dict[str, str]] = {"radius": "m"}
 
     def __post_init__(self) -> None:
+        read_fields(self)
         least_of = {"count": 0, "corrections": 0, "iterations": 1, "friction": 0.0, "cap": 0.0, "radius": 0.0}
         for name, least in least_of.items():
             if not getattr(self, name) >= least:

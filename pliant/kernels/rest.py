@@ -1,6 +1,7 @@
 """Rest geometry of linear elements: which element it is, shape gradients, volumes, lane tables and matrix pattern."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,11 @@ class Elements:
     volumes: Array  # (m,) [m^3]
     axes: Array | None  # (m, 3, 3) rows: the in-plane axes and the normal of membrane triangles
     place: Layout
-    pattern: BlockPattern
+
+    @cached_property
+    def pattern(self) -> BlockPattern:
+        """Of the matrix; made when one is asked for."""
+        return pattern(self.place)
 
     def flat(self, x: Array) -> Array:
         """x as the contiguous (dim*n,) vector that the kernels read."""
@@ -57,7 +62,7 @@ def elements(X: Array, T: IntArray, n: int | None = None, thickness: float | Non
     gradients = np.zeros((len(T), 3, 3))
     gradients[:, :k, :k] = np.linalg.inv(edges).transpose(0, 2, 1)
     place = layout(n, kind.dim, nodes, gradients, volumes, X[T].mean(axis=1))
-    return Elements(kind, n, nodes, gradients, volumes, axes, place, pattern(place))
+    return Elements(kind, n, nodes, gradients, volumes, axes, place)
 
 
 def element_of(X: Array, T: IntArray) -> Element:

@@ -125,8 +125,11 @@ class ForceOnPoints:
         chosen = inner.persistent_damping if persistent and able(inner, Rubbing) else inner.damping
         return chosen(x, u, t)
 
+    def turning(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        return pulled_back(self.points.jacobian(q), self.turning_on_points(q, v, t))
+
     def turning_on_points(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        """What directions that turn make of the stiffness over the points."""
+        """What directions that turn make of the stiffness over the points (`pliant.forces.base.Turning`)."""
         x, u, _ = self._at(q, v)
         return self.inner.turning(x, u, t) if able(self.inner, Turning) else sp.csr_matrix((len(x), len(x)))
 

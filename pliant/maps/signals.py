@@ -25,9 +25,11 @@ def value_at(signal: Signal, t: float) -> float:
     """The value of a signal at time t; straight lines between its pairs, constant outside."""
     if callable(signal):
         found = signal(t)
-        if not isinstance(found, float | int | np.floating | np.integer):
-            raise SceneError(f"the signal is {found!r} at {t:g} s", where="signal", remedy="return a number")
-        return float(found)
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            what = f"the signal is {found!r} at {t:g} s"
+            raise SceneError(what, where="signal", remedy="return a number") from None
     return float(np.interp(t, *np.asarray(signal, dtype=np.float64).T))
 
 

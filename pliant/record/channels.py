@@ -49,12 +49,14 @@ def frame_of(
     """
     points = np.asarray(system.positions(state.q), dtype=np.float64)
     point_values, cell_values = {}, {}
-    told = {"contact_force": lambda: acted.contact, "friction_force": lambda: acted.friction}
+    told: dict[str, Callable[[], Array]] = {}
+    if acted is not None:
+        told |= {"contact_force": lambda: acted.contact, "friction_force": lambda: acted.friction}
+    if leading is not None:
+        told["leading"] = lambda: np.isin(np.arange(len(points)), leading).astype(np.float64)[:, None]
     for name in channels:
-        if acted is not None and name in told:
+        if name in told:
             point_values[name] = told[name]()
-        elif name == "leading" and leading is not None:
-            point_values[name] = np.isin(np.arange(len(points)), leading).astype(np.float64)[:, None]
         elif name in POINT_CHANNELS:
             point_values[name] = _spatial(POINT_CHANNELS[name](system, state), len(points))
         else:

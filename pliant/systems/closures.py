@@ -60,3 +60,12 @@ class Constrained(Protocol):
         Rows that are linear have (0, G) where they are positional and (0, w G) elsewhere.
         """
         ...
+
+
+@runtime_checkable
+class Accelerating(Protocol):
+    """A constrained system that tells what its rows demand of accelerations."""
+
+    def acceleration_rows(self, q: Array, v: Array, t: float) -> tuple[Array, Array] | None:
+        """(G (k, N), b (k,)) with G a = b; None where nothing closes."""
+        ...

@@ -8,7 +8,7 @@ parts work as for full bodies.
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pliant.systems.condensed_plan import Moment, plan_of
 from pliant.systems.condensed_step import CondensedStep, Followers
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
+from pliant.units import read_fields
 from pliant.velocity_step import Linearisation, Prepared
 
 
@@ -41,8 +42,10 @@ class Condensation:
     cap: float = 0.25
     inertial: bool = False
     linear: LinearSolver = field(default_factory=Cholesky)
+    units: ClassVar[dict[str, str]] = {"radius": "m"}
 
     def __post_init__(self) -> None:
+        read_fields(self)
         require_count(self.count, 0, "Condensation.count")
         for name, most in (("gamma", 1.0), ("cap", np.inf), ("radius", np.inf)):
             if not 0.0 <= getattr(self, name) <= most:

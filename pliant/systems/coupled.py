@@ -227,6 +227,10 @@ class Coupled:
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         return coupled_closures.closed_acceleration(self, q, v, t)
 
+    def acceleration_rows(self, q: Array, v: Array, t: float) -> tuple[Array, Array] | None:
+        """What closures demand of accelerations."""
+        return coupled_closures.acceleration_rows(self, q, v, t)
+
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         return sp.csr_matrix(-self.tangent(q, v, t, (0.0, 0.0, 1.0), psd=psd))
 

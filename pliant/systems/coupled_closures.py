@@ -49,15 +49,24 @@ def closure_tangent(
     return A, sp.csr_matrix(sp.vstack(gaps))
 
 
-def closed_acceleration(system: "Coupled", q: Array, v: Array, t: float) -> Array:
-    """M^-1 (f + G^T lambda), with G a = -d(G v - rate)/dt at constant v where there are closures."""
-    a = system.accelerated(q, system.force(q, v, t))
+def acceleration_rows(system: "Coupled", q: Array, v: Array, t: float) -> tuple[Array, Array] | None:
+    """(G, b) with G a = b = -d(G v - rate)/dt at constant v."""
     rows = system.closures(q, v, t)
     if rows is None:
-        return a
+        return None
     e = 1e-5 * system.scale / max(float(np.abs(v).max()), 1e-3 * system.scale)  # s: little of a turn, or of the way
     ahead, behind = (system.closures(q + s * v, v, t + s) for s in (e, -e))
     assert ahead is not None and behind is not None
     bias = ((ahead.G @ v - ahead.rate) - (behind.G @ v - behind.rate)) / (2.0 * e)
-    X = np.stack([system.accelerated(q, g) for g in rows.G.toarray()], axis=1)
-    return a + X @ np.linalg.lstsq(rows.G @ X, -bias - rows.G @ a, rcond=1e-12)[0]
+    return rows.G.toarray(), -bias
+
+
+def closed_acceleration(system: "Coupled", q: Array, v: Array, t: float) -> Array:
+    """M^-1 (f + G^T lambda), with the accelerations that closures demand."""
+    a = system.accelerated(q, system.force(q, v, t))
+    rows = system.acceleration_rows(q, v, t)
+    if rows is None:
+        return a
+    G, b = rows
+    X = np.stack([system.accelerated(q, g) for g in G], axis=1)
+    return a + X @ np.linalg.lstsq(G @ X, b - G @ a, rcond=1e-12)[0]

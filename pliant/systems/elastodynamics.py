@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.abilities import able
-from pliant.arrays import Array, IndexArray, IntArray, cross
+from pliant.arrays import Array, IntArray, cross
 from pliant.contact.setting import Setting
 from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
@@ -23,13 +23,14 @@ from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
-from pliant.pattern import Pattern, added, union
+from pliant.pattern import Pattern, added
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
 from pliant.systems.base import Quadrature, Weights, distinct
-from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch, block_diagonal
+from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
 from pliant.systems.observed import Barring
+from pliant.systems.patterns import Patterns
 from pliant.systems.projected_contact import Projecting
 from pliant.systems.row_contact import vertex_step
 from pliant.systems.stepped import Reduction
@@ -39,8 +40,8 @@ from pliant.velocity_step import Linearisation, Prepared
 class Elastodynamics:
     """Vertices ``X (n, d)`` [m] with ``mass`` (nodal masses (n,) [kg] or a consistent (n, n) matrix), energies, forces.
 
-    Everything that depends on the topology alone (patterns, slots, restrictions) is made once, here. With ``contact``
-    the system of one stage is `at` (contacts detected, obstacles placed); asked directly, it detects where it is asked.
+    What depends on the topology alone (patterns, slots, restrictions) is made once. With ``contact`` the system of one
+    stage is `at` (contacts detected, obstacles placed); asked directly, it detects where it is asked.
     ``cells`` are the elements of every body, ``reduction`` is what its velocity step does instead of moving every
     vertex.
     """
@@ -83,26 +84,17 @@ class Elastodynamics:
                 where="mass",
                 remedy="every vertex needs a positive mass: give a density > 0 and remove unreferenced vertices",
             )
-        self.pattern, self._slots = self._make_pattern(n * d)
+        self._patterns = Patterns(
+            self._mass, self._energies, self._forces, contact is not None, self.X.ravel(), self.free
+        )
         self._inverse_mass = np.zeros(n * d)
         self._inverse_mass[self.free] = 1.0 / self.nodal_mass[self.free]
-        self._free_pattern, self._chosen = self.pattern.restricted(self.free)
         self._empty = sp.csr_matrix((n * d, n * d))
 
-    def _make_pattern(self, N: int) -> tuple[Pattern, dict[int, tuple[IndexArray, IntArray]]]:
-        """The union of all constant patterns, and for each of them (by identity) the places of its entries in it."""
-        q, v = self.X.ravel(), np.zeros(N)
-        parts = [self._mass] + [e.hessian(q) for e in self._energies]
-        if self.contact is not None:
-            parts.append(block_diagonal(np.arange(N // 3), N // 3))
-        for f in self._forces:
-            parts += [f.stiffness(q, v, 0.0), f.damping(q, v, 0.0)]
-        pattern = union(parts, N)
-        for A in parts:  # share the index arrays of the largest part, so that its values need no copying
-            if A.nnz == pattern.nnz:
-                pattern = Pattern(A.indptr, A.indices)
-                break
-        return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
+    @property
+    def pattern(self) -> Pattern:
+        """Of all matrices, contacts aside."""
+        return self._patterns.whole[0]
 
     def at(self, start: State, t: float, c: float = 0.0) -> "Elastodynamics":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
@@ -253,8 +245,7 @@ class Elastodynamics:
         if self.contact is not None:
             return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
         parts = [
-            (1.0, (e.persistent_hessian if able(e, Pairing) else e.hessian)(q, psd=psd))
-            for e in self.energy_terms
+            (1.0, (e.persistent_hessian if able(e, Pairing) else e.hessian)(q, psd=psd)) for e in self.energy_terms
         ]
         damping = [(f.persistent_damping if able(f, Rubbing) else f.damping)(q, v, t) for f in self.force_terms]
         return self._tangent(parts, damping, (q, v, t), weights)
@@ -292,7 +283,7 @@ class Elastodynamics:
 
     def _slots_of(self, A: sp.csr_matrix) -> IntArray | None:
         """Places of A's entries in the pattern, known for the constant patterns, found for others; None if outside."""
-        known = self._slots.get(id(A.indices))
+        known = self._patterns.whole[1].get(id(A.indices))
         return known[1] if known is not None and known[0] is A.indices else self.pattern.find(A)
 
     # ------------------------------------------------------------------------------------------------ boundary
@@ -301,7 +292,8 @@ class Elastodynamics:
         if len(self.free) == A.shape[0]:
             return A
         if self.pattern.holds(A):
-            return self._free_pattern.matrix(A.data[self._chosen])
+            free, chosen = self._patterns.free
+            return free.matrix(A.data[chosen])
         return sp.csr_matrix(A[self.free][:, self.free])
 
     def prescribe(self, q: Array, t: float) -> Array:

@@ -17,6 +17,11 @@ def test_drawn_scenes_run_fail_openly_or_are_refused():
     assert ends.count("finished") > 30 and "refused" in ends and sum(p.certified for p in played) > 80
 
 
+def test_rates_that_are_truths_are_refused():
+    """A drawn scene that ran with ``v=[True]``, and could not be read from the file it had written."""
+    assert play(6545).end == "refused"
+
+
 @pytest.fixture(scope="module")
 def fallen():
     """A free scene of one solid under gravity, and its steps."""

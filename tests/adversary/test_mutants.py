@@ -18,5 +18,5 @@ def test_there_are_enough_in_every_area():
     areas = {mutant.area for mutant in MUTANTS}
     assert len(MUTANTS) >= 60 and len({(m.file, m.old) for m in MUTANTS}) == len(MUTANTS)
     assert areas == {
-        *("integrators", "solvers", "energies", "contact", "ledger", "articulated", "cloth", "coarsening"),
+        *("integrators", "solvers", "energies", "contact", "ledger", "articulated", "cloth", "coarsening", "gradients"),
     }

@@ -22,6 +22,7 @@ OTHER = {  # why a table is not on the page
     "gpu/contact": LATER,
     "gpu/peers": LATER,
     "gpu/precision": LATER,
+    "gradient/published": LATER,
     "ldot/folded": LATER,
     "scale/factor": LATER,
     "scale/recording": LATER,

@@ -14,6 +14,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import bar, long_eared
 from pliant.scene import Scene
 from pliant.scenes.conjac import BUNNY, bunny
+from pliant.systems.condensed import Condensation
 from pliant.systems.condensed_plan import dofs_of, plan_of
 from pliant.systems.placement import spread
 
@@ -69,6 +70,8 @@ def test_no_node_is_dented_inside_out_in_an_impact():
     assert most[0.012] <= 1.001
 
 
-def test_a_negative_radius_is_refused():
+def test_a_radius_has_a_unit_and_is_not_negative():
+    assert ConJac(radius="12 mm").radius == pytest.approx(0.012)
+    assert Condensation(radius="12 mm").radius == pytest.approx(0.012)
     with pytest.raises(SceneError, match="radius"):
         ConJac(radius=-1.0)

@@ -25,7 +25,7 @@ from pliant.integrators import (
     Verlet,
 )
 from pliant.integrators.bdf2 import History
-from pliant.integrators.control import between
+from pliant.integrators.control import SAFETY, between, shorter_step
 from pliant.integrators.estimate import estimated
 from pliant.loads import Tug
 from pliant.maps.motions import Keyframes
@@ -253,3 +253,10 @@ def test_a_state_that_somebody_changed_is_where_it_goes_on_from():
     kicked = State(step.state.q, step.state.v + 0.1, step.state.t)
     after = chosen.step(system, kicked, 0.001, step.memory).state
     assert np.abs(after.q - exact_step(system, kicked, 0.001).q).max() < 1e-4
+
+
+def test_a_rejected_step_is_as_much_shorter_as_its_error_asks():
+    """Errors that vanish like h^2 and are four times too large ask for half the step, and a little less."""
+    assert shorter_step(1.0, 4.0, 2) == pytest.approx(0.5 * SAFETY)
+    assert shorter_step(1.0, 8.0, 3) == pytest.approx(0.5 * SAFETY)
+    assert shorter_step(1.0, 1.0 + 1e-12, 2) <= SAFETY

@@ -31,8 +31,8 @@ SIDE, RADIUS = 0.5, 0.1  # m
 NOTES = [
     "CPU: of a step, the mean over all steps but the first two; fill, factor, solve, force: the parts of the solver in "
     "wall time, as parts of their sum. analyses: symbolic ones in the whole run; a matrix whose pairs in contact are "
-    "not those of the last one needs another (a twentieth of the time at 1,156 triangles). reported: 4.99 s a step for 1,152 triangles on a moving sphere, in a "
-    "scene that is not kept: similar, but not this one.",
+    "not those of the last one needs another (a twentieth of the time at 1,156 triangles). reported: 4.99 s a step for "
+    "1,152 triangles on a moving sphere, in a scene that is not kept: similar, but not this one.",
 ]
 
 

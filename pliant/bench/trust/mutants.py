@@ -28,6 +28,10 @@ JOINTS = "articulated/test_joints.py"
 COMPILED = "articulated/test_compiled.py"
 REMESH = "cloth/test_eol_remesh.py"
 LAWS = "conformance/test_materials.py"
+RATIONAL = "exponential/test_rational_ere.py"
+ADAPTIVE = "integrators/test_adaptive.py"
+LOADS = "forces/test_loads.py"
+IDENTIFIED = "adjoint/test_fit.py"
 MUTANTS = (
     Mutant("integrators", "integrators/bdf1.py", "target = q + h * v", "target = q - h * v", METHODS),
     Mutant("integrators", "integrators/bdf2.py", "c = (1.0 + r) / (1.0 + 2.0 * r) * h\n", "c = 0.6 * h\n",
@@ -74,19 +78,19 @@ MUTANTS = (
     Mutant("energies", "forces/rayleigh.py", "data[self._mass_slots] -=", "data[self._mass_slots] +=",
            "forces/test_rayleigh.py"),
     Mutant("energies", "forces/green.py", "K = -(self._mu", "K = (self._mu", "forces/test_green_damping.py"),
-    Mutant("contact", "forces/friction.py", "y = np.minimum(s / reach, 1.0)", "y = np.minimum(0.5 * s / reach, 1.0)",
+    Mutant("contact", "contact/laws.py", "y = minimum(s / reach, 1.0)", "y = minimum(0.5 * s / reach, 1.0)",
            "forces/test_friction_law.py"),
-    Mutant("contact", "forces/friction.py", "y**3 / 3.0", "y**3 / 2.0", "forces/test_friction_law.py"),
+    Mutant("contact", "contact/laws.py", "y * y * y / 3.0", "y * y * y / 2.0", "forces/test_friction_law.py"),
     Mutant("contact", "forces/friction.py", "np.eye(2) + (rate - slope)", "np.eye(2) - (rate - slope)", TERMS),
-    Mutant("contact", "forces/contact_damping.py", "f = -k * (u", "f = k * (u", TERMS),
-    Mutant("contact", "energies/penalty.py", "B = B - self.normal_force", "B = B + self.normal_force", TERMS),
+    Mutant("contact", "contact/laws.py", "f = -k * speed", "f = k * speed", TERMS),
+    Mutant("contact", "energies/penalty.py", "B = B - pushed", "B = B + pushed", TERMS),
     Mutant("contact", "energies/barrier.py", "contacts, -self._kappa * factor", "contacts, self._kappa * factor",
            "contact/test_acted.py"),
     Mutant("contact", "energies/barrier.py", 'float("inf") if safe >= 1.0 else CAUTION * safe', 'float("inf")',
            "contact/test_exact_sides.py"),
     Mutant("contact", "contact/pairs.py", "< 0.0, -1.0, 1.0)", "< 0.0, 1.0, -1.0)", "contact/test_detection.py"),
     Mutant("contact", "contact/intersect.py", "if s * t > 0 or", "if s * t < 0 or", "contact/test_exact_sides.py"),
-    Mutant("contact", "contact/obstacles.py", "return (x - self.point) @ n,", "return (self.point - x) @ n,",
+    Mutant("contact", "contact/distances.py", "return dot(minus(y, p), n), n", "return dot(minus(p, y), n), n",
            "contact/test_obstacles.py"),
     Mutant("ledger", "ledger.py", "previous.total - row.total + sum(work.values())",
            "previous.total - row.total - sum(work.values())", LEDGER),
@@ -115,4 +119,26 @@ MUTANTS = (
            "coarsen/test_eigenfit_mixing.py"),
     Mutant("coarsening", "coarsen/ratios.py", "lam_f[partner] / np.where", "lam_f[partner] * np.where", FIT),
     Mutant("coarsening", "coarsen/dac.py", "first[1] / first[0]", "first[0] / first[1]", FIT),
+    Mutant("integrators", "linear/rational.py", "-(h * h * lam) * c[2] * a", "(h * h * lam) * c[2] * a", RATIONAL),
+    Mutant("integrators", "linear/rational.py", "if D is None else -h * D", "if D is None else h * D", RATIONAL),
+    Mutant("integrators", "linear/rational.py", "v + h * c[k + 1] * g", "v + h * c[k] * g", RATIONAL),
+    Mutant("integrators", "integrators/ere.py", "linear.f + linear.D @ linear.v", "linear.f - linear.D @ linear.v",
+           RATIONAL),
+    Mutant("integrators", "integrators/control.py", "h * (2.0 * a.v + b.v)", "h * (a.v + b.v)", ADAPTIVE,
+           "states_between"),
+    Mutant("integrators", "integrators/control.py", "6.0 * jump / h - 4.0 * a.v", "6.0 * jump / h - 3.0 * a.v",
+           ADAPTIVE, "states_between"),
+    Mutant("integrators", "integrators/control.py", "SAFETY * ratio ** (-1.0 / order)",
+           "SAFETY * ratio ** (1.0 / order)", ADAPTIVE, "as_much_shorter"),
+    Mutant("integrators", "integrators/estimate.py", "1.0 / (2**integrator.order - 1)",
+           "1.0 / (2**integrator.order + 1)", ADAPTIVE, "the_estimate"),
+    Mutant("energies", "forces/surface_load.py", "spread(-self._p(t) * a)", "spread(self._p(t) * a)", LOADS),
+    Mutant("energies", "forces/surface_load.py", "matrix(-self._p(t) * da)", "matrix(self._p(t) * da)", PARTS, "force"),
+    Mutant("energies", "forces/surface_load.py", "spread((0.5 * self._rho", "spread((1.0 * self._rho", LOADS),
+    Mutant("energies", "forces/surface_load.py", "self._wind(t)) - v.", "self._wind(t)) + v.", LOADS),
+    Mutant("energies", "forces/surface_load.py", "f[:, None] / 3.0", "f[:, None] / 2.0", LOADS),
+    Mutant("gradients", "adjoint/fit.py", "dx = -(Vt.T", "dx = (Vt.T", IDENTIFIED),
+    Mutant("gradients", "adjoint/fit.py", "student.ppf(0.975,", "student.ppf(0.75,", IDENTIFIED, "interval"),
+    Mutant("gradients", "adjoint/regions.py", "weights=each) / np.bincount(labels)", "weights=each)", IDENTIFIED,
+           "regions"),
 )  # fmt: skip

@@ -1,0 +1,47 @@
+"""The patterns of a system's matrices, made once per topology and only where matrices are asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.arrays import Array, IndexArray, IntArray
+from pliant.energies.base import Energy
+from pliant.forces.base import Force
+from pliant.pattern import Pattern, union
+from pliant.systems.contact import block_diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Found at any positions ``q (N,)``; ``kept`` are the free coordinates. Copies of a system share one of these."""
+
+    mass: sp.csr_matrix
+    energies: Sequence[Energy]
+    forces: Sequence[Force]
+    touching: bool
+    q: Array
+    kept: IntArray
+
+    @cached_property
+    def whole(self) -> tuple[Pattern, dict[int, tuple[IndexArray, IntArray]]]:
+        """The union of all constant patterns, and for each of them (by identity) the places of its entries in it."""
+        q, v = self.q, np.zeros_like(self.q)
+        parts = [self.mass] + [e.hessian(q) for e in self.energies]
+        if self.touching:
+            parts.append(block_diagonal(np.arange(len(q) // 3), len(q) // 3))
+        for f in self.forces:
+            parts += [f.stiffness(q, v, 0.0), f.damping(q, v, 0.0)]
+        pattern = union(parts, len(q))
+        for A in parts:  # share the index arrays of the largest part, so that its values need no copying
+            if A.nnz == pattern.nnz:
+                pattern = Pattern(A.indptr, A.indices)
+                break
+        return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
+
+    @cached_property
+    def free(self) -> tuple[Pattern, IntArray]:
+        """The pattern of the rows and columns ``kept``, and the places of its entries in the whole."""
+        return self.whole[0].restricted(self.kept)
