@@ -13,7 +13,7 @@ from pliant.arrays import Array
 from pliant.bench.table import Claim, Plot, Table
 from pliant.bodies import Solid
 from pliant.integrators import BDF1, Verlet
-from pliant.linear import Cholesky
+from pliant.linear import Automatic, approximate
 from pliant.linear.threads import one_thread
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
@@ -24,9 +24,9 @@ from pliant.state import Counts, State
 
 H = 0.01
 CELLS = {48: (4, 2, 1), 384: (8, 4, 2), 6468: (22, 7, 7)}  # tetrahedra: cells of a bar
-METHODS: dict[str, tuple[Any, float, Any]] = {  # with the step size [s] and the engine of its factor
-    "QLB": (BDF1(QLB()), H, "single"),
-    "Newton": (BDF1(Newton()), H, "supernodal"),
+METHODS: dict[str, tuple[Any, float, Any]] = {  # with the step size [s] and its linear solver
+    "QLB": (BDF1(QLB()), H, approximate()),
+    "Newton": (BDF1(Newton()), H, Automatic()),
     "Verlet": (Verlet(), 1e-2 * H, None),
 }
 MOST = {48: 4.0, 384: 2.5, 6468: 1.3}  # the claims: a step over its kernels
@@ -50,20 +50,19 @@ def element_calls(system: Any, q: Array, v: Array, counts: Counts) -> tuple[Call
     return [lambda: elastic.gradient(q), lambda: elastic.value(q)], [lambda: elastic.hessian(q, psd=True)]
 
 
-def linear_calls(system: Any, q: Array, v: Array, kind: Any) -> tuple[Calls, Calls]:
+def linear_calls(system: Any, q: Array, v: Array, linear: Any) -> tuple[Calls, Calls]:
     """One factorization and one solve."""
-    A = system.restrict(system.tangent(q, v, 0.0, (1.0, H, H * H)))
-    engine = Cholesky(kind).factor(A).memory.engine
-    values, b = engine.gather(A.data), v[system.free][:, None].copy()
-    return [lambda: engine.gather(A.data), lambda: engine.refactor(values)], [lambda: engine.solve(values, b)]
+    A, b = system.restrict(system.tangent(q, v, 0.0, (1.0, H, H * H))), v[system.free]
+    factor = linear.factor(A)
+    return [lambda: linear.factor(A, factor.memory)], [lambda: factor.solve(b)]
 
 
-def replay(system: Any, state: State, counts: Counts, kind: Any) -> tuple[Calls, Calls]:
+def replay(system: Any, state: State, counts: Counts, linear: Any) -> tuple[Calls, Calls]:
     """The kernels of a step in their order, and those of the elements among them."""
     evaluate, fill = element_calls(system, state.q, state.v, counts)
-    if kind is None:
+    if linear is None:
         return evaluate, evaluate
-    factor, solve = linear_calls(system, state.q, state.v, kind)
+    factor, solve = linear_calls(system, state.q, state.v, linear)
     every, elements = [*evaluate], [*evaluate]
     for k in range(counts.solves):
         new = k < counts.fills
@@ -89,7 +88,7 @@ def called(calls: Calls) -> None:
 
 def row(tets: int, name: str, repeats: int) -> dict[str, Any]:
     """The same step again and again, and its kernels, in turn: what else the machine does slows both alike."""
-    method, h, kind = METHODS[name]
+    method, h, linear = METHODS[name]
     made = scene(CELLS[tets])
     system: Any = made.system()
     state, memory = made.initial(system), None
@@ -98,7 +97,7 @@ def row(tets: int, name: str, repeats: int) -> dict[str, Any]:
         state, memory = step.state, step.memory
     (report,) = method.step(system, state, h, memory).reports
     counts = report.counts
-    every, elements = replay(system, state, counts, kind)
+    every, elements = replay(system, state, counts, linear)
     times: list[tuple[float, ...]] = []
     for _ in range(3):
         one_step = least(lambda: method.step(system, state, h, memory), repeats)
@@ -106,7 +105,7 @@ def row(tets: int, name: str, repeats: int) -> dict[str, Any]:
     whole, kernels, own = (min(column) for column in zip(*times, strict=True))
     return {
         "tets": tets, "method": name, "iterations": report.iterations, "step ms": whole, "elements ms": own,
-        "linear algebra ms": kernels - own if kind else 0.0, "rest ms": whole - kernels,
+        "linear algebra ms": kernels - own if linear else 0.0, "rest ms": whole - kernels,
         "step / kernels": whole / kernels,
     }  # fmt: skip
 
