@@ -12,7 +12,7 @@ q = place(t; p) and a start (q, v)(p). A parameter knows y^T dg/dp, y^T dplace/d
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -30,6 +30,7 @@ from pliant.state import State
 
 Wrt = str | Regions  # how a user names a parameter
 FEW = 64  # numbers that are differenced one by one
+PHYSICS = ("bodies", "gravity", "contact", "obstacles", "attachments", "forces")  # of a scene: what g depends on
 
 
 class Parameter(Protocol):
@@ -262,6 +263,9 @@ def parameter(scene: Scene, given: Wrt, system: Any) -> Parameter:
     if path in ("initial.q", "initial.v"):
         return InitialState(scene, path, system)
     parts = path.split(".")
+    if parts[0] in {f.name for f in fields(Scene)} - set(PHYSICS):
+        what = f"{path} says when or how the scene is solved: there is no derivative"
+        raise SceneError(what, where="wrt", remedy=f"name a number in {', '.join(PHYSICS[:-1])} or {PHYSICS[-1]}")
     if parts[0] == "bodies" and parts[-2:] == ["mesh", "X"]:
         return RestShape(scene, path, system)
     value = read(scene, path)

@@ -222,6 +222,8 @@ def test_refusals():
         (scene, ["bodies.bar.material.Q"], "has no 'Q'"),
         (scene, ["bodies.rod.material.E"], "called 'rod'"),
         (scene, ["bodies.bar.name"], "made of numbers"),
+        (scene, ["h"], "when or how the scene is solved"),
+        (scene, ["integrator.solver.tolerance.relative"], "when or how the scene is solved"),
         (scene, [], "wrt is"),
         (swung(pl.BDF2(), damping=pl.Rayleigh(0.0, 1e-3)), ["bodies.bar.damping.alpha"], "at a limit"),
         (replace(scene, on_failure="substep"), ["gravity"], "on_failure"),
@@ -240,6 +242,7 @@ def test_refusals():
         (pl.Scene([arm()], pl.BDF1(points=True), h=0.01, duration=0.02), ["gravity"], "points=True"),
         (replace(free, contact=pl.ProjectedContact(), obstacles=floor), ["gravity"], "ProjectedContact"),
         (scene, "gravity", "wrt is"),
+        (replace(scene, events=[pl.Release(0.01)]), ["gravity"], "events change the scene"),
     ]
     for scene, wrt, message in cases:
         with pytest.raises(SceneError, match=message):
