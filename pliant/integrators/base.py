@@ -122,10 +122,10 @@ def solved(integrator: Any) -> bool:
 
 
 def fits(integrator: Any, kind: type) -> bool:
-    """Whether an integrator steps systems of a class; those whose mesh changes only if it names them, or steps parts
-    that prepare their own blocks.
+    """Whether an integrator, or a class of them, steps systems of a class; those whose mesh changes only if it names
+    them, or steps parts that prepare their own blocks.
     """
-    made_for = integrator.made_for if able(integrator, Special) else (Elastodynamics, EigenFit)
+    made_for = integrator.made_for if isinstance(integrator, Special) else (Elastodynamics, EigenFit)
     named = made_for if isinstance(made_for, tuple) else (made_for,)
     return kind in named or (issubclass(kind, named) and (Stepping in named or not issubclass(kind, Reshaping)))
 
