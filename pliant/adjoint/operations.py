@@ -21,10 +21,15 @@ from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite
-from pliant.linear.base import Factor
+from pliant.linear.automatic import Automatic
+from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lu import LU
+from pliant.linear.refined import RefinedCholesky
 from pliant.state import State
+
+# As a run's own solver has it, so that the buffers of its factor are shared; then what single precision cannot tell.
+DEFINITE: tuple[LinearSolver, ...] = (Automatic(large=RefinedCholesky()), Cholesky())
 
 
 @dataclass
@@ -37,13 +42,14 @@ class Algebra:
     residual: float = 0.0
 
     def factored(self, A: sp.csr_matrix, symmetric: bool) -> Factor:
-        if symmetric:
+        for linear in DEFINITE if symmetric else ():
             try:
-                factor = Cholesky().factor(A, self.memory)
+                factor = linear.factor(A, self.memory)
                 self.memory = factor.memory
                 return factor
             except NotPositiveDefinite:
-                self.indefinite += 1
+                continue
+        self.indefinite += symmetric
         return LU().factor(A)
 
     def solve(self, A: sp.csr_matrix, b: Array, symmetric: bool) -> Array:

@@ -137,8 +137,8 @@ def run(*, quick: bool = False) -> Table:
     ]
     notes = [
         "Newton's example_diffsim_ball: set-up and demands as in newton-physics/newton. Its gradient is that of a tape "
-        "in single precision. Nearest to the target the number of substeps in contact changes from one throw to the "
-        "next, which descent with a constant rate does not see: beyond 150 iterations it leaves the target again.",
+        "in single precision. Beyond 150 iterations the descent with a constant rate leaves the target again: we think "
+        "because the number of substeps in contact changes from one throw to the next there.",
     ]
     title = "Newton's ball: thrown against floor and wall, to be at a target"
     plot = Plot("iteration", "loss [m^2]", log="y")
