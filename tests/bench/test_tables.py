@@ -21,7 +21,6 @@ OTHER = {  # why a table is not on the page
     "eol/strain": LATER,
     "gpu/peers": LATER,
     "gpu/precision": LATER,
-    "gradient/published": LATER,
     "ldot/folded": LATER,
     "scale/factor": LATER,
     "scale/recording": LATER,
