@@ -13,9 +13,9 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
 
 The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, contacts
 and lagged friction as they were in the solve, and the mean of both ends for methods of higher order: the quadrature has
-the order of the method. For backward Euler D has a
-closed form that needs no energy difference of the kinetic kind (`backward_euler_dissipation`), so that the
-balance of a converged step can be audited: it is off by exactly the work of the unsolved residual.
+the order of the method. For backward Euler D has a closed form that needs no energy difference of the kinetic kind
+(`backward_euler_dissipation`), so that the balance of a converged step can be audited: it is off by exactly the work of
+the unsolved residual.
 """
 
 from collections.abc import Mapping, Sequence

@@ -234,7 +234,7 @@ class Elastodynamics:
             return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
         parts = [(1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
         if not psd:
-            parts += [(-1.0, f.turning(q, v, t)) for f in self.force_terms if isinstance(f, Turning)]
+            parts += [(-1.0, f.turning(q, v, t)) for f in self.force_terms if able(f, Turning)]
         return self._tangent(parts, [f.damping(q, v, t) for f in self.force_terms], (q, v, t), weights)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
