@@ -25,7 +25,6 @@ from pliant.solvers.base import StageLike
 
 Build = Callable[[Any], Scene]  # a scene for a nonlinear solver
 SAMPLES = 30  # steps: enough for the quartiles of their ratios to mean something
-PHASES = ("fill", "factor", "solve", "force")
 
 
 class OwnMemory:
@@ -95,7 +94,7 @@ class Contest:
         return [self._row(r) | {f"{base} / this": round(self.ratio(base, r.name), 2)} for r in self.runners]
 
     def _row(self, r: Runner) -> dict[str, Any]:
-        c, total = r.counts, max(sum(r.phases.values()), 1e-12)
+        c = r.counts
         work = {
             "iterations": r.iterations,
             "factorizations": c.factorizations,
@@ -115,7 +114,7 @@ class Contest:
             "failed": f"{r.failures}/{r.solves}",
             "min det F": "unknown" if self.least is None else round(self.least, 2),
             "apart": f"{self.apart[r.name]:.0e}" if r.name in self.apart else "",
-            "fill/factor/solve/force %": "/".join(f"{100 * r.phases.get(p, 0.0) / total:.0f}" for p in PHASES),
+            **r.shares,
         }
 
 
