@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.bodies import OfMaterial, bodies_of
+from pliant.bodies import bodies_of
+from pliant.deformable import OfMaterial
 from pliant.energies.attachment import Attachment
 from pliant.errors import PliantError, SceneError
 from pliant.integrators import BDF2, SDIRK2, TRBDF2, ImplicitMidpoint

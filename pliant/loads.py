@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray, indices, require_among
-from pliant.bodies import Placed
+from pliant.deformable import Placed
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.surface_load import AirDrag, SurfacePressure

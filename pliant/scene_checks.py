@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pliant.articulated import TREE_INTEGRATORS
-from pliant.bodies import Deformable, Solid
+from pliant.bodies import Solid
+from pliant.deformable import Deformable
 from pliant.errors import SceneError, require_flag, require_name, require_part
 from pliant.integrators import (
     BDF2,

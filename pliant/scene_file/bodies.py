@@ -14,10 +14,11 @@ from pliant.articulated.body import Articulated, Rigid, from_urdf
 from pliant.articulated.joints import Fixed
 from pliant.articulated.se3 import frame as make_frame
 from pliant.articulated.tree import Link
-from pliant.bodies import Damping, Membrane, Solid
+from pliant.bodies import Membrane, Solid
 from pliant.cloth.fabrics import fabric as find_fabric
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial, from_fabric
+from pliant.deformable import Damping
 from pliant.dg import DiscontinuousSolid
 from pliant.errors import SceneError
 from pliant.fitting import Fitting

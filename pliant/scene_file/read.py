@@ -228,8 +228,8 @@ def _protocols() -> dict[Any, str]:
     from pliant.articulated.forces import ArticulatedForce
     from pliant.articulated.joint_contacts import JointContact
     from pliant.articulated.joints import Joint
-    from pliant.bodies import Damping
     from pliant.constraints.kept import Kept
+    from pliant.deformable import Damping
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
     from pliant.linear.box_qp import BoxSolver

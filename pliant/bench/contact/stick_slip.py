@@ -16,8 +16,9 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Table
-from pliant.bodies import Placed, Solid
+from pliant.bodies import Solid
 from pliant.contact.obstacles import Plane
+from pliant.deformable import Placed
 from pliant.integrators import BDF2
 from pliant.materials import StableNeoHookean
 from pliant.mesh import box
