@@ -1,4 +1,4 @@
-"""Bodies as a user describes them: a mesh, what it is made of, how heavy it is, what holds it."""
+"""Deformable bodies as a user describes them: mesh, material, density, damping and supports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,10 +44,10 @@ def bodies_of(scene: Any) -> Sequence[Any]:
 
 @dataclass(frozen=True)
 class Rayleigh:
-    """f = -(alpha M + beta H) v with ``alpha`` [1/s], ``beta`` [s].
+    """Rayleigh damping f = -(alpha M + beta H) v with ``alpha`` [1/s] and ``beta`` [s].
 
-    H at rest, the usual choice and the cheapest, also resists turning: it is for bodies that hardly rotate.
-    ``current=True`` takes H at the current state, which resists deformation only; so does `Green`.
+    With H at rest, the usual and cheapest choice, rotation is damped as well: use it for bodies that hardly rotate.
+    ``current=True`` uses H of the current state, which damps deformation only, as `Green` does.
     """
 
     alpha: float = 0.0
@@ -91,10 +91,10 @@ DAMPINGS = (Rayleigh, Green)
 class Solid:
     """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` "strain" or "stress").
 
-    ``density`` [kg/m^3] (planar solids: [kg/m^2]), scalar or per element; ``lumped=False`` takes the consistent
-    mass matrix. ``velocity`` is the initial velocity of all vertices [m/s], ``positions (n, d)`` [m] are where they
-    start (None: at rest). ``fit`` gives it the frequencies of a finer mesh (`Fitting`), ``reduction`` lets most of its
-    vertices follow a few (`Condensation`).
+    ``density`` [kg/m^3] ([kg/m^2] for planar solids) is one number or one per element; ``lumped=False`` uses the
+    consistent mass matrix. ``velocity`` [m/s] is the initial velocity of all vertices, ``positions (n, d)`` [m] are
+    their initial positions (None: the rest shape). ``fit`` corrects its frequencies to those of a finer mesh
+    (`Fitting`); ``reduction`` condenses it onto a few dynamic vertices (`Condensation`).
     """
 
     mesh: Mesh
@@ -121,7 +121,7 @@ class Solid:
         if self.reduction is not None:
             require_part(self.reduction, "nodes_in", f"{self.name}.reduction", "give Condensation(count=4), say")
             if self.fit is not None:
-                what, remedy = "a fitted body that is condensed too", "choose fit or reduction"
+                what, remedy = "a body cannot be both fitted and condensed", "choose fit or reduction"
                 raise SceneError(what, where=f"{self.name}.reduction", remedy=remedy)
 
     def masses(self) -> sp.csr_matrix:
@@ -143,7 +143,7 @@ class Solid:
 
 @dataclass(frozen=True, eq=False)
 class Membrane:
-    """An elastic sheet in space: triangles with ``thickness`` [m] and ``density`` [kg/m^3]; it has no bending."""
+    """An elastic sheet in space, without bending: triangles with ``thickness`` [m] and ``density`` [kg/m^3]."""
 
     mesh: Mesh
     material: Any
@@ -180,7 +180,7 @@ class Membrane:
 
 @dataclass(frozen=True, eq=False)
 class SpringNet:
-    """Point masses and springs: ``k`` [N/m] scalar or per spring, ``mass`` [kg] scalar or per vertex."""
+    """Point masses and springs: ``k`` [N/m] one number or one per spring, ``mass`` [kg] one or one per vertex."""
 
     mesh: Mesh
     k: Any
@@ -225,7 +225,7 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
 
 
 def read_body(body: Any, *, pinned: Mesh | None = None, **units: str) -> None:
-    """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities.
+    """Check and convert the fields of a frozen body: pins, velocity, positions and positive quantities.
 
     Pins refer to the vertices of ``pinned`` where that is not the body's own mesh.
     """

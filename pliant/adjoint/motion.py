@@ -81,7 +81,7 @@ def torch_motion(motion: Trajectory) -> Callable[[Any], Any]:
 
 
 def jax_motion(motion: Trajectory) -> Callable[[Any], Any]:
-    """x(p) for arrays of JAX, also under ``jit``: in float64 if JAX was told so (``jax_enable_x64``)."""
+    """x(p) for arrays of JAX, also under ``jit``: in float64 if JAX is configured for it (``jax_enable_x64``)."""
     try:
         import jax
     except ImportError as error:

@@ -28,7 +28,7 @@ SAMPLES = 30  # steps: enough for the quartiles of their ratios to mean somethin
 
 
 class OwnMemory:
-    """A solver that keeps its own memory (the analysis of a pattern) and hands the guide's back untouched."""
+    """A solver that keeps its own memory (the analysis of a pattern) and returns that of the reference run."""
 
     def __init__(self, solver: Any) -> None:
         self.solver, self.memory = solver, None
@@ -138,7 +138,7 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAM
 
 
 def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int, share: Share = WHOLE) -> Contest:
-    """Every solver on the same ``samples`` steps along the path of the guide, or on a ``share`` of them."""
+    """Every solver on the same ``samples`` steps along the reference path, or on a ``share`` of them."""
     guide = Runner("guide", build(QLB(tolerance=Tolerance(1e-4))))
     runners = [_ready(guide, name, solver, build) for name, solver in solvers.items()]
     whole = guide.scene.steps
@@ -165,7 +165,7 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int, shar
 
 
 def _ready(guide: Runner, name: str, solver: Any, build: Build) -> Runner:
-    """A runner on the guide's system that has compiled and analysed everything: its first step, to a loose tolerance,
+    """A runner on the reference system that has compiled and analysed everything: its first step, to a loose tolerance,
     is not counted.
     """
     kept = OwnMemory(replace(solver, tolerance=Tolerance(0.5)))

@@ -253,7 +253,7 @@ def fit(
     vary: Annotated[str, typer.Option(help="parameters to fit, e.g. material.E,material.nu", metavar="PATH,...")],
     marker: Annotated[
         list[str] | None,
-        typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=SENTENCE"),
+        typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=CONDITION"),
     ] = None,
     set_: SetOption = None,
     runs: Annotated[int, typer.Option(help="maximum number of runs")] = 15,

@@ -49,7 +49,7 @@ class DeviceContact:
         return self._moment[2]
 
     def live(self) -> tuple[LiveForce, ...]:
-        """Its forces outside of any stage, for the books."""
+        """Its forces outside of any stage, for the ledger."""
         return tuple(LiveForce(self, name, 0) for name in self.host.force_names)  # type: ignore[arg-type]
 
     def _terms(self, start: State, t: float, c: float) -> Terms:

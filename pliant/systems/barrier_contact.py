@@ -113,7 +113,7 @@ class BarrierModel:
         if body == other:
             what = f"body {names[body]!r} touches itself at the start"
             crossing = self.setting.meshes[body].kind == "springs"
-            remedy = "use a net whose springs do not cross" if crossing else "part what touches"
+            remedy = "use a net whose springs do not cross" if crossing else "separate the surfaces"
         else:
             second = f"body {names[other]!r}" if other >= 0 else f"obstacle {self.setting.obstacles[-1 - other].name!r}"
             what = f"body {names[body]!r} touches {second} at the start"

@@ -41,8 +41,8 @@ class EigenFit:
     """The coarse ``system`` with the fit's frequencies, as a System.
 
     ``alpha, beta`` add the damping alpha M + beta K#. ``frozen=True`` keeps the modes of the rest state, which is exact
-    for linear materials; for these the correction has a potential and is booked as the energy "eigenfit". Otherwise it
-    has none, and the ledger books its work instead. ``rematch=True`` gives every mode the ratio of
+    for linear materials; for these the correction has a potential, in the ledger as the energy "eigenfit". Otherwise it
+    has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio of
     the rest mode it resembles, and 1 when it resembles none, instead of going by its number. ``on_mismatch`` says what
     happens when fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the coarse
     mesh as it is while that lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices

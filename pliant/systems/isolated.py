@@ -28,7 +28,9 @@ def rigid_rates(system: Any, q: Array) -> Array:
     for part, own in parts_of(system):
         if not isinstance(part, Floating):
             remedy = "leave it out: this kind of body does not know its coordinates' share in a rigid motion"
-            raise SceneError(f"{type(part).__name__} cannot keep its momentum by itself", where=WHERE, remedy=remedy)
+            raise SceneError(
+                f"{type(part).__name__} does not conserve its momentum by itself", where=WHERE, remedy=remedy
+            )
         S[own] = part.rigid_rates(q[own])
     return S
 
@@ -54,7 +56,7 @@ def require_isolated(system: Any, start: State) -> None:
     for rate in (np.zeros(6), *np.eye(6)[:3]):
         push = S[:, :3].T @ system.force(q, S @ rate, start.t)
         if float(np.abs(push).max()) > PUSH * system.total_mass:
-            what = f"forces from outside act on the bodies: {', '.join(f'{f:.2g}' for f in push)} N"
+            what = f"external forces act on the bodies: {', '.join(f'{f:.2g}' for f in push)} N"
             what += f" where they move with {rate[:3].astype(int)} m/s" if rate.any() else " at the start"
             remedy = "set gravity to zero, and leave out drag, Rayleigh's alpha and springs to the world"
             raise SceneError(what, where=WHERE, remedy=remedy)

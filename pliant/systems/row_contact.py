@@ -118,7 +118,7 @@ class RowModel:
         return self._kept(surfaces.contacts(surfaces.collisions(V, reach), V, [])[0])
 
     def _ahead(self, surfaces: Surfaces, x: Array, way: Array) -> Contacts:
-        """What is farther apart now and would meet on the ``way (n, 3)`` [m]."""
+        """What is farther apart now and would meet during the displacement ``way (n, 3)`` [m]."""
         return self._kept(surfaces.meeting(surfaces.vertices(x, []), surfaces.vertices(x + way, [])))
 
     def _kept(self, contacts: Contacts) -> Contacts:
