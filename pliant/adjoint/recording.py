@@ -2,9 +2,9 @@
 
     t [s], tip.x [mm], tip.y [mm], tip.z [mm], bar.57.z
 
-A marker is a vertex of a body (``bar.57``), or has a name and a condition that chooses its vertices by their rest
-positions (``tip`` with "x == max and y == max"): it is then at their mean. Columns without a unit are in metres and
-seconds; empty fields and columns that are not there have not been seen.
+A marker is a vertex of a body (``bar.57``), or has a name and a condition that selects its vertices by their rest
+positions (``tip`` with "x == max and y == max"), and is then at their mean. Columns without a unit are in metres and
+seconds; empty fields and missing columns are unknown.
 """
 
 import csv

@@ -38,15 +38,15 @@ __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 
 
 class EigenFit:
-    """The coarse ``system`` with the fit's frequencies, as a System.
+    """The coarse ``system`` with the frequencies of the fit, as a System.
 
     ``alpha, beta`` add the damping alpha M + beta K#. ``frozen=True`` keeps the modes of the rest state, which is exact
     for linear materials; for these the correction has a potential, in the ledger as the energy "eigenfit". Otherwise it
-    has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio of
-    the rest mode it resembles, and 1 when it resembles none, instead of going by its number. ``on_mismatch`` says what
-    happens when fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the coarse
-    mesh as it is while that lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices
-    agree. Modes are improved until they turn by less than ``tolerance`` (the sine of an angle; what is left is a
+    has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio of the rest mode that it
+    resembles (1 if it resembles none) instead of the one with its number. ``on_mismatch`` decides what happens when
+    fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the uncorrected coarse
+    mesh as long as this lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices agree.
+    Modes are refined until they rotate by less than ``tolerance`` (the sine of an angle; the remaining error is a
     fraction of it, and its square for eigenvalues). With unit ratios and no damping it is the wrapped system, bit for
     bit.
     """

@@ -1,11 +1,11 @@
-"""Momentum of a system that nothing outside acts on, kept by any method: a projection after every step.
+"""Momentum conservation of an isolated system with any method: a projection after every step.
 
     v <- v + S (S^T M S)^-1 (P_0 - P(q, v)),      P = (momentum, angular momentum) = S^T M v
 
 S (N, 6) are the velocities of q when everything moves as one rigid body. Of all velocities with the momenta P_0 these
 are the nearest in the norm of kinetic energy [Hairer2006, sec. IV.4], and nothing inside feels the change: relative
 velocities at contacts, joints and attachments stay as they are. A method of order p changes P by O(h^(p+1)) in a step,
-so that its order stays, too. What the change costs is among the numerical dissipation of the ledger.
+so that its order stays, too. The change of energy is part of the numerical dissipation in the ledger.
 """
 
 from typing import Any

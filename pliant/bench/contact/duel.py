@@ -125,7 +125,7 @@ def _solved_by(scene: Scene, solver: Any) -> Scene:
 
 
 def _entrant(guide: Runner, name: str, solver: Any) -> Runner:
-    """A runner on the guide's system that has compiled and analysed everything: its first step is not counted."""
+    """A runner on the reference system that has compiled and analysed everything: its first step is not counted."""
     kept = OwnMemory(replace(solver, tolerance=Tolerance(0.5)))
     runner = copy(guide)
     runner.name, runner.scene, runner.phases, runner.times = name, _solved_by(guide.scene, kept), {}, []
