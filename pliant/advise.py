@@ -141,11 +141,11 @@ def _accuracy(scene: Any, size: float, omega: float) -> str:
     2 g / omega^2, or a hundredth of the size without gravity.
     """
     period, g = 2.0 * pi / omega, float(np.linalg.norm(scene.gravity))
-    way = min(2.0 * g / omega**2, size) if g else 0.01 * size
+    amplitude = min(2.0 * g / omega**2, size) if g else 0.01 * size
     h = period / steps_for(TRBDF2(), PART)
     return (
-        f"For {PART:.0%} of the slowest motion (about {1e3 * way:.2g} mm) after one period use TRBDF2 with "
-        f"h = {1e3 * h:.2g} ms, or Adaptive(TRBDF2(), tolerance={PART * way / period:.1g})."
+        f"For an error of {PART:.0%} of the slowest motion (about {1e3 * amplitude:.2g} mm) after one period use "
+        f"TRBDF2 with h = {1e3 * h:.2g} ms, or Adaptive(TRBDF2(), tolerance={PART * amplitude / period:.1g})."
     )
 
 

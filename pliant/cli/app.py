@@ -141,7 +141,7 @@ def new(
     name: Annotated[str, typer.Argument(help="its name, e.g. my-rubber")],
     out: Annotated[Path | None, typer.Option(help="file to write; default NAME.py")] = None,
 ) -> None:
-    """Write a template for a part of your own that works, passes its checks, and is known by its name."""
+    """Write a working template for a material, integrator, force or scene of your own, with its checks."""
     from pliant.cli.new import write_start
 
     write_start(what, name, out)

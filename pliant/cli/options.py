@@ -20,7 +20,7 @@ SetOption = Annotated[
 ]
 UseOption = Annotated[
     list[str] | None,
-    typer.Option("--use", help="a Python file that registers parts of your own", metavar="FILE.py"),
+    typer.Option("--use", help="a Python file that registers custom parts", metavar="FILE.py"),
 ]
 StepOption = Annotated[str | None, typer.Option("--h", help='time step, e.g. 0.01 or "5 ms"')]
 DurationOption = Annotated[str | None, typer.Option(help="simulated time")]

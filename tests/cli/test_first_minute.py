@@ -31,7 +31,7 @@ def test_list_searches_names_and_descriptions():
     assert "chen/elastic-rope" in found["scenes"] and "rope" in found["mesh generators"]
     assert "integrator" not in found
     nothing = CliRunner().invoke(app, ["list", "xyzzy"])
-    assert isinstance(nothing.exception, SceneError) and "nothing is called 'xyzzy'" in str(nothing.exception)
+    assert isinstance(nothing.exception, SceneError) and "nothing matches 'xyzzy'" in str(nothing.exception)
 
 
 def test_completion(tmp_path, monkeypatch):

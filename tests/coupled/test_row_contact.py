@@ -137,7 +137,7 @@ def test_scenes_and_files_know_rows(tmp_path):
     from pliant.scene_file.write import Writer
 
     body = Solid(box((0.1, 0.1, 0.1), (1, 1, 1)), StableNeoHookean(1e5, 0.3), density=1000.0)
-    with pytest.raises(SceneError, match="BDF1 does not see.*LinearlyImplicit"):
+    with pytest.raises(SceneError, match="BDF1 does not support.*LinearlyImplicit"):
         Scene([body], contact=RowContact(), obstacles=[FLOOR], integrator=BDF1())
     for family, choice in (
         ("contact", RowContact(mu=0.7, edges=True)),
