@@ -10,4 +10,4 @@ import os
 # cost milliseconds. But to wake a thread that sleeps takes as long as a small loop: spinning some 20 us bridges the time
 # between one loop and the next. Read when the first parallel loop starts; values set by the user stand.
 if os.environ.setdefault("OMP_WAIT_POLICY", "passive") == "passive":
-    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")

@@ -101,7 +101,8 @@ class Schedule:
     def backward(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, X: Array) -> None:
         """X <- L^-T X (N, k), row-major in elimination order."""
         substitution.backward(blas, arrays, L, X, self.above)
-        run([_call(substitution.backward, blas, arrays, L, X, np.arange(*ends)) for ends in self.subtrees])
+        if self.subtrees:
+            run([_call(substitution.backward, blas, arrays, L, X, np.arange(*ends)) for ends in self.subtrees])
 
     def _update(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, sources: IntArray) -> None:
         run(
