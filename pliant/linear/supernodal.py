@@ -61,12 +61,14 @@ class SupernodalLayout:
 
     def solve(self, panels: Array, b: Array) -> Array:
         """x (N, k) with L L^T x = b (N, k), rows in the order of A."""
-        return self.backward(panels, self.forward(panels, b))
+        X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
+        self._substitute(panels, X, self.schedule.forward, self.schedule.backward)
+        return self._returned(X)
 
     def forward(self, panels: Array, b: Array) -> Array:
         """L^-1 b (N, k), in elimination order."""
         X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
-        self._substitute(self.schedule.forward, panels, X)
+        self._substitute(panels, X, self.schedule.forward)
         return X
 
     def forward_rows(self, panels: Array, B: sp.csr_matrix) -> tuple[Array, IntArray]:
@@ -85,20 +87,25 @@ class SupernodalLayout:
         column[chosen] = np.arange(m)
         X = np.zeros((len(place), m), dtype=panels.dtype)
         np.add.at(X, (where, column[row]), B.data)
-        self._substitute(self.schedule.forward, panels, X)
+        self._substitute(panels, X, self.schedule.forward)
         return X, chosen
 
     def backward(self, panels: Array, y: Array) -> Array:
         """L^-T y (N, k), y in elimination order, rows of the result in the order of A."""
         X = np.array(y, dtype=panels.dtype, order="C")
-        self._substitute(self.schedule.backward, panels, X)
+        self._substitute(panels, X, self.schedule.backward)
+        return self._returned(X)
+
+    def _substitute(self, panels: Array, X: Array, *halves: Any) -> None:
+        with one_thread():
+            for half in halves:
+                half(_routines(panels), self.structure.arrays, panels, X)
+
+    def _returned(self, X: Array) -> Array:
+        """Rows in the order of A, in double precision."""
         x = np.empty(X.shape)
         x[self.structure.order] = X
         return x
-
-    def _substitute(self, half: Any, panels: Array, X: Array) -> None:
-        with one_thread():
-            half(_routines(panels), self.structure.arrays, panels, X)
 
     def matrix(self, panels: Array) -> sp.csc_matrix:
         """The panels as a lower triangular CSC matrix in elimination order (zeros inside supernodes are kept)."""
