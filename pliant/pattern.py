@@ -22,7 +22,7 @@ def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, 
     SciPy's constructors check, which takes longer than most sums of the small matrices of bodies on joints.
     """
     A = sp.csr_matrix.__new__(sp.csr_matrix)
-    vars(A).update(vars(_nothing(*shape)))
+    vars(A).update(vars(empty(*shape)))
     A.data, A.indices, A.indptr = data, indices, indptr
     A.has_sorted_indices = True
     A.has_canonical_format = True
@@ -30,7 +30,8 @@ def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, 
 
 
 @lru_cache(maxsize=256)
-def _nothing(rows: int, columns: int) -> sp.csr_matrix:
+def empty(rows: int, columns: int) -> sp.csr_matrix:
+    """A matrix without entries, one for all who need it: not to be changed."""
     return sp.csr_matrix((rows, columns))
 
 
@@ -154,7 +155,7 @@ def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
     """J^T A J with sorted indices, for a square A with few entries."""
     n = J.shape[1]
     if A.nnz == 0:
-        return sp.csr_matrix((n, n))
+        return empty(n, n)
     data, indices, indptr = _pulled_back(J.indptr, J.indices, J.data, A.indptr, A.indices, A.data, n)
     return Pattern(indptr, indices).matrix(data)
 
