@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._blocks import triplets
+from pliant.pattern import empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Contacts:
         the meshes and stays positive semidefinite [QLB2021, sec. 3.3]. ``besides`` are rows, columns and values to add.
         """
         if not len(self):
-            return sp.csr_matrix((3 * n, 3 * n))
+            return empty(3 * n, 3 * n)
         rows, columns, values = triplets(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
         if besides is not None:
             rows, columns, values = (
@@ -130,13 +131,13 @@ def shared_forces(contacts: Contacts, f: Array) -> ContactForces:
 
 
 class Remembered:
-    """A function of positions that keeps its last answer: value, gradient and friction ask for the same x in turn."""
+    """A function of arrays that keeps its last answer: value, gradient and friction ask for the same x in turn."""
 
-    def __init__(self, function: Callable[[Array], Any]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._last: tuple[Array, Any] | None = None
+        self._last: tuple[tuple[Array, ...], Any] | None = None
 
-    def __call__(self, x: Array) -> Any:
-        if self._last is None or not np.array_equal(self._last[0], x):
-            self._last = (x.copy(), self._function(x))
+    def __call__(self, *x: Array) -> Any:
+        if self._last is None or not all(map(np.array_equal, self._last[0], x)):
+            self._last = (tuple(a.copy() for a in x), self._function(*x))
         return self._last[1]

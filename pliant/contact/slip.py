@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy import maximum, minimum, where
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import Contacts, Remembered
 from pliant.contact.vectors import Vector, components, cross, dot, length, scaled, stacked
 from pliant.pattern import csr, pulled_back
 
@@ -28,10 +28,14 @@ FLAT = 1e-8  # frames with angles whose sine is smaller do not turn
 
 
 class Slips:
-    """The slip of ``contacts`` with directions that lie in their surfaces when the vertices are at ``x (n, 3)``."""
+    """The slip of ``contacts`` with directions that lie in their surfaces when the vertices are at ``x (n, 3)``.
+
+    ``at(x)`` is the `SlipMap` when they are elsewhere.
+    """
 
     def __init__(self, contacts: Contacts, x: Array) -> None:
         self.contacts, self._still = contacts, tangents(contacts.normals)
+        self.at = Remembered(self._at)
         frame = contacts.frame
         self._turning = bool((frame[:, 0] >= 0).any())
         if not self._turning:
@@ -42,7 +46,7 @@ class Slips:
         self._parts, self._still = (np.stack([stacked(h[k], turns.shape) for h in held], axis=1) for k in (0, 1))
         self._frame = np.where(turns[:, None], frame, contacts.nodes[:, :1])
 
-    def at(self, x: Array) -> "SlipMap":
+    def _at(self, x: Array) -> "SlipMap":
         """dU/dx when the vertices are at ``x (n, 3)``."""
         c = self.contacts
         if not self._turning:

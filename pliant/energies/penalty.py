@@ -20,6 +20,7 @@ from pliant.arrays import Array
 from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.laws import spring
 from pliant.contact.planes import turning_triplets
+from pliant.pattern import empty
 
 
 class Penalty:
@@ -69,7 +70,7 @@ class Penalty:
     def _assembled(self, x: Array, *, psd: bool, coupled: bool) -> sp.csr_matrix:
         contacts = self._geometry(x)
         if not len(contacts):
-            return sp.csr_matrix((3 * self._n, 3 * self._n))
+            return empty(3 * self._n, 3 * self._n)
         _, pushed, stiff = self._law(contacts)
         n = contacts.normals
         B = stiff[:, None, None] * n[:, :, None] * n[:, None, :]
