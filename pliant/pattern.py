@@ -151,6 +151,43 @@ def _added(pa, ia, a, pb, ib, b, weight):  # type: ignore[no-untyped-def]
     return indptr, indices[:k].copy(), data[:k].copy()
 
 
+def summed(rows: IntArray, columns: IntArray, values: Array, size: int) -> sp.csr_matrix:
+    """The square matrix of entries (k,), those of the same place added up in their order; sorted indices."""
+    data, indices, indptr = _summed(rows, columns, values, size)
+    return csr(data, indices, indptr, (size, size))
+
+
+@njit(cache=True)
+def _summed(rows, columns, values, size):  # type: ignore[no-untyped-def]
+    begin = np.zeros(size + 1, np.int64)
+    for k in range(len(rows)):
+        begin[rows[k] + 1] += 1
+    begin = np.cumsum(begin)
+    order, place = np.empty(len(rows), np.int64), begin[:-1].copy()
+    for k in range(len(rows)):
+        order[place[rows[k]]] = k
+        place[rows[k]] += 1
+    indptr, count = np.zeros(size + 1, np.int32), 0
+    indices, data = np.empty(len(rows), np.int32), np.empty(len(rows))
+    for i in range(size):
+        first, own = count, order[begin[i] : begin[i + 1]]
+        if len(own) > 64:
+            own = own[np.argsort(columns[own], kind="mergesort")]
+        for e in own:  # inserted where it belongs
+            p = count
+            while p > first and indices[p - 1] > columns[e]:
+                p -= 1
+            if p > first and indices[p - 1] == columns[e]:
+                data[p - 1] += values[e]
+                continue
+            for q in range(count, p, -1):
+                indices[q], data[q] = indices[q - 1], data[q - 1]
+            indices[p], data[p] = columns[e], values[e]
+            count += 1
+        indptr[i + 1] = count
+    return data[:count].copy(), indices[:count].copy(), indptr
+
+
 def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
     """J^T A J with sorted indices, for a square A with few entries."""
     n = J.shape[1]

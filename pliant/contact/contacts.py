@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._blocks import triplets
-from pliant.pattern import empty
+from pliant.pattern import empty, summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Contacts:
             rows, columns, values = (
                 np.concatenate(pair) for pair in zip((rows, columns, values), besides, strict=True)
             )
-        return sp.csr_matrix(sp.coo_matrix((values, (rows, columns)), shape=(3 * n, 3 * n)))
+        return summed(rows, columns, values, 3 * n)
 
     def only(self, chosen: Any) -> "Contacts":
         """The chosen contacts (indices or a mask)."""

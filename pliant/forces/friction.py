@@ -16,7 +16,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces, Contacts, Remembered
 from pliant.contact.laws import rounded, stick_reach
 from pliant.contact.slip import SlipMap, Slips
-from pliant.pattern import empty
+from pliant.pattern import empty, summed
 
 Load = Callable[[Array], tuple[Contacts, Array]]  # x -> contacts and their normal forces
 
@@ -133,7 +133,7 @@ class Friction:
         nodes, blocks = slips.turning(x.reshape(-1, 3), -rate[:, None] * u)
         at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
         rows, columns = at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel()
-        return sp.csr_matrix(sp.coo_matrix((blocks.ravel(), (rows, columns)), shape=self._zero.shape))
+        return summed(rows, columns, blocks.ravel(), 3 * self._n)
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         if self._idle(x):
