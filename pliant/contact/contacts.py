@@ -130,6 +130,12 @@ def shared_forces(contacts: Contacts, f: Array) -> ContactForces:
     return ContactForces(contacts, contacts.nodes, contacts.weights[:, :, None] * f[:, None, :])
 
 
+def entries(nodes: IntArray, blocks: Array) -> tuple[IntArray, IntArray, Array]:
+    """Rows, columns and values of ``blocks (c, r, 3, r, 3)`` over the coordinates of ``nodes (c, r)``."""
+    at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
+    return at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel(), blocks.ravel()
+
+
 class Remembered:
     """A function of arrays that keeps its last answer: value, gradient and friction ask for the same x in turn."""
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._closest import above_triangles, candidates, hash_points, inside_tets, nearest_of_lists, normals
+from pliant.contact._formula_kernels import plane_frames
 from pliant.contact._grid import Grid, Lists, Sides, Ways
 from pliant.contact.contacts import Contacts
 from pliant.contact.nearby import Nearby
-from pliant.contact.planes import plane_frames
 from pliant.mesh.mesh import Mesh
 
 NOBODY = -3  # in place of a body whose points are left out

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import ContactForces, Contacts, Remembered
+from pliant.contact.contacts import ContactForces, Contacts, Remembered, entries
 from pliant.contact.laws import rounded, stick_reach
 from pliant.contact.slip import SlipMap, Slips
 from pliant.pattern import empty, summed
@@ -130,10 +130,7 @@ class Friction:
         if self._frozen is None or self._idle(x):
             return self._zero
         slips, _, u, _, (rate, _, _) = self._at(x, v)
-        nodes, blocks = slips.turning(x.reshape(-1, 3), -rate[:, None] * u)
-        at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
-        rows, columns = at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel()
-        return summed(rows, columns, blocks.ravel(), 3 * self._n)
+        return summed(*entries(*slips.turning(x.reshape(-1, 3), -rate[:, None] * u)), 3 * self._n)
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         if self._idle(x):
