@@ -161,7 +161,8 @@ class RunRecorder:
             os.replace(temporary, path)
 
     def close(self) -> None:
-        self._frames.close()
+        with _writing(self.folder / FRAMES):
+            self._frames.close()
 
     def _line(self, row: ledger.Row, certificate: Certificate) -> None:
         values: dict[str, float | None] = {**row.flat(), **certified(certificate)}
@@ -227,6 +228,7 @@ def drive(recorder: RunRecorder, start: Checkpoint, system: Any, watch: Callable
                 if stopped() and step.index < recorder.scene.steps:
                     recorder.save(step)
                     raise Interrupted(f"stopped after step {step.index} of {recorder.scene.steps}")
+        recorder.close()  # a run whose files cannot be closed has not finished
         recorder.report("finished")
     except StepFailed as failed:
         if step is not None:

@@ -136,10 +136,16 @@ def faulty(row: dict[str, Any], folder: Path, library: Path, *, every: int) -> N
     could be gone on with when the disk was well again.
     """
     operations = range(1 + list(KINDS).index(row["scene"]) % every, row["operations"], every)
-    cases = [f"{fault}:{k}" for fault in FAULTS for k in operations]
+    judge_faults(row, folder, library, [f"{fault}:{k}" for fault in FAULTS for k in operations])
+
+
+def judge_faults(row: dict[str, Any], folder: Path, library: Path, cases: list[str]) -> None:
+    """Runs whose disk is bad in the ways of ``cases``, "disk full:120" from the 120th operation on; all in one row."""
     child("fault", row["scene"], folder, cases, library)
     row["full or failing"] += len(cases)
-    lines = (folder / "told").read_text(encoding="utf-8").splitlines()
+    told = folder / "told"
+    lines = told.read_text(encoding="utf-8").splitlines()
+    told.unlink()
     for case, (wrong, code) in zip(cases, map(json.loads, lines), strict=True):
         row["met"] += not wrong and not code
         row["segfaults"] += code < 0
