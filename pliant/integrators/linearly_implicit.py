@@ -129,10 +129,8 @@ class LinearlyImplicit:
             return self._pieces(system, state, (dt, h - dt), memory)
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
-        traded = {}
-        if able(prepared, Trading):
-            traded = prepared.exchanged(solution)
-        elif "scripts" in work:
+        traded = prepared.exchanged(solution) if able(prepared, Trading) else {}
+        if "scripts" in work and not able(prepared, Trading):
             work["scripts"] += _carried(block, solution)
         if able(prepared, Telling):
             report = replace(report, acted=prepared.acted(solution))
