@@ -20,6 +20,7 @@ the unsolved residual.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -72,18 +73,23 @@ class Row:
         return sum(abs(value) for value in self.energies.values()) + sum(abs(value) for value in self.work.values())
 
     def flat(self) -> dict[str, float]:
-        """The columns of ``ledger.csv``: names that a body shares with another column are numbered."""
-        ours = {"numerical": self.numerical}
-        ours |= {f"linear_{axis}": value for axis, value in zip("xyz", self.linear, strict=True)}
-        ours |= {f"angular_{axis}": value for axis, value in zip("xyz", self.angular, strict=True)}
-        fixed = ["step", "t", "total", *ours, *CERTIFIED, "work_scripts"]
-        works = [f"work_{name}" for name in self.work if name != "scripts"]
-        given = [*works, *self.energies, *(f"work_{a}_on_{b}" for a, b in self.exchange)]
-        names = iter(distinct([*fixed, *given])[len(fixed) :])
-        work = {next(names) if name != "scripts" else "work_scripts": value for name, value in self.work.items()}
-        energies = {next(names): value for value in self.energies.values()}
-        exchange = {next(names): value for value in self.exchange.values()}
-        return {"step": self.step, "t": self.t, "total": self.total} | energies | work | ours | exchange
+        """The columns of ``ledger.csv``."""
+        names = columns(tuple(self.energies), tuple(self.work), tuple(self.exchange))
+        ours = (self.numerical, *self.linear, *self.angular)
+        values = (*self.energies.values(), *self.work.values(), *ours, *self.exchange.values())
+        return dict(zip(names, (self.step, self.t, self.total, *values), strict=True))
+
+
+@lru_cache(maxsize=64)
+def columns(energies: tuple[str, ...], work: tuple[str, ...], exchange: tuple[Pair, ...]) -> tuple[str, ...]:
+    """The names of the columns of a row: those that a body shares with another column are numbered."""
+    ours = ["numerical", *(f"{momentum}_{axis}" for momentum in ("linear", "angular") for axis in "xyz")]
+    fixed = ["step", "t", "total", *ours, *CERTIFIED, "work_scripts"]
+    works = [f"work_{name}" for name in work if name != "scripts"]
+    given = [*works, *energies, *(f"work_{a}_on_{b}" for a, b in exchange)]
+    names = iter(distinct([*fixed, *given])[len(fixed) :])
+    works = [next(names) if name != "scripts" else "work_scripts" for name in work]
+    return ("step", "t", "total", *(next(names) for _ in energies), *works, *ours, *names)
 
 
 def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
@@ -138,6 +144,8 @@ def entry(
 def combined(rows: Sequence[Row]) -> Row:
     """One row for several substeps: energies at their end, work and dissipation of all of them."""
     last = rows[-1]
+    if len(rows) == 1:
+        return last
     work = {name: sum(row.work.get(name, 0.0) for row in rows) for name in last.work}
     numerical = sum(row.numerical for row in rows)
     pairs = dict.fromkeys(pair for row in rows for pair in row.exchange)

@@ -8,8 +8,8 @@ would pass through a thin obstacle: a mark, a point, the normal, the velocity (`
 from numba import cuda, float64
 from numpy import maximum
 
+from pliant.contact.formulas import tangent_pair
 from pliant.contact.laws import damper, rounded, spring, stick_reach
-from pliant.contact.slip import tangent_pair
 from pliant.contact.swept import MOST, PRESSING, TOUCHING
 from pliant.contact.vectors import dot, length, minus
 

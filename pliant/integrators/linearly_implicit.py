@@ -130,6 +130,8 @@ class LinearlyImplicit:
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
         traded = prepared.exchanged(solution) if able(prepared, Trading) else {}
+        if "scripts" in work and not able(prepared, Trading):
+            work["scripts"] += _carried(block, solution)
         if able(prepared, Telling):
             report = replace(report, acted=prepared.acted(solution))
         if moved.notes:
@@ -171,6 +173,11 @@ def _rubbed(block: Block, solution: VelocitySolution) -> float:
     if block.slip is None:
         return 0.0
     return float(solution.friction @ (block.slip.T @ solution.u - block.slip.drift))
+
+
+def _carried(block: Block, solution: VelocitySolution) -> float:
+    """The work [J] of what moves by itself and rubs: impulses times its own velocities."""
+    return 0.0 if block.slip is None else float(solution.friction @ block.slip.drift)
 
 
 def _reported(solution: VelocitySolution, clock: Clock) -> SolveReport:
