@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.budget import OverBudget, check_budget, limited
-from pliant.certificate import Certificate, certify, forbidden_inversions, told
+from pliant.certificate import Certificate, certify, forbidden_inversions, readable
 from pliant.checkpoint import Checkpoint, Topology
 from pliant.coarsen.following import followed
 from pliant.devices import fetched
@@ -93,7 +93,7 @@ def trouble_of(step: Step, system: Any) -> str:
         return overflow
     for report in step.reports:
         if not report.converged:
-            numbers = f"residual {told(report.residual)}, tolerance {told(report.tolerance)}"
+            numbers = f"residual {readable(report.residual)}, tolerance {readable(report.tolerance)}"
             return f"not converged: {report.message} ({numbers})"
     crossed = system.crossings(step.state.q, step.state.t) if able(system, Barring) else None
     if crossed:

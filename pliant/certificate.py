@@ -180,8 +180,8 @@ def _message(reports: Sequence[SolveReport], finite: bool) -> str:
     return "" if finite else "positions or velocities are not finite"
 
 
-def told(value: float | None) -> str:
-    """A number of a certificate for people; "unknown" where it is None, or NaN as ledgers read it."""
+def readable(value: float | None) -> str:
+    """A number of a certificate as text; "unknown" where it is None, or NaN as read from a ledger."""
     return "unknown" if value is None or math.isnan(value) else f"{value:.4g}"
 
 

@@ -77,7 +77,7 @@ class Table:
 
 
 def processor() -> str:
-    """The processor's own name where the system tells it, else its architecture."""
+    """The name of the processor where the system provides it, else its architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -12,7 +12,7 @@ from pliant.cli.console import console
 def show_replay(folder: Path, *, json: bool) -> bool:
     """Print it; whether it is the same as then."""
     from pliant.bundle import replay
-    from pliant.certificate import plain, told
+    from pliant.certificate import plain, readable
 
     made = replay(folder)
     if json:
@@ -26,7 +26,7 @@ def show_replay(folder: Path, *, json: bool) -> bool:
         for line in solve.history:
             table.add_row(*(f"{value:.6g}" for value in line.values()))
         out.print(table)
-        out.print(f"residual {solve.residual:.6g}, tolerance {told(solve.tolerance)} {solve.message}")
+        out.print(f"residual {solve.residual:.6g}, tolerance {readable(solve.tolerance)} {solve.message}")
     out.print(f"then: {made.then}\nnow:  {made.reason}")
     out.print("the same to the last bit" if made.same else "NOT the same as then")
     return made.same

@@ -74,7 +74,7 @@ def shorter_step(h: float, ratio: float, order: int) -> float:
 
 
 def divided(left: float, wanted: float) -> tuple[float, bool]:
-    """The next step on the way to a time that must be met, ``left`` [s] away, and whether it arrives: no crumbs."""
+    """The next step towards a time that must be met, ``left`` [s] away, and whether it arrives; no tiny last steps."""
     if not left < 2.0 * wanted:
         return wanted, False
     parts = ceil(left / wanted * (1.0 - 1e-9))

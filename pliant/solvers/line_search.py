@@ -140,7 +140,7 @@ class LineSearch:
         return Trial(1.0, z, r, norm, None, 1, True) if np.isfinite(norm) and float(dz @ r) < 0.0 else None
 
     def _hopeless(self, current: Trial, phi: float | None, t: float, slope: float, exact: float) -> bool:
-        """Rejected by the merit alone, before a residual is spent; near convergence it cannot tell."""
+        """Rejected by the merit alone, which saves a residual; near convergence the merit cannot decide."""
         if phi is None or current.merit is None:
             return False
         if not np.isfinite(phi):

@@ -88,7 +88,7 @@ class StrongWolfe:
         return low if low.a > 0.0 else None
 
     def _too_long(self, start: Probe, low: Probe, at: Probe) -> bool:
-        """No enough decrease, or no better than ``low``; judged by the slope when the merit cannot tell."""
+        """Insufficient decrease, or no better than ``low``; judged by the slope when the merit cannot resolve it."""
         if not np.isfinite(at.slope):
             return True
         f0, f = start.point.merit, at.point.merit

@@ -127,7 +127,7 @@ class Elastodynamics:
         return None if self._met is None else of_terms(self._met, self.energy_terms, self.force_terms, q, v)
 
     def begin(self, q: Array, guess: Array) -> Array:
-        """The guess a stage may start from on the way from q: not beyond where contact allows."""
+        """The guess that a stage may start from, moved back towards q as far as contact requires."""
         for energy in self.energy_terms:
             if able(energy, Guarding):
                 guess = energy.begin(q, guess, self.free)

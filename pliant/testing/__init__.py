@@ -14,10 +14,10 @@ from pliant.testing.maps import check_map, check_motion, check_obstacle, check_p
 from pliant.testing.materials import check_material, check_rest_tangent, linear_tangent
 from pliant.testing.scenes import (
     check_balance,
-    check_books,
     check_certificates,
     check_description,
     check_export,
+    check_ledger,
     check_play,
     check_recording,
     check_scene,
@@ -30,7 +30,7 @@ __all__ = [
     "along",
     "check_articulated_force",
     "check_balance",
-    "check_books",
+    "check_ledger",
     "check_certificates",
     "check_closures",
     "check_constraint",

@@ -28,7 +28,7 @@ def check_scene(scene: Any, folder: Path, *, steps: int = 3) -> None:
     """All checks below, with files in ``folder``."""
     taken = list(islice(simulate(scene), steps))
     check_certificates(scene, taken)
-    check_books(taken)
+    check_ledger(taken)
     check_recording(scene, folder / "record")
     check_export(scene, folder / "record" / "whole", folder / "export")
     check_description(scene, folder / "described")
@@ -67,7 +67,7 @@ def deepest(step: TimeStep) -> float:
     return depth
 
 
-def check_books(steps: list[TimeStep]) -> None:
+def check_ledger(steps: list[TimeStep]) -> None:
     """Every column has a name of its own, parts sum to totals, and momenta are those of the system.
 
     kinetic = 1/2 v^T M v; total = kinetic + potentials; D = E0 - E1 + work between two neighbouring rows of one mesh.

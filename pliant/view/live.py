@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies import bodies_of
-from pliant.certificate import told
+from pliant.certificate import readable
 from pliant.deformable import OfMaterial
 from pliant.errors import PliantError
 from pliant.export.colours import magnitude
@@ -162,7 +162,7 @@ class LiveView:
                 verdict = player.last.report.verdict
                 pieces = player.last.report.substeps
                 line += f", {player.last.report.iterations} iterations, {verdict}"
-                line += f", contacts {told(player.last.report.contacts)}"
+                line += f", contacts {readable(player.last.report.contacts)}"
                 line += f" in {pieces} substeps" if pieces > 1 else ""
             if player.worked:
                 line += f"; the hand did {player.worked:.4g} {energy_unit(player.scene)}"

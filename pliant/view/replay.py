@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.certificate import told
+from pliant.certificate import readable
 from pliant.errors import RunError
 from pliant.export.clip import Clip, clip, ranges
 from pliant.export.obstacles import scene_of
@@ -152,7 +152,7 @@ class Replay:
                 words = {1.0: "converged", 0.0: "failed"}  # NaN: nothing that could be missed
                 verdict = words.get(float(ledger["converged"][row]), "not certified")
                 line += f", {int(ledger['iterations'][row])} iterations, {verdict}"
-                line += f", contacts {told(ledger['contacts'][row])}"
+                line += f", contacts {readable(ledger['contacts'][row])}"
             lines.append(f"**{name}**: {line}")
         self._text.content = "\n\n".join(lines)
         if monotonic() - self._plotted > PLOT_EVERY or not self._play.value:
@@ -185,7 +185,7 @@ class Replay:
 
 
 def _system_with_marks(scene: Any) -> Any:
-    """The system of a scene if it has contacts or joints whose places the points alone tell; None otherwise."""
+    """The system of a scene if it has contacts or joints that follow from the points alone; None otherwise."""
     system = None if scene is None else scene.system()
     if isinstance(system, Jointed):
         return system

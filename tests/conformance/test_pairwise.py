@@ -21,11 +21,11 @@ from pliant.systems.observed import topology_of
 from pliant.systems.stepped import Smooth
 from pliant.testing import (
     check_balance,
-    check_books,
     check_certificates,
     check_description,
     check_export,
     check_integrator,
+    check_ledger,
     check_play,
     check_recording,
     check_system,
@@ -122,7 +122,7 @@ def test_system(kind, built):
 def test_certificates_and_books(kind, built):
     steps = list(islice(simulate(built[kind]), 4))
     check_certificates(built[kind], steps)
-    check_books(steps)
+    check_ledger(steps)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("soft and rigid, rows", "Eulerian cloth", "projected")])

@@ -8,7 +8,7 @@ import pytest
 from pliant.attempt import StepFailed
 from pliant.bodies import Solid, SpringNet
 from pliant.bundle import replay
-from pliant.certificate import certify, told
+from pliant.certificate import certify, readable
 from pliant.checkpoint import Checkpoint
 from pliant.contact.obstacles import Plane
 from pliant.integrators import BDF1, Verlet
@@ -45,7 +45,7 @@ def test_a_scene_without_contact_knows_of_none(tmp_path):
     assert {run.report[name] for name in ("min_det", "penetration", "distance")} == {"unknown"}
     report = list(simulate(scene))[-1].report
     assert report.contacts is None and json.loads(json.dumps(report.as_json()))["contacts"] == "unknown"
-    assert told(report.min_det) == told(float("nan")) == "unknown" and told(3) == "3"
+    assert readable(report.min_det) == readable(float("nan")) == "unknown" and readable(3) == "3"
 
 
 def test_articulated_bodies_know_the_contacts_they_can_have():

@@ -33,7 +33,7 @@ BE = BDF1(Newton(project="on_demand", tolerance=Tolerance(relative=1e-5)))
 
 
 def simulate(figure: Figure, quick: bool) -> list[Played]:
-    """SI, SIERE as the scene has it, and the figure's further methods, each at most twenty times as dear as SIERE."""
+    """SI, SIERE as the scene has it, and the figure's further methods, each at most twenty times as costly as SIERE."""
     system, h = figure.scene.system(), float(figure.scene.h)
     start = figure.scene.initial(system)
     steps = figure.steps[quick]

@@ -1,4 +1,4 @@
-"""contact/force: the forces that a step tells are those that acted: they sum to m a - m g, and to zero for every pair.
+"""contact/force: the reported contact forces of a step sum to m a - m g, and to zero for every pair.
 
 Blocks fall onto each other and onto a floor from random places with random velocities. What every step tells
 (`TimeStep.acted`) is compared with the change of every body's momentum, which knows nothing of contacts.

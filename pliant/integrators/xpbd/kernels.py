@@ -128,7 +128,8 @@ def distance(k, x, x0, W, lam, g, scale, nodes, table):
     C = L - table[k, 0] + a * lam[k, 0]
     if g > 0.0:
         C += g * (moved(x, x0, i, u) - moved(x, x0, j, u))
-    d = -C / ((1.0 + g) * (weight(W, i, u, u) + weight(W, j, u, u)) + a + 1e-300)
+    D = (W[i, 0] + W[j, 0]) * u[0] * u[0] + (W[i, 1] + W[j, 1]) * u[1] * u[1] + (W[i, 2] + W[j, 2]) * u[2] * u[2]
+    d = -C / ((1.0 + g) * D + a + 1e-300)
     lam[k, 0] += d
     push(x, W, i, u, d)
     push(x, W, j, u, -d)
