@@ -61,7 +61,7 @@ def run(*, quick: bool = False) -> Table:
 
 
 @dataclass(frozen=True)
-class Pull:
+class DraggedSpring:
     """A spring from the block, all of its mass alike, to a point that moves at `SPEED` along x after `LANDING`."""
 
     body: int | str = 0
@@ -99,7 +99,13 @@ def pulled(contact: Any, h: float) -> Scene:
     body = Solid(mesh, StableNeoHookean(1e6, 0.3), density=DENSITY, name="block")
     duration = round((LANDING + STICKS + PERIODS * 2.0 * pi / RATE) / h) * h
     return Scene(
-        [body], contact=contact, obstacles=[Plane()], forces=[Pull()], integrator=BDF2(), h=h, duration=duration
+        [body],
+        contact=contact,
+        obstacles=[Plane()],
+        forces=[DraggedSpring()],
+        integrator=BDF2(),
+        h=h,
+        duration=duration,
     )
 
 
