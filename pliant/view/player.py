@@ -133,8 +133,8 @@ class Player:
         return self._skin
 
     def channels(self) -> list[str]:
-        """The channels that this kind of system has."""
-        return [*known_channels(self._system, self.state), "displacement"]
+        """The channels that this kind of system has, each once; displacements are from the first state seen."""
+        return list(dict.fromkeys([*known_channels(self._system, self.state), "displacement"]))
 
     def _blocks(self) -> Any:
         if self._skin_of is not self._system:
