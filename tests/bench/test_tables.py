@@ -23,7 +23,6 @@ OTHER = {  # why a table is not on the page
     "gpu/precision": LATER,
     "ldot/folded": LATER,
     "scale/factor": LATER,
-    "scale/recording": LATER,
     "trust/crash": LATER,
     "trust/matrix": LATER,
 }
