@@ -22,7 +22,6 @@ OTHER = {  # why a table is not on the page
     "gpu/peers": LATER,
     "gpu/precision": LATER,
     "ldot/folded": LATER,
-    "scale/factor": LATER,
     "trust/crash": LATER,
     "trust/matrix": LATER,
 }
