@@ -7,7 +7,7 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
                      finds itself (joints), as it reports it
     exchange         A_ab = f_ab . dq_b: the work of part a on part b; A_ab + A_ba is minus what their contact stored
                      and dissipated: exchanges move energy within the system and are not part of D
-    work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
+    work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force that the script applied,
                      plus obstacle work: the contact forces on moving obstacles times their displacement
     numerical        D = E0 - E1 + sum_j A_j + A_s: the numerical dissipation (D < 0: energy is added)
 
@@ -46,11 +46,11 @@ CERTIFIED = (  # columns of the ledger that come from the certificate
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the ledger: energies [J] after the step, work and dissipation [J] during it, momenta after it.
+    """One row of the ledger: energies [J] after a step, work and dissipation [J] during it, momenta after it.
 
-    ``energies`` has ``kinetic`` and every potential by name; ``work`` has ``scripts`` and every force by name (those
-    of one name together); ``exchange`` has the work [J] of one part on another by their names. ``linear`` [kg m/s]
-    and ``angular`` [kg m^2/s] (about the origin) are NaN where a system does not define them.
+    ``energies`` has ``kinetic`` and every potential by name; ``work`` has ``scripts`` and every force by name (forces
+    with the same name are summed); ``exchange`` has the work [J] done by one part on another, by their names.
+    ``linear`` [kg m/s] and ``angular`` [kg m^2/s] (about the origin) are NaN for systems without a defined momentum.
     """
 
     step: int
@@ -69,7 +69,7 @@ class Row:
 
     @property
     def scale(self) -> float:
-        """The size of the energies in the ledger [J], with which round-off and gains are compared."""
+        """The magnitude of the energies in the ledger [J], to which round-off and energy gains are compared."""
         return sum(abs(value) for value in self.energies.values()) + sum(abs(value) for value in self.work.values())
 
     def flat(self) -> dict[str, float]:
@@ -116,8 +116,10 @@ def entry(
     exchanged: Mapping[Pair, float] | None = None,
     during: Any = None,
 ) -> Row:
-    """The line for the step ``before`` -> ``after`` made by an integrator of the given order, which ``booked`` work
-    and found what parts ``exchanged``. ``during`` is the system of its last stage, where it tells that.
+    """The row for the step ``before`` -> ``after`` of an integrator of the given order.
+
+    ``booked`` is the work that the integrator reports itself, ``exchanged`` the work between parts that it found;
+    ``during`` is the system of its last stage, where the integrator returns it.
     """
     row = opening(previous.step + 1, system, after)
     weights: Quadrature = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
@@ -140,7 +142,7 @@ def entry(
 
 
 def combined(rows: Sequence[Row]) -> Row:
-    """One line for several substeps: energies at their end, work and dissipation of all of them."""
+    """One row for several substeps: energies at their end, work and dissipation of all of them."""
     last = rows[-1]
     if len(rows) == 1:
         return last
@@ -178,7 +180,7 @@ def _force_name(force: Force) -> str:
 
 
 def _powers(system: Any, before: State, after: State, weights: Quadrature) -> dict[str, float]:
-    """The work of the forces of an articulated system, which tells its power; the "drives" include muscles."""
+    """The work of the forces of an articulated system, from their power; "drives" include muscles."""
     if not able(system, Working):
         return {}
     dt = after.t - before.t

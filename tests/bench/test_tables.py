@@ -17,13 +17,9 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    "contact/pile": LATER,
     "eol/strain": LATER,
-    "gpu/peers": LATER,
-    "gpu/precision": LATER,
     "ldot/folded": LATER,
     "trust/crash": LATER,
-    "trust/matrix": LATER,
 }
 
 
