@@ -36,11 +36,9 @@ def explicit_report(system: System, before: State, q: Array, v: Array, h: float,
 
 
 def scripted_velocity(system: System, state: State, h: float) -> Array:
-    """The velocities, where prescribed coordinates move to their places at t + h."""
-    v, q = state.v.copy(), system.prescribe(state.q, state.t + h)
-    prescribed = np.ones_like(v, dtype=bool)
-    prescribed[system.free] = False
-    v[prescribed] = (q[prescribed] - state.q[prescribed]) / h
+    """The velocities with the prescribed coordinates on their way to their places at t + h."""
+    v: Array = (system.prescribe(state.q, state.t + h) - state.q) / h
+    v[system.free] = state.v[system.free]
     return v
 
 
