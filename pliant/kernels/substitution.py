@@ -63,6 +63,13 @@ def backward(blas, structure, L, X, panels):
 
 
 @kernel
+def both(blas, structure, L, X, panels, place):
+    """X <- L^-T L^-1 X by all ``panels``."""
+    forward(blas, structure, L, X, panels, len(X), place, X[:0])
+    backward(blas, structure, L, X, panels)
+
+
+@kernel
 def _solve_panel(blas, n, m, k, L, panel, X, row, W):
     """x <- L^-1 x for the first k columns of the rows of the panel, W = B x for the rows below."""
     one, _, zero = numbers(L)

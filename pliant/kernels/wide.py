@@ -26,9 +26,8 @@ def factor(blas, structure, L, s, piece):
             low = end - begin + k * piece
             divide_rows(blas, end - begin, low, min(low + piece, m - begin), m, L, corner)
         count = -((end - n) // piece)
-        for k in numba.prange(
-            count
-        ):  # pieces on the left are taller: in turns from both ends every thread gets as much
+        # pieces on the left are taller: in turns from both ends, every thread gets as much
+        for k in numba.prange(count):
             low = end + (k // 2 if k % 2 == 0 else count - 1 - k // 2) * piece
             update_block(blas, begin, end, low, min(low + piece, n), m, L, panel_start[s])
     return -1

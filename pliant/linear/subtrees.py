@@ -79,6 +79,14 @@ class Schedule:
                 return int(position)
         return -1
 
+    def solve(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, X: Array) -> None:
+        """X <- L^-T L^-1 X (N, k), row-major in elimination order."""
+        if self.subtrees:
+            self.forward(blas, arrays, L, X)
+            self.backward(blas, arrays, L, X)
+        else:
+            substitution.both(blas, arrays, L, X, self.above, self.place)
+
     def forward(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, X: Array) -> None:
         """X <- L^-1 X (N, k), row-major in elimination order."""
         if self.subtrees:

@@ -62,13 +62,13 @@ class SupernodalLayout:
     def solve(self, panels: Array, b: Array) -> Array:
         """x (N, k) with L L^T x = b (N, k), rows in the order of A."""
         X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
-        self._substitute(panels, X, self.schedule.forward, self.schedule.backward)
+        self._substitute(self.schedule.solve, panels, X)
         return self._returned(X)
 
     def forward(self, panels: Array, b: Array) -> Array:
         """L^-1 b (N, k), in elimination order."""
         X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
-        self._substitute(panels, X, self.schedule.forward)
+        self._substitute(self.schedule.forward, panels, X)
         return X
 
     def forward_rows(self, panels: Array, B: sp.csr_matrix) -> tuple[Array, IntArray]:
@@ -87,19 +87,18 @@ class SupernodalLayout:
         column[chosen] = np.arange(m)
         X = np.zeros((len(place), m), dtype=panels.dtype)
         np.add.at(X, (where, column[row]), B.data)
-        self._substitute(panels, X, self.schedule.forward)
+        self._substitute(self.schedule.forward, panels, X)
         return X, chosen
 
     def backward(self, panels: Array, y: Array) -> Array:
         """L^-T y (N, k), y in elimination order, rows of the result in the order of A."""
         X = np.array(y, dtype=panels.dtype, order="C")
-        self._substitute(panels, X, self.schedule.backward)
+        self._substitute(self.schedule.backward, panels, X)
         return self._returned(X)
 
-    def _substitute(self, panels: Array, X: Array, *halves: Any) -> None:
+    def _substitute(self, way: Any, panels: Array, X: Array) -> None:
         with one_thread():
-            for half in halves:
-                half(_routines(panels), self.structure.arrays, panels, X)
+            way(_routines(panels), self.structure.arrays, panels, X)
 
     def _returned(self, X: Array) -> Array:
         """Rows in the order of A, in double precision."""
