@@ -66,9 +66,11 @@ class Touches:
 def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.csr_matrix:
     """(d k, 3 points): sum_r w_r x_r of every row of ``nodes (k, r)``, for the first d coordinates."""
     k, r = nodes.shape
-    rows = np.repeat(np.arange(k), r)
-    picks = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(k, points))
-    return sp.csr_matrix(sp.kron(picks, sp.eye(d, 3)))
+    columns = 3 * nodes[:, None, :] + np.arange(d)[:, None]  # (k, d, r)
+    values = np.repeat(weights[:, None, :], d, axis=1)
+    B = sp.csr_matrix((values.ravel(), columns.ravel(), r * np.arange(d * k + 1)), shape=(d * k, 3 * points))
+    B.sum_duplicates()
+    return B
 
 
 def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
