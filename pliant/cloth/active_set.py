@@ -7,8 +7,13 @@ of active rows, the method of multipliers solves for x and the impulses y
 
 to rounding in a few substitutions with one Cholesky factor. Contact rows touch one vertex, or two that share
 an edge, so P + rho G^T G has the pattern of P whatever the guess: it is analysed once. A row changes sides when its
-impulse or its slack has the wrong sign. Where this cycles, the interior point method supplies a better guess, and the
-certificate when rows contradict each other.
+impulse or its slack has the wrong sign. Where this cycles, because many rows say the same, the interior point method
+supplies the certificate when rows contradict each other, or a point near the solution. From there the method of
+multipliers runs with the inequalities themselves,
+
+    x <- argmin 1/2 x^T P x + q^T x + |[z + rho (d - C x)]_+|^2 / (2 rho),      z <- [z + rho (d - C x)]_+
+
+each minimum by Newton's method with the same matrices: it does not mind dependent rows.
 """
 
 from dataclasses import dataclass
@@ -20,6 +25,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.cloth.sheet import BoolArray
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.kkt import Point, Programme, solve_equalities
 from pliant.linear.qp_solvers import Clarabel, Outcome, QPSolver
@@ -29,42 +35,37 @@ RHO = 1e4  # of a programme whose P has a unit diagonal
 SWEEPS = 12
 PATIENCE, LOST = 6, 0.1  # rounds after which a residual as large as this means that rows only change places
 EXACT = 1e-12  # residual of the rows at which sweeps end
+NEWTONS, FLAT = 20, 1e-11  # Newton steps towards a minimum, and the slope there
 
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """At most ``rounds`` factorizations per guess; the ``fallbacks`` supply further guesses, in turn.
+    """At most ``rounds`` factorizations for a guess; then the first of the ``interior`` point methods that comes near.
 
-    Where impulse and slack both vanish, an interior point has either at the root of its own tolerance: hence its 1e-10,
-    which where many rows say the same it cannot reach.
+    Where impulse and slack both vanish, an interior point has either at the root of its own tolerance: hence its 1e-9,
+    which where many rows say the same it may not reach.
     """
 
     tolerance: float = 1e-7
     rounds: int = 20
-    fallbacks: tuple[QPSolver, ...] = (Clarabel(tolerance=1e-10), Clarabel(tolerance=1e-9))
+    interior: tuple[QPSolver, ...] = (Clarabel(tolerance=1e-9), Clarabel(tolerance=1e-7))
 
     def solve(self, problem: Programme, warm: Point | None) -> Outcome:
-        """Solve the scaled programme; ``iterations`` counts factorizations and iterations of the fallbacks."""
+        """Solve the scaled programme; ``iterations`` counts factorizations and iterations of interior points."""
         guess = problem.d > -1e-6 if warm is None else warm.z > 0
         system = Augmented(problem)
         point, count = self._rounds(system, guess)
         if residual(problem, point) <= self.enough:
             return Outcome(point, True, count, "", exact=True)
-        best: Outcome | None = None
-        for solver in self.fallbacks:
+        for solver in self.interior:
             outcome = solver.solve(problem, warm)
             count += outcome.iterations
-            if outcome.solved:
-                better, more = self._rounds(system, pressing(problem, outcome.point))
-                count += more
-                nearer = better if residual(problem, better) < residual(problem, outcome.point) else outcome.point
-                outcome = Outcome(nearer, True, count, "")
-            if best is None or not best.solved or _nearer(problem, outcome, best):
-                best = outcome
-            if best.certificate is not None or (best.solved and residual(problem, best.point) <= self.tolerance):
+            if outcome.solved or outcome.certificate is not None:
                 break
-        assert best is not None, "no fallback"
-        return best
+        if not outcome.solved:
+            return outcome._replace(iterations=count)
+        point, more = system.refined(outcome.point, self.enough)
+        return Outcome(point, True, count + more, "", exact=residual(problem, point) <= self.tolerance)
 
     @property
     def enough(self) -> float:
@@ -112,16 +113,21 @@ class Augmented:
         self.row, self.slot, self.outer = _outer_products(C, self.pattern)
         self.memory: Any = None
 
+    def factor(self, active: BoolArray) -> Factor:
+        """Of the matrix with these rows."""
+        weight = RHO * active[self.row]
+        data = self.base + np.bincount(self.slot, weights=weight * self.outer, minlength=self.pattern.nnz)
+        factor = Cholesky().factor(self.pattern.matrix(data), self.memory)
+        self.memory = factor.memory
+        return factor
+
     def solve(self, active: BoolArray) -> Point:
         """The stationary point with the active rows as equalities."""
         problem, p = self.problem, len(self.problem.b)
-        weight = RHO * active[self.row]
-        data = self.base + np.bincount(self.slot, weights=weight * self.outer, minlength=self.pattern.nnz)
         try:
-            factor = Cholesky().factor(self.pattern.matrix(data), self.memory)
+            factor = self.factor(active)
         except NotPositiveDefinite:  # a direction that nothing weighs: the shifted KKT system copes
             return solve_equalities(problem, np.flatnonzero(active))
-        self.memory = factor.memory
         holds = np.concatenate([np.ones(p), active.astype(np.float64)])
         g = np.concatenate([problem.b, problem.d])
         x, y = np.zeros(len(problem.q)), np.zeros(len(g))
@@ -137,6 +143,48 @@ class Augmented:
             x = x + dx
             y = y + RHO * holds * (gap - self.G @ dx)
         return Point(x, y[:p], y[p:])
+
+    def refined(self, near: Point, enough: float) -> tuple[Point, int]:
+        """The best point of the method of multipliers from one that is ``near``, and the factorizations made."""
+        problem, best, count = self.problem, near, 0
+        for _ in range(SWEEPS):
+            try:
+                x, more = self._minimum(near)
+            except NotPositiveDefinite:
+                break
+            count += more
+            near = Point(x, *self._lifted(near, x))
+            if residual(problem, near) < residual(problem, best):
+                best = near
+            if more == 0 or residual(problem, best) <= enough:
+                break
+        return best, count
+
+    def _lifted(self, at: Point, x: Array) -> tuple[Array, Array]:
+        """The multipliers (y, z) that the penalties at x stand for."""
+        problem = self.problem
+        y, z = at.y + RHO * (problem.b - problem.A @ x), at.z + RHO * (problem.d - problem.C @ x)
+        return y, np.maximum(z, 0.0)
+
+    def _minimum(self, at: Point) -> tuple[Array, int]:
+        """x that minimises with the multipliers of a point, from its x, and the factorizations made."""
+        problem, x = self.problem, at.x
+
+        def merit(x: Array) -> float:
+            y, z = self._lifted(at, x)
+            return float(0.5 * x @ (problem.P @ x) + problem.q @ x + (y @ y + z @ z) / (2 * RHO))
+
+        for count in range(NEWTONS):
+            y, z = self._lifted(at, x)
+            slope = problem.P @ x + problem.q - problem.A.T @ y - problem.C.T @ z
+            if np.abs(slope).max(initial=0.0) < FLAT:
+                return x, count
+            step, here, t = -self.factor(z > 0.0).solve(slope), merit(x), 1.0
+            rate, rounding = 1e-4 * float(slope @ step), 1e-14 * abs(here)
+            while t > 1e-3 and merit(x + t * step) > here + t * rate + rounding:
+                t *= 0.5
+            x = x + t * step
+        return x, NEWTONS
 
 
 def _ones(A: sp.csr_matrix) -> sp.csr_matrix:
@@ -155,15 +203,6 @@ def _outer_products(C: sp.csr_matrix, pattern: Pattern) -> tuple[IntArray, IntAr
     keys = np.repeat(np.arange(pattern.size, dtype=np.int64), np.diff(pattern.indptr)) * n + pattern.indices
     slot = np.searchsorted(keys, C.indices[a].astype(np.int64) * n + C.indices[b])
     return row, slot, C.data[a] * C.data[b]
-
-
-def pressing(problem: Programme, point: Point) -> BoolArray:
-    """Rows (m,) on which the impulse outweighs the slack."""
-    return np.asarray(point.z > problem.C @ point.x - problem.d)
-
-
-def _nearer(problem: Programme, one: Outcome, other: Outcome) -> bool:
-    return one.solved and residual(problem, one.point) < residual(problem, other.point)
 
 
 def residual(problem: Programme, point: Point) -> float:

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
 
 
+Hits = tuple[EdgeHits, TipHits]
+
+NO_HITS: Hits = (NO_EDGE_HITS, NO_TIP_HITS)
+DEPTHS = (1.0, 0.5)  # thr past a feature to which new vertices are limited when all of them would strain the cloth
+HARDLY = 0.05  # of the kinetic and stored energy; most of it is given back in the step
+
+
 def hold(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, h: float) -> Sheet:
     """Which vertices still lie on their feature; the others become Lagrangian with the velocity of the material."""
     conformer = cloth.method.conformer
@@ -38,11 +45,11 @@ def hold(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, h: float) -> Sheet:
     return released(sheet, kept)
 
 
-def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> tuple[EdgeHits, TipHits]:
+def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Hits:
     """New vertices asked for by features that the cloth has met."""
     thickness, edges, conformer = cloth.around.thickness, cloth.around.table.edges, cloth.method.conformer
     if conformer is None:
-        return NO_EDGE_HITS, NO_TIP_HITS
+        return NO_HITS
     hits = edge_hits(sheet, scenery, 2 * thickness, thickness, cloth.edges)
     tips = tip_hits(sheet, scenery.tips, 5 * thickness, thickness, edges)
     border, sizes = Border.of(sheet, cloth.border), (conformer.zone * cloth.scale, conformer.tau * cloth.scale)
@@ -52,9 +59,34 @@ def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> tuple[EdgeHits,
     )
 
 
-def remeshed(
-    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: tuple[EdgeHits, TipHits], *, adaptive: bool = True
-) -> Edited:
+def remeshed(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, adaptive: bool = True) -> Edited:
+    """The sheet remeshed with vertices at the hits, or, where these would strain it, at those that are close to it.
+
+    A new vertex is put on its feature. Where the cloth has got far past the feature, as at a border that admits no
+    vertex until the material has moved on, that strains the faces around: rows push the cloth back first.
+    """
+    most = cloth.stored(sheet) + HARDLY * (cloth.kinetic(sheet) + cloth.stored(sheet))
+    best = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
+    least = cloth.stored(best.sheet)
+    for depth in DEPTHS:
+        count = len(hits[0].feature) + len(hits[1].feature)
+        hits = _close(hits, scenery, depth * cloth.around.thickness)
+        if least > most and len(hits[0].feature) + len(hits[1].feature) < count:
+            edited = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
+            best = min(best, edited, key=lambda e: cloth.stored(e.sheet))
+            least = cloth.stored(best.sheet)
+    return best
+
+
+def _close(hits: Hits, scenery: Scenery, depth: float) -> Hits:
+    """The hits at which the cloth is at most ``depth`` [m] in a body; wires and single points have no inside."""
+    edges, tips = hits
+    wire, point = scenery.edge_wire[edges.feature], scenery.corner_tip[tips.feature - len(scenery.edge_wire)]
+    near, low = np.logical_or(edges.gap >= -depth, wire), np.logical_or(tips.height <= depth, point)
+    return chosen(edges, np.flatnonzero(near)), chosen(tips, np.flatnonzero(low))
+
+
+def edit(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, adaptive: bool = True) -> Edited:
     """Preprocess for conformity, then remesh adaptively [Weidner2022, sec. 2.6]; no new edge cuts through a body."""
     table, conformer, remesher = cloth.around.table, cloth.method.conformer, cloth.method.remesher
     remesher = remesher if adaptive else None
@@ -74,7 +106,7 @@ def remeshed(
     return closed(tri, sheet, operations)
 
 
-def untangled(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: tuple[EdgeHits, TipHits]) -> Edited:
+def untangled(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits) -> Edited:
     """The sheet remeshed as far as it does not pass through itself by that: all of it, for conformity only, not."""
     for adaptive in (True, False):
         edited = remeshed(cloth, sheet, scenery, hits, adaptive=adaptive)

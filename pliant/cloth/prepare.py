@@ -19,7 +19,6 @@ from pliant.cloth.collide import (
     chosen,
     edge_hits,
     face_contacts,
-    feature_body,
     soft_hits,
     tip_hits,
     tracked,
@@ -38,6 +37,7 @@ from pliant.cloth.friction import slipping
 from pliant.cloth.hands import Hold
 from pliant.cloth.impulses import expected_impulses, remembered_impulses
 from pliant.cloth.own_contact import Own
+from pliant.cloth.quadratic import StepModel, assemble
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import SUNK, Scenery
 from pliant.cloth.transfer import transfer
@@ -61,6 +61,7 @@ class PreparedCloth:
     equal: Rows
     bound: Rows
     block: Block
+    model: StepModel
     operations: int
     t: float
     own: Own | None = None
@@ -71,12 +72,12 @@ class PreparedCloth:
         return (self.cloth, self.cloth.pack(self.sheet, self.t)) if changed else None
 
     def reach(self, u: Array, h: float) -> float:
-        """At most h: less when a face of the material would lose nine tenths of its area."""
+        """At most h: less when a face of the material would lose nine tenths of its area, or the step's model fails."""
         sheet, dt = self._moving(u), h
         A, V = signed_areas(sheet.X, sheet.faces), self._sliding(sheet)
         while dt > 1e-3 * h and (signed_areas(sheet.X + dt * V, sheet.faces) < 0.1 * A).any():
             dt *= 0.5
-        return dt
+        return 0.5 * h if dt == h and not self.model.holds(self.cloth, u, h) else dt
 
     def tightened(self, u: Array, h: float) -> "PreparedCloth | None":
         """The same step with rows for where the cloth would pass through itself; None where it does not."""
@@ -166,8 +167,10 @@ def prepare(
         n = len(start.q)
         slip, rubbing = slipping(cloth, sheet, scenery, bound)
         rows, pushed, impulses = bounds(bound, own, n, h, expected_impulses(memory, edited.origin, bound))
+        A, b, model = assemble(cloth, start, scenery, h, how.beta)
         block = Block(
-            *assemble(cloth, start, scenery, h, how.beta),
+            A,
+            b,
             sheet.x,
             cloth.point_jacobian(start.q),
             equal.matrix(n),
@@ -182,7 +185,7 @@ def prepare(
         )
     block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
-        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block), edited.operations, state.t, own
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, model), edited.operations, state.t, own
     )
 
 
@@ -283,26 +286,3 @@ def live_rows(equal: Rows, bound: Rows, scenery: Scenery) -> Live | None:
         np.concatenate([getattr(p, n)[k] for p, k in zip(pushes, met, strict=True)]) for n in ("point", "normal")
     )
     return Live(rows, body, x, normal)
-
-
-def assemble(cloth: "EolCloth", state: State, scenery: Scenery, h: float, beta: float) -> tuple[sp.csr_matrix, Array]:
-    """A = M - beta h^2 K and b = M v + h f (+ h f_v), with a trace of drag that keeps A definite.
-
-    Where the cloth is almost flat, a feature vertex could slide in the world and back in the material at no cost; a
-    thousandth of its own mass, tied to its obstacle, makes it stay on the feature. On a live body, which would not feel
-    the drag, the thousandth is an inertia in the material: that takes no momentum.
-    """
-    q, v, t = state.q, state.v, state.t
-    M, K = cloth.mass(q), cloth.stiffness(q, v, t, psd=True)
-    diagonal = M.diagonal()
-    drag = np.full(len(q), 1e-9 * diagonal.mean())
-    n, body = 3 * len(cloth.sheet.X), feature_body(cloth.sheet.feature[cloth.eol], scenery)
-    script, live = np.flatnonzero(body < scenery.live), np.flatnonzero(body >= scenery.live)
-    tied = (3 * cloth.eol[script][:, None] + np.arange(3)).ravel()
-    flowing = (n + 2 * live[:, None] + np.arange(2)).ravel()
-    drag[tied], drag[flowing] = 1e-3 * diagonal[tied], 1e-3 * diagonal[flowing]
-    A = cloth.combined(M.data - beta * h * h * K.data, drag)
-    b = cloth.momentum(q, v) + h * cloth.force(q, v, t)
-    b[tied] += drag[tied] * scenery.velocity(body[script], cloth.positions(q)[cloth.eol[script]]).ravel()
-    b[flowing] += drag[flowing] * v[flowing]
-    return A, b + h * cloth.quadratic_velocity(q, v) if cloth.method.qvv else b

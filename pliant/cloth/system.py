@@ -288,13 +288,13 @@ class EolCloth:
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic, membrane, bending and gravity energy [J], and that of a hand's spring."""
         sheet = self.unpack(q, v)
-        b, A = material_gradients(sheet.X, sheet.faces)
+        A = signed_areas(sheet.X, sheet.faces)
         w, k = self._hinge_stencils(sheet)
         kappa = np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
         center = sheet.x[sheet.faces].mean(axis=1)
         return {
             "kinetic": self.kinetic(sheet),
-            "membrane": float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam)),
+            "membrane": self.stored(sheet),
             "bending": 0.5 * float(w @ np.einsum("mj,mj->m", kappa, kappa)),
             "gravity": -self.material.rho * float(A @ (center @ np.asarray(self.around.gravity))),
             **({} if self.grip is None else {"attachment": self.grip.energy(sheet)}),
@@ -309,6 +309,11 @@ class EolCloth:
         """1/2 u^T M u of the velocities u of the material [J]."""
         u = corner_velocities(sheet)
         return 0.5 * float(np.einsum("mij,mik,mjk->", self._inertia(sheet), u, u))
+
+    def stored(self, sheet: Sheet) -> float:
+        """Membrane energy [J] of a sheet of this material, with whatever mesh."""
+        b, A = material_gradients(sheet.X, sheet.faces)
+        return float(membrane.value(sheet.x, sheet.faces, b, A, self._mu, self._lam))
 
     def _geometry(self, sheet: Sheet) -> tuple[Array, Array, Array]:
         b, A = material_gradients(sheet.X, sheet.faces)

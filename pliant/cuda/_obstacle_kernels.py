@@ -106,7 +106,7 @@ def bent(H, way, k, j, table):
 
 
 def entry_pass(x, dx, skin, parameters, way, k, reach, planes):
-    """The planes of vertices whose ways dx are longer than ``reach`` and lead into obstacle k.
+    """The planes of vertices whose displacements dx are longer than ``reach`` and lead into obstacle k.
 
     `pliant.contact.swept.entries` for one vertex.
     """

@@ -4,6 +4,7 @@ All steps work on the groups of rows of `pliant.linear.ordering`; only the final
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Structure:
         """Where columns and rows are stored."""
         return (self.first, self.row_start, self.rows, self.panel_start)
 
-    @property
+    @cached_property
     def arrays(self) -> tuple[IntArray, ...]:
         """What the numeric kernels read: panels and updates."""
         return (*self.panels, self.update_start, self.updates, self.run_start, self.runs)

@@ -38,7 +38,7 @@ class PointMap(Protocol):
 
 @runtime_checkable
 class Nearing(Limiting, Protocol):
-    """A `Limiting` energy of contacts that knows its least distance and can keep a distance on the way."""
+    """A `Limiting` energy of contacts that knows its least distance and can keep a distance along the path."""
 
     def nearest(self, x: Array) -> float:
         """The least distance at x [m], or that at which contact begins if nothing is closer."""

@@ -1,4 +1,4 @@
-"""A scene that is run step by step, may be changed on the way, and may be pulled at by a hand."""
+"""A scene that is run step by step, may be changed while it runs, and pulled at by hand."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ Hand = tuple[Hold, Array, float]  # what is held, where it is pulled to (3,) [m]
 
 
 class Player:
-    """One live run: its scene, where it is, and the last steps of its books as ``history``: (t, energy, iterations).
+    """One live run: its scene, where it is, and the last rows of its ledger as ``history``: (t, energy, iterations).
 
     The hand is a spring of the system itself, so that solvers, ledger and certificates know it; what moving it did is
     in ``worked`` [J].
@@ -133,8 +133,8 @@ class Player:
         return self._skin
 
     def channels(self) -> list[str]:
-        """The channels that this kind of system has."""
-        return [*known_channels(self._system, self.state), "displacement"]
+        """The channels that this kind of system has, each once; displacements are from the first state seen."""
+        return list(dict.fromkeys([*known_channels(self._system, self.state), "displacement"]))
 
     def _blocks(self) -> Any:
         if self._skin_of is not self._system:

@@ -19,8 +19,6 @@ OTHER = {  # why a table is not on the page
     "studio/view": MACHINE,
     "eol/strain": LATER,
     "ldot/folded": LATER,
-    "scale/factor": LATER,
-    "scale/recording": LATER,
     "trust/crash": LATER,
 }
 

@@ -35,6 +35,7 @@ def test_three_steps_of_every_kind(kind):
         player.take()
         assert player.last.report.verdict != "failed" and np.isfinite(player.points).all()
     assert player.state.t > t and (len(player.points) != len(x) or np.abs(player.points - x).max() > 0.0)
+    assert len(player.channels()) == len(set(player.channels()))  # a list to choose from has nothing twice
     for channel in player.channels():
         picture = player.picture((channel,))
         assert np.isfinite(picture.values[channel]).any() and len(picture.values[channel]) == len(picture.points)

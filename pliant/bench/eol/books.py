@@ -10,6 +10,7 @@ from pliant.cloth.kinematics import deformation_gradients
 from pliant.cloth.material import ClothMaterial
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import Scenery
+from pliant.scene import Scene
 
 SPLIT = 4  # points along an edge of a face that are looked for in bodies
 GAIN = 1e-3  # of the largest kinetic energy: what may appear from nowhere in a whole run
@@ -83,10 +84,18 @@ def depth(sheet: Sheet, scenery: Scenery) -> float:
     return worst
 
 
-def expected_stretch(force: float, speed: float, cells: int, fabric: ClothMaterial) -> float:
-    """1 + 2 (P cells / E + v sqrt(rho / E)): what a point load and a sudden stop can do to cloth, twice.
+def expected_stretch(force: float, speed: float, cell: float, fabric: ClothMaterial) -> float:
+    """1 + 2 (P / (E cell) + v sqrt(rho / E)): what a point load and a sudden stop can do to cloth, twice.
 
-    A force P [N] at one point spreads over a cell of the mesh (of a cloth of one metre); cloth that is stopped at the
-    speed v [m/s] is strained by v / c behind the wave, c = sqrt(E / rho). A load that comes suddenly counts twice.
+    A force P [N] at one point spreads over one ``cell`` [m]: at a corner with legs a, faces that strain uniformly hold
+    it by the stress sqrt(2) P / a [N/m] across the diagonal, so a point load strains a finer mesh more. Cloth that is
+    stopped at the speed v [m/s] is strained by v / c behind the wave, c = sqrt(E / rho). A load that comes suddenly
+    counts twice.
     """
-    return float(1 + 2 * (force * cells / fabric.E + speed * np.sqrt(fabric.rho / fabric.E)))
+    return float(1 + 2 * (force / (fabric.E * cell) + speed * np.sqrt(fabric.rho / fabric.E)))
+
+
+def smallest_cell(scene: Scene, cells: int) -> float:
+    """The size [m] of the smallest cells of the mesh: those a remesher may make, or those of the mesh it began with."""
+    remesher = scene.bodies[0].eulerian.remesher
+    return 1.0 / cells if remesher is None else float(remesher.size_min)

@@ -129,7 +129,7 @@ def run(*, quick: bool = False) -> Table:
 def _whole(r: dict[str, object], cloth: str) -> list[Claim]:
     """EOL cloth is stretched by its weight and the pull only, and gets no energy from nowhere."""
     stretch, created, jump, kinetic = (float(r[k]) for k in ("stretch", "created_J", "jump_J", "kinetic_J"))  # type: ignore[arg-type]
-    bound = expected_stretch(0.0, SPEED, 1, ClothMaterial()) + 2 * 0.0098  # the weight of a hem that hangs by 1 m
+    bound = expected_stretch(0.0, SPEED, 1.0, ClothMaterial()) + 2 * 0.0098  # the weight of a hem that hangs by 1 m
     most = f"<= {100 * GAIN:g} % ({100 * JUMP:g} %) of {kinetic:.1e} J"
     return [
         Claim(f"EOL stretch: pull and weight, twice ({cloth})", f"<= {bound:.3f}", f"{stretch:.3f}", stretch <= bound),

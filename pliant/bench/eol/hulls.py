@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from pliant.bench.eol.books import Books, expected_stretch
+from pliant.bench.eol.books import Books, expected_stretch, smallest_cell
 from pliant.bench.eol.march import march
 from pliant.bench.eol.strain import THR, WEIGHT
 from pliant.bench.table import Claim, Table
+from pliant.bench.workers import spread
 from pliant.contact.sharp import Hull
 from pliant.maps.motions import Phase, Phases
 from pliant.scene import Scene
@@ -29,21 +30,22 @@ def random_hull(seed: int, cells: int) -> Scene:
     return scene(f"HULL {seed}", EOL, cells, 0.6, [Hull(points, motion=motion)], mu=0.3 * (seed % 2))
 
 
-def measure(seed: int, cells: int) -> dict[str, object]:
-    """One fall."""
+def measure(fall: tuple[int, int]) -> dict[str, object]:
+    """One fall: its seed and cells."""
+    seed, cells = fall
     made = random_hull(seed, cells)
     books = Books()
     for moment in march(made):
         books.look(moment)
     turns = made.obstacles[0].motion is not None
-    bound = expected_stretch(WEIGHT, SPEED, cells, made.bodies[0].fabric)
+    bound = expected_stretch(WEIGHT, SPEED, smallest_cell(made, cells), made.bodies[0].fabric)
     row = {"hull": seed, "mu": 0.3 * (seed % 2), "turns": turns, "bound": bound, "honest": books.honest}
     return row | books.columns()
 
 
 def run(*, quick: bool = False) -> Table:
     cells, count = (6, 3) if quick else (8, 12)
-    rows = [measure(seed, cells) for seed in range(count)]
+    rows = list(spread(measure, [(seed, cells) for seed in range(count)]))
     deep = max(rows, key=lambda r: float(r["depth_mm"]))  # type: ignore[arg-type]
     long = max(rows, key=lambda r: float(r["stretch"]))  # type: ignore[arg-type]
     honest = sum(bool(r["honest"]) for r in rows)

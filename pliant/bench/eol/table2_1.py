@@ -11,7 +11,7 @@ from time import process_time
 
 import numpy as np
 
-from pliant.bench.eol.books import GAIN, JUMP, Books, expected_stretch
+from pliant.bench.eol.books import GAIN, JUMP, Books, expected_stretch, smallest_cell
 from pliant.bench.eol.march import ClothMoment, march
 from pliant.bench.eol.strain import SCENES
 from pliant.bench.table import Claim, Table
@@ -121,6 +121,7 @@ def measure(entry: Entry, samples: int | None, cells: int | None = None) -> dict
     tally, load = Tally(), LOADS[entry.name.split(" ")[0]]
     for moment, cpu in stretch(scene, samples):
         tally.add(moment, cpu)
+    cell = smallest_cell(scene, cells or entry.cells)
     return {
         "scene": entry.name,
         "faces_thesis": entry.faces,
@@ -134,7 +135,7 @@ def measure(entry: Entry, samples: int | None, cells: int | None = None) -> dict
         "steps": f"{tally.steps} of {scene.steps}",
         "unconverged": tally.failed,
         "stretch": round(tally.books.stretch, 3),
-        "bound": round(expected_stretch(load.force, load.speed, cells or entry.cells, scene.bodies[0].fabric), 3),
+        "bound": round(expected_stretch(load.force, load.speed, cell, scene.bodies[0].fabric), 3),
         "created_J": tally.books.created,
         "jump_J": tally.books.jump,
         "kinetic_J": tally.books.kinetic,

@@ -26,7 +26,7 @@ from pliant.bench.table import Claim, Table
 from pliant.bench.workers import spread
 from pliant.errors import PliantError
 from pliant.origin import origin_of
-from pliant.record import Output, load, record, resume
+from pliant.record import Output, load, record, recorder, resume
 from pliant.simulate import simulate
 from pliant.testing.disk import build_shim, cuts, kills, lay, read_journal, shim, with_shim
 from pliant.testing.essence import essence
@@ -181,6 +181,7 @@ def random_kills(row: dict[str, Any], folder: Path, count: int) -> None:
 
 def main(task: str, name: str, place: str, *cases: str) -> None:
     """In a process with the shim: record a scene with its journal, or on bad disks."""
+    recorder.LAG = 0.0  # as in slow scenes: frames are written at once, so that files are ahead of checkpoints
     folder = Path(place)
     if task == "journal":
         recorded(folder, name)
