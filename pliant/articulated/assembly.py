@@ -1,5 +1,6 @@
 """An articulated system at one instant: its wrenches, its matrices, its contacts, whether its joints move mass."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,21 @@ class Assembly:
     def reduced_matrix(self, h: float, beta: float = 1.0) -> Array:
         """-h D_r - beta h^2 K_r (nr, nr)."""
         return -h * self.loads.D_r() - beta * h * h * self.loads.K_r()
+
+    def slope(self, w_damping: float, w_stiffness: float) -> Callable[[Array], Array]:
+        """d -> (-w_D D - w_K K) d over the joint rates, for the D and K of the forces."""
+        kin, loads = self.kin, self.loads
+        blocks, _ = loads.reduced_diagonals(-w_stiffness, -w_damping)
+
+        def apply(d: Array) -> Array:
+            twists = kin.apply(d)
+            wrenches = w_damping * loads.D.multiply(twists) + w_stiffness * loads.K.multiply(twists)
+            out = -kin.apply_transpose(wrenches)
+            for index, block in blocks:
+                out[index] += block @ d[index]
+            return out
+
+        return apply
 
 
 @dataclass(frozen=True)

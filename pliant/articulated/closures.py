@@ -1,15 +1,21 @@
 """Equality constraints of an articulated system at one instant: for stages, and for accelerations."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Constraint, Rows
+from pliant.articulated.forces.base import joined_links
+from pliant.articulated.islands import Islands, complex_step
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
 from pliant.systems.closures import Closures
+
+if TYPE_CHECKING:
+    from pliant.articulated.system import ArticulatedSystem
 
 
 def gaps_of(kin: Kinematics, parts: Sequence[Rows]) -> tuple[Array, Array]:
@@ -30,6 +36,29 @@ def closures_of(kin: Kinematics, parts: Sequence[Rows]) -> Closures:
 def owners_of(parts: Sequence[Rows]) -> IntArray:
     """The constraint of every row (k,)."""
     return np.concatenate([np.full(len(p.g), p.owner) for p in parts])
+
+
+def closure_tangent(
+    system: "ArticulatedSystem", q: Array, v: Array, t: float, y: Array, w: float
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """d(G^T y) and d gap by q, where v changes by w dq: complex steps through the rows, which turn with the links."""
+
+    def moved(e: Array) -> Array:
+        kin = system.kinematics(q + e, v + w * e)
+        G, gap = gaps_of(kin, system.rows(kin, t, inequality=False))
+        return np.concatenate([G.T @ y, gap])
+
+    islands, owners = system.islands, owners_of(system.rows(system.kinematics(q, v), t, inequality=False))
+    rows = np.array([_island(islands, system.constraints[owner]) for owner in owners])
+    A = islands.matrix(complex_step(moved), np.concatenate([islands.coordinates, rows]))
+    return A[: len(q)], A[len(q) :]
+
+
+def _island(islands: Islands, constraint: Constraint) -> int:
+    """The island that the rows of a constraint belong to; -1 if to none."""
+    joined = joined_links(constraint)
+    links = np.zeros(1, int) if joined is None else joined[joined >= 0]
+    return int(islands.links[links[0]]) if len(links) else -1
 
 
 def closed_acceleration(M: Array, f: Array, G: Array, rhs: Array) -> Array:

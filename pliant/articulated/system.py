@@ -15,18 +15,18 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
+from pliant.articulated import measures
 from pliant.articulated.assembly import Assembly, Gaps, check_inertia, diagonals
 from pliant.articulated.closures import (
     check_closures,
     closed_acceleration,
+    closure_tangent,
     closures_of,
-    gaps_of,
-    owners_of,
     refuse_inequalities,
 )
 from pliant.articulated.compiled import CompiledTree
-from pliant.articulated.constraints.rows import Constraint, Rows, Unilateral, acceleration_rhs
-from pliant.articulated.forces.base import ArticulatedForce, Driving, joined_links
+from pliant.articulated.constraints.rows import Constraint, Rows, acceleration_rhs
+from pliant.articulated.forces.base import ArticulatedForce
 from pliant.articulated.forces.forms import settled
 from pliant.articulated.forces.springs import PointSprings
 from pliant.articulated.impulses import no_impulses
@@ -37,10 +37,9 @@ from pliant.articulated.loads import Loads
 from pliant.articulated.points import Points
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
-from pliant.articulated.se3 import hat
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
-from pliant.maps.motions import Placement, Pose, Twist
+from pliant.maps.motions import Placement
 from pliant.state import State
 from pliant.systems.base import Weights
 from pliant.systems.closures import Closures
@@ -183,29 +182,14 @@ class ArticulatedSystem:
         """
         w_mass, w_damping, w_stiffness = weights
         if psd:
-            A, M = self._projected(q, v, t, w_damping, w_stiffness), self.mass(q)
+            slope = self.assemble(self.kinematics(q, v), t).slope(w_damping, w_stiffness)
+            A, M = self.islands.projected(self.islands.matrix(slope)), self.mass(q)
             return sp.csr_matrix((A.data + w_mass * M.data, A.indices, A.indptr), shape=A.shape)
         a = np.zeros(len(q)) if a is None else a
         if self.ordinary is not None and len(q) <= DENSE:
             return self.islands.stored(self.ordinary.tangent(q, v, a, weights))
         moved = lambda e: self.inverse_dynamics(q + w_stiffness * e, v + w_damping * e, a + w_mass * e, t)
         return self.islands.matrix(complex_step(moved))
-
-    def _projected(self, q: Array, v: Array, t: float, w_damping: float, w_stiffness: float) -> sp.csr_matrix:
-        """-w_D D - w_K K of the forces over the joint rates, without negative eigenvalues."""
-        kin = self.kinematics(q, v)
-        loads = self.assemble(kin, t).loads
-        blocks, _ = loads.reduced_diagonals(-w_stiffness, -w_damping)
-
-        def apply(d: Array) -> Array:
-            twists = kin.apply(d)
-            wrenches = w_damping * loads.D.multiply(twists) + w_stiffness * loads.K.multiply(twists)
-            out = -kin.apply_transpose(wrenches)
-            for index, block in blocks:
-                out[index] += block @ d[index]
-            return out
-
-        return self.islands.projected(self.islands.matrix(apply))
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         """M^-1 (f + G^T lambda): by the recursion in O(n) without closures, else with G a as they demand."""
@@ -239,22 +223,7 @@ class ArticulatedSystem:
 
     def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
         """By complex steps through the rows, which turn with the links."""
-
-        def moved(e: Array) -> Array:
-            kin = self.kinematics(q + e, v + w * e)
-            G, gap = gaps_of(kin, self.rows(kin, t, inequality=False))
-            return np.concatenate([G.T @ y, gap])
-
-        owners = owners_of(self.rows(self.kinematics(q, v), t, inequality=False))
-        rows = np.array([self._island(self.constraints[owner]) for owner in owners])
-        A = self.islands.matrix(complex_step(moved), np.concatenate([self.islands.coordinates, rows]))
-        return A[: len(q)], A[len(q) :]
-
-    def _island(self, constraint: Constraint) -> int:
-        """The island that the rows of a constraint belong to; -1 if to none."""
-        joined = joined_links(constraint)
-        links = np.zeros(1, int) if joined is None else joined[joined >= 0]
-        return int(self.islands.links[links[0]]) if len(links) else -1
+        return closure_tangent(self, q, v, t, y, w)
 
     def rechart(self, state: State) -> State:
         """The same motion in exponential coordinates that are away from their singularity."""
@@ -290,11 +259,7 @@ class ArticulatedSystem:
 
     def placements(self, q: Array, v: Array) -> list[Placement]:
         """Where every link's own frame is, and how it moves."""
-        kin = self.kinematics(q, v)
-        R, p = kin.frames[:, :3, :3], kin.frames[:, :3, 3]
-        turn = lambda x: np.einsum("nij,nj->ni", R, x)
-        spin, velocity = turn(kin.twists[:, :3]), turn(kin.twists[:, 3:])
-        return [(Pose(R[k], p[k]), Twist(velocity[k], spin[k], p[k])) for k in range(len(p))]
+        return measures.placements(self, q, v)
 
     def cells(self) -> list[IntArray]:
         """The triangles over the rows of `positions`, one array for each tree of links."""
@@ -311,68 +276,27 @@ class ArticulatedSystem:
 
     def contacts(self, q: Array, v: Array, t: float) -> "Gaps | None":
         """Where bodies touch floors and boxes now; None where there is nothing to touch."""
-        if not any(isinstance(c, Unilateral) for c in self.constraints):
-            return None
-        rows = self.rows(self.kinematics(q, v), t, inequality=True)
-        return Gaps(np.concatenate([np.zeros(0), *(r.g for r in rows if r.tangents is not None)]))
+        return measures.contacts(self, q, v, t)
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic energy, gravity, and the potential of the forces [J]."""
-        if self.ordinary is not None:
-            found = self.ordinary.measured(q, v)
-            return {"kinetic": found.kinetic, "gravity": found.gravity, "elastic": found.elastic}
-        kin = self.kinematics(q, v)
-        return {
-            "kinetic": 0.5 * float(np.sum(self.tree.inertia * kin.twists**2)),
-            "gravity": -float(self.tree.inertia[:, 5] @ (kin.frames[:, :3, 3] @ self.gravity)),
-            "elastic": float(sum(f.potential(kin, t, self.quirks) for f in self.forces)),
-        }
+        return measures.energies(self, q, v, t)
 
     def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Power [W] of the dampers, and of torques and forces without a potential."""
-        if not self.forces:
-            return dict.fromkeys(self.works, 0.0)
-        if self.ordinary is not None:
-            return {"damping": self.ordinary.measured(q, v).damping, "drives": float(self.ordinary.torque(t) @ v)}
-        kin = self.kinematics(q, v)
-        loads, drives = Loads(kin, self.quirks), Loads(kin, self.quirks)
-        for force in self.forces:
-            force.add(drives if isinstance(force, Driving) and force.drives else loads, kin, t)
-        maximal, reduced = loads.damping_force(kin)
-        return {
-            "damping": float((maximal * kin.twists).sum() + reduced @ kin.v),
-            "drives": float((drives.f * kin.twists).sum() + drives.f_r @ kin.v),
-        }
+        return measures.power(self, q, v, t)
 
     def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
         """What the potentials of the forces gain by time alone [J]: muscles that are activated."""
-        if not self.forces or self.ordinary is not None:
-            return 0.0
-        kin = self.kinematics(q, v)
-        before, after = (sum(f.potential(kin, t, self.quirks) for f in self.forces) for t in times)
-        return float(after - before)
+        return measures.switched(self, q, v, times)
 
     def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Total linear momentum (3,) [kg m/s], and angular momentum (3,) [kg m^2/s] about the world origin."""
-        if self.ordinary is not None:
-            found = self.ordinary.measured(q, v)
-            return np.array(found.linear), np.array(found.angular)
-        kin = self.kinematics(q, v)
-        P = self.tree.inertia * kin.twists
-        linear = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, 3:])
-        spin = np.einsum("nij,nj->ni", kin.frames[:, :3, :3], P[:, :3])
-        return linear.sum(axis=0), (spin + np.cross(kin.frames[:, :3, 3], linear)).sum(axis=0)
+        return measures.momenta(self, q, v)
 
     def rigid_rates(self, q: Array) -> Array:
         """Rates of the joints at the roots; the nearest there are where such a joint is not free."""
-        kin, S = self.kinematics(q, np.zeros_like(q)), np.zeros((len(q), 6))
-        for root in np.flatnonzero(self.tree.parent < 0):
-            own = slice(*self.tree.ptr[root : root + 2])
-            R, p = kin.frames[root, :3, :3], kin.frames[root, :3, 3]
-            turned = np.vstack([R.T, -R.T @ hat(p)])  # the twist of a body that turns about the origin
-            moved = np.vstack([np.zeros((3, 3)), R.T])
-            S[own] = np.linalg.lstsq(kin.B[own].T, np.hstack([moved, turned]), rcond=None)[0]
-        return S
+        return measures.rigid_rates(self, q)
 
     @property
     def ordinary(self) -> CompiledTree | None:

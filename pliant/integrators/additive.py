@@ -27,7 +27,8 @@ from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.stepped import Contacting
-from pliant.velocity_step import change_of_momentum, velocity_step
+from pliant.velocity_programme import velocity_step
+from pliant.velocity_step import change_of_momentum
 
 Split = Callable[[Energy, Array], sp.csr_matrix | None]  # the implicit part of an energy's Hessian at x, or None
 

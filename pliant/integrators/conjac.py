@@ -31,7 +31,7 @@ from pliant.systems.condensed_step import Followers, Linearised, inertia_of, lin
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
 from pliant.units import read_fields
-from pliant.velocity_step import velocity_step
+from pliant.velocity_programme import velocity_step
 
 SETTLED = 1e-10  # force left on the quasistatic nodes by the initial solve, as a part of the first
 HALVINGS = 12

@@ -25,18 +25,8 @@ from pliant.linear.staggered import Staggered
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.stepped import Direct, Stepping
-from pliant.velocity_step import (
-    SOLVED,
-    Block,
-    Linearisation,
-    MatrixChoice,
-    Prepared,
-    Telling,
-    Tightening,
-    Trading,
-    VelocitySolution,
-    solve_block,
-)
+from pliant.velocity_programme import SOLVED, VelocitySolution
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, Prepared, Telling, Tightening, Trading, solve_block
 
 _ONCE = Counts(1, 1, 0, 1, 1)
 _NO_WORK: Mapping[str, float] = {"friction": 0.0, "motors": 0.0}

@@ -24,7 +24,8 @@ from pliant.state import State
 from pliant.systems.condensed_inertia import share
 from pliant.systems.condensed_plan import Guess, Moment, capped
 from pliant.systems.elastodynamics import Elastodynamics
-from pliant.velocity_step import Block, Linearisation, Moved, project
+from pliant.velocity_programme import project
+from pliant.velocity_step import Block, Linearisation, Moved
 
 
 @dataclass(frozen=True)

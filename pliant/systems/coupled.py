@@ -6,9 +6,8 @@ Parts know nothing of each other; what acts between them acts on points, with fo
 coordinates through J^T. So it is equal and opposite in the only place where it could be otherwise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,20 +28,19 @@ from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
 from pliant.systems.coupled_step import NOBODY
 from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
-from pliant.systems.joined import Restriction, SideBySide
-from pliant.systems.observed import Barring, Jointed, Pullable, Restorable, Working
+from pliant.systems.observed import Barring, Restorable
 from pliant.systems.points import Points
 from pliant.systems.shown import Shown
-from pliant.systems.stepped import Charted, Contacting, Dissipating, Persistent, Pointwise, Summing
+from pliant.systems.stepped import Contacting, Dissipating, Persistent, Pointwise, Summing
+from pliant.systems.uncoupled import Uncoupled
 from pliant.velocity_step import Linearisation, Prepared
 
 
-class Coupled:
+class Coupled(Uncoupled):
     """``parts`` with a ``contact`` model over the points ``rows`` and ``energies`` over all of their points.
 
     ``ties`` are points that stay together: ``nodes`` and ``weights`` (k, r) with sum_r w_r x_r = 0, in their first
-    ``dim`` coordinates. ``slices`` tell where each part's coordinates are. The rigid bodies ``shown`` are met by
-    Eulerian cloth, whose rows are its own.
+    ``dim`` coordinates. The rigid bodies ``shown`` are met by Eulerian cloth, whose rows are its own.
     """
 
     def __init__(
@@ -55,7 +53,8 @@ class Coupled:
         shown: Shown = NOBODY,
         dim: int = 3,
     ) -> None:
-        self.parts, self.contact, self.shown = tuple(parts), contact, shown
+        super().__init__(parts)
+        self.contact, self.shown = contact, shown
         count = sum(len(part.positions(part.rest)) for part in parts)
         self.tied, self.dim = ties, dim
         self._met: Setting | None = None  # who touches in a stage
@@ -63,16 +62,6 @@ class Coupled:
         self._swept: tuple[int, ...] = ()  # parts whose inertia is that of points, in a step
         self._since: tuple[Array, float] | None = None  # where a stage with such parts sets out, and its c
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
-        sizes = [len(part.rest) for part in parts]
-        ends = np.cumsum([0, *sizes])
-        self.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
-        self.free = np.concatenate([part.free + a for part, a in zip(parts, ends[:-1], strict=True)])
-        self.size = int(ends[-1])
-        self.join, self._restriction = SideBySide(), Restriction(self.free)
-        self.scale = max(part.scale for part in parts)
-        self.total_mass = sum(part.total_mass for part in parts)
-        self.free_mass = sum(part.free_mass for part in parts)
-        self.points = Points(parts, self.slices)
         self.touchable, self.rows = Points(parts, self.slices, rows), rows
         self._energies = tuple(energies)
         self._springs = tuple(OnPoints(e, self.points) for e in energies)
@@ -81,28 +70,9 @@ class Coupled:
         self.force_terms = tuple(ForceOnPoints(force, self.touchable) for force in live)
 
     @property
-    def symmetric(self) -> bool:
-        return all(part.symmetric for part in self.parts)
-
-    @cached_property
-    def border(self) -> IntArray:
-        """The free coordinates of parts that move on joints."""
-        sizes = np.cumsum([0, *(len(part.free) for part in self.parts)])
-        own = [np.arange(sizes[k], sizes[k + 1]) for k, part in enumerate(self.parts) if not part.symmetric]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *own])
-
-    @property
-    def rest(self) -> Array:
-        return np.concatenate([part.rest for part in self.parts])
-
-    @property
     def between(self) -> tuple[ForceOnPoints, ...]:
         """The forces without a potential that act between the parts."""
         return self.force_terms
-
-    def each(self, function: Callable[..., Any], *vectors: Array) -> list[Any]:
-        """``function(part, q_part, ...)`` for every part, with its own piece of every vector."""
-        return [function(part, *(x[s] for x in vectors)) for part, s in zip(self.parts, self.slices, strict=True)]
 
     # ------------------------------------------------------------------------------------------------ contact
 
@@ -160,10 +130,6 @@ class Coupled:
         held._swept = tuple(k for k, part in enumerate(self.parts) if able(part, Pointwise))
         return held
 
-    def fitted(self, before: Array, q: Array, h: float) -> Array:
-        own = lambda p, q0, q1: p.fitted(q0, q1, h) if able(p, Pointwise) else (q1 - q0) / h
-        return np.concatenate(self.each(own, before, q))
-
     def acting(self, q: Array, v: Array, t: float) -> Acted | None:
         """Contact forces on the points in a stage."""
         if self._met is None:
@@ -189,15 +155,6 @@ class Coupled:
 
     # ------------------------------------------------------------------------------------------------ physics
 
-    def mass(self, q: Array) -> sp.csr_matrix:
-        return self.join(self.each(lambda p, x: p.mass(x), q))
-
-    def inertia(self, q: Array, a: Array) -> Array:
-        return np.concatenate(self.each(lambda p, x, y: p.inertia(x, y), q, a))
-
-    def weights(self, q: Array) -> Array:
-        return np.concatenate(self.each(lambda p, x: p.weights(x), q))
-
     def force(self, q: Array, v: Array, t: float) -> Array:
         if self.contact is not None:
             return self.at(State(q, v, t), t).force(q, v, t)
@@ -221,10 +178,6 @@ class Coupled:
         for force in self.force_terms:
             sizes = sizes + abs(force.force(q, v, t))
         return sizes
-
-    def accelerated(self, q: Array, f: Array) -> Array:
-        """M^-1 f on the free coordinates, part by part."""
-        return np.concatenate(self.each(lambda p, x, y: p.accelerated(x, y), q, f))
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         return coupled_closures.closed_acceleration(self, q, v, t)
@@ -272,12 +225,6 @@ class Coupled:
 
     # ------------------------------------------------------------------------------------------------ boundary
 
-    def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        return self._restriction(A)
-
-    def prescribe(self, q: Array, t: float) -> Array:
-        return np.concatenate(self.each(lambda p, x: p.prescribe(x, t), q))
-
     def limit(self, q: Array, dq: Array) -> float:
         own = self.each(lambda p, x, dx: p.limit(x, dx), q, dq)
         return min([*own, limit_of(self.energy_terms, q, dq)])
@@ -294,9 +241,6 @@ class Coupled:
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The blocks of all parts with the rows of ties and contacts; springs and penalties between them are added."""
         return prepared(self, state, h, memory, how)
-
-    def states(self, state: State) -> list[State]:
-        return [State(state.q[s], state.v[s], state.t) for s in self.slices]
 
     def rebuilt(self, changed: tuple[Any, ...]) -> "Coupled":
         """The same system with other parts where they have changed (None: not); kept points keep their attachments."""
@@ -368,63 +312,9 @@ class Coupled:
     def _on_points(self, before: State, after: State, quadrature: Quadrature) -> tuple[State, State, Quadrature]:
         return self.touched(before), self.touched(after), tuple((self.touched(s), w) for s, w in quadrature)
 
-    @property
-    def works(self) -> tuple[str, ...]:
-        """Names of the works that parts tell by their power."""
-        return tuple(dict.fromkeys(name for part in self.parts if able(part, Working) for name in part.works))
-
     def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
         return coupled_books.power(self, q, v, t)
-
-    def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
-        return sum(self.each(lambda p, x, u: p.switched(x, u, times) if able(p, Working) else 0.0, q, v))
-
-    def joint_origins(self, x: Array) -> Array:
-        """Where the joints of all parts are (k, 3) when the points are at x (p, 3)."""
-        found, first = [np.zeros((0, 3))], 0
-        for part in self.parts:
-            count = len(part.positions(part.rest))
-            if able(part, Jointed):
-                found.append(part.joint_origins(x[first : first + count]))
-            first += count
-        return np.concatenate(found)
-
-    def positions(self, q: Array) -> Array:
-        return np.concatenate(self.each(lambda p, x: p.positions(x), q))
-
-    def cells(self) -> list[IntArray]:
-        counts = [len(part.positions(part.rest)) for part in self.parts]
-        first = np.cumsum([0, *counts])
-        return [c + k for part, k in zip(self.parts, first, strict=False) for c in part.cells()]
-
-    def point_jacobian(self, q: Array) -> sp.csr_matrix:
-        return self.points.jacobian(q)
-
-    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
-        return self.points.curvature(q, g)
-
-    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
-        each = self.each(lambda p, x, u: p.momenta(x, u), q, v)
-        return np.sum([p for p, _ in each], axis=0), np.sum([L for _, L in each], axis=0)
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Of all parts and of what acts between them, by name [J]."""
         return coupled_books.energies(self, q, v, t)
-
-    def pulled(self, vertex: int, target: Array, k: float) -> "Coupled":
-        """The same system with a spring ``k`` [N/m] of zero length from a row of `positions` to a point (3,)."""
-        held, first = copy(self), 0
-        for i, part in enumerate(self.parts):
-            count = len(part.positions(part.rest))
-            if first <= vertex < first + count and able(part, Pullable):
-                pulled = part.pulled(vertex - first, target, k)
-                held.parts = (*self.parts[:i], pulled, *self.parts[i + 1 :])
-            first += count
-        return held
-
-    def rechart(self, state: State) -> State:
-        """Every part in coordinates that are far from the end of their range."""
-        own = lambda p, q, v: p.rechart(State(q, v, state.t)) if able(p, Charted) else State(q, v, state.t)
-        each = self.each(own, state.q, state.v)
-        q = np.concatenate([s.q for s in each])
-        return state if np.array_equal(q, state.q) else State(q, np.concatenate([s.v for s in each]), state.t)

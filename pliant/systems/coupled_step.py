@@ -20,27 +20,28 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.errors import SceneError
-from pliant.linear.inverse import Matrix, Solvable
+from pliant.linear.inverse import Solvable
 from pliant.linear.staggered import Slip
-from pliant.pattern import empty, side_by_side
+from pliant.pattern import side_by_side
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, Pairs, of_contacts
-from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
+from pliant.systems.coupling_rows import (
+    Ties,
+    Touches,
+    contact_rows,
+    contact_slip,
+    joined_rows,
+    joined_slips,
+    less_in_rows,
+    rows_of_parts,
+    tie_rows,
+)
 from pliant.systems.joined import SideBySide, sparse
 from pliant.systems.shown import Shown, Watching
 from pliant.systems.stepped import Stepping
-from pliant.velocity_step import (
-    Block,
-    Carrying,
-    Linearisation,
-    Live,
-    Moved,
-    Prepared,
-    Rows,
-    Tightening,
-    VelocitySolution,
-)
+from pliant.velocity_programme import VelocitySolution
+from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Tightening
 
 NOBODY = Shown()
 
@@ -133,12 +134,12 @@ class CoupledStep:
         origin = np.concatenate([np.zeros(len(b.b)) if b.origin is None else b.origin for b in blocks])
         equality, inequality = own
         if self.ties is not None:
-            equality = _joined(equality, tie_rows(self.ties, J, w, self.h))
+            equality = joined_rows(equality, tie_rows(self.ties, J, w, self.h))
         slips = [self._slip(b.slip, i) for i, b in enumerate(blocks) if b.slip is not None]
         if self.touches is not None and len(self.touches.contacts):
             rows = contact_rows(self.touches, J, w, self.h)
             slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
-            inequality = _joined(inequality, rows)
+            inequality = joined_rows(inequality, rows)
         return Block(
             self.join([b.A for b in blocks]),
             np.concatenate([b.b for b in blocks]),
@@ -148,7 +149,7 @@ class CoupledStep:
             inequality,
             origin=origin,
             w=w,
-            slip=_one_slip(slips),
+            slip=joined_slips(slips),
             guess=origin,
             qp=next((b.qp for b in blocks if b.qp is not None), None),
             impulses=self._impulses(inequality[1]),
@@ -174,8 +175,9 @@ class CoupledStep:
 
     def _own_rows(self) -> tuple[tuple[sp.csr_matrix, Array], tuple[sp.csr_matrix, Array]]:
         """The rows of the parts, with the columns of the links that live ones push against."""
-        both = [_own([b.equality for b in self._blocks], self._blocks)]
-        both.append(_own([b.inequality for b in self._blocks], self._blocks))
+        sizes = [len(b.b) for b in self._blocks]
+        both = [rows_of_parts([b.equality for b in self._blocks], sizes)]
+        both.append(rows_of_parts([b.inequality for b in self._blocks], sizes))
         for i, b in enumerate(self._blocks):
             if b.live is None:
                 continue
@@ -183,14 +185,14 @@ class CoupledStep:
             for k, first in ((0, self._equalities[i]), (1, self._inequalities[i])):
                 mine = np.flatnonzero((b.live.rows < count) if k == 0 else (b.live.rows >= count))
                 place = first + b.live.rows[mine] - (0 if k == 0 else count)
-                both[k] = (_less(both[k][0], place, away[mine]), both[k][1])
+                both[k] = (less_in_rows(both[k][0], place, away[mine]), both[k][1])
         return both[0], both[1]
 
     def _slip(self, slip: Slip, i: int) -> Slip:
         """The friction directions of part i over all velocities."""
         T, rubbing = sp.csr_matrix(slip.T) @ self._columns(i), self._blocks[i].rubbing
         if rubbing is not None:
-            T = _less(T, rubbing.rows, self._carried(rubbing))
+            T = less_in_rows(T, rubbing.rows, self._carried(rubbing))
         return replace(slip, T=T, rows=slip.rows + self._inequalities[i])
 
     def _carried(self, live: Live) -> sp.csr_matrix:
@@ -316,34 +318,6 @@ class CoupledStep:
         after = _stacked([m.state for m in moved])
         after = after if self.place is None or changed else self.place(after)
         return Moved(after, memory, system, _stacked(start) if changed else None, work, notes)
-
-
-def _own(rows: Sequence[Rows | None], blocks: Sequence[Block]) -> tuple[sp.csr_matrix, Array]:
-    """Rows of every part over all velocities."""
-    if not any(len(r[1]) for r in rows if r is not None):
-        return empty(0, sum(len(b.b) for b in blocks)), np.zeros(0)
-    full = [(np.zeros((0, len(b.b))), np.zeros(0)) if r is None else r for r, b in zip(rows, blocks, strict=True)]
-    return sp.csr_matrix(sp.block_diag([G for G, _ in full])), np.concatenate([e for _, e in full])
-
-
-def _joined(a: tuple[Matrix, Array], b: tuple[Matrix, Array]) -> tuple[sp.csr_matrix, Array]:
-    if not len(a[1]) or not len(b[1]):
-        return b if not len(a[1]) else a
-    return sp.csr_matrix(sp.vstack([a[0], b[0]])), np.concatenate([a[1], b[1]])
-
-
-def _less(G: sp.csr_matrix, rows: IntArray, part: sp.csr_matrix) -> sp.csr_matrix:
-    """G minus ``part (k, n)`` in its ``rows (k,)``."""
-    P = sp.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(G.shape[0], len(rows)))
-    return sp.csr_matrix(G - P @ part)
-
-
-def _one_slip(slips: Sequence[Slip]) -> Slip | None:
-    slips = [s for s in slips if len(s)]
-    if not slips:
-        return None
-    T = sp.csr_matrix(sp.vstack([s.T for s in slips]))
-    return Slip(T, *(np.concatenate([getattr(s, name) for s in slips]) for name in ("drift", "rows", "mu")))
 
 
 def _summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:

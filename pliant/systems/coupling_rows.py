@@ -1,8 +1,9 @@
-"""Rows between the points of coupled parts: attachments, contacts, and the directions in which contacts slip.
+"""Rows between the points of coupled parts: attachments, contacts, the directions in which contacts slip; joined rows.
 
 Relative positions are sums w_r x_r over a few points; the same weights carry the impulse to both sides.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,8 @@ from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
+from pliant.pattern import empty
+from pliant.velocity_programme import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +66,11 @@ class Touches:
 def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.csr_matrix:
     """(d k, 3 points): sum_r w_r x_r of every row of ``nodes (k, r)``, for the first d coordinates."""
     k, r = nodes.shape
-    rows = np.repeat(np.arange(k), r)
-    picks = sp.csr_matrix((weights.ravel(), (rows, nodes.ravel())), shape=(k, points))
-    return sp.csr_matrix(sp.kron(picks, sp.eye(d, 3)))
+    columns = 3 * nodes[:, None, :] + np.arange(d)[:, None]  # (k, d, r)
+    values = np.repeat(weights[:, None, :], d, axis=1)
+    B = sp.csr_matrix((values.ravel(), columns.ravel(), r * np.arange(d * k + 1)), shape=(d * k, 3 * points))
+    B.sum_duplicates()
+    return B
 
 
 def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
@@ -102,3 +107,34 @@ def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
     columns = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, None], values.shape)
     indptr = 3 * r * np.arange(k * c + 1)
     return sp.csr_matrix((values.ravel(), columns.ravel(), indptr), shape=(k * c, n))
+
+
+def rows_of_parts(rows: Sequence[Rows | None], sizes: Sequence[int]) -> tuple[sp.csr_matrix, Array]:
+    """Rows of parts with so many velocities each, over those of all."""
+    if not any(len(r[1]) for r in rows if r is not None):
+        return empty(0, sum(sizes)), np.zeros(0)
+    full = [(np.zeros((0, n)), np.zeros(0)) if r is None else r for r, n in zip(rows, sizes, strict=True)]
+    return sp.csr_matrix(sp.block_diag([G for G, _ in full])), np.concatenate([e for _, e in full])
+
+
+def joined_rows(a: Rows, b: Rows) -> tuple[sp.csr_matrix, Array]:
+    """The rows of a, then those of b."""
+    if not len(a[1]) or not len(b[1]):
+        return b if not len(a[1]) else a
+    return sp.csr_matrix(sp.vstack([a[0], b[0]])), np.concatenate([a[1], b[1]])
+
+
+def less_in_rows(G: sp.csr_matrix, rows: IntArray, part: sp.csr_matrix) -> sp.csr_matrix:
+    """G minus ``part (k, n)`` in its ``rows (k,)``."""
+    P = sp.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(G.shape[0], len(rows)))
+    return sp.csr_matrix(G - P @ part)
+
+
+def joined_slips(slips: Sequence[Slip]) -> Slip | None:
+    """Several sets of friction directions as one; None without any."""
+    slips = [s for s in slips if len(s)]
+    if not slips:
+        return None
+    T = sp.csr_matrix(sp.vstack([s.T for s in slips]))
+    drift, rows, mu = (np.concatenate(a) for a in zip(*((s.drift, s.rows, s.mu) for s in slips), strict=True))
+    return Slip(T, drift, rows, mu)

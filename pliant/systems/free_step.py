@@ -17,7 +17,8 @@ from pliant.state import State
 from pliant.systems.acted import Acted, linearised
 from pliant.systems.base import Composed, Part
 from pliant.systems.stepped import Contacting
-from pliant.velocity_step import Block, Linearisation, Moved, VelocitySolution, change_of_momentum
+from pliant.velocity_programme import VelocitySolution
+from pliant.velocity_step import Block, Linearisation, Moved, change_of_momentum
 
 
 class FreeStep:

@@ -16,7 +16,8 @@ from pliant.pattern import added, empty, pulled_back
 from pliant.state import State
 from pliant.systems.acted import Acted, linearised, placed
 from pliant.systems.coupled_step import CoupledStep
-from pliant.velocity_step import Block, Moved, VelocitySolution
+from pliant.velocity_programme import VelocitySolution
+from pliant.velocity_step import Block, Moved
 
 
 class Pressed:

@@ -14,7 +14,7 @@ LAYERS = [
     {"mesh", "kernels"},
     {"materials", "linear"},
     {"energies", "forces", "contact", "maps"},
-    {"systems", "parts", "constraints", "velocity_step", "cuda"},
+    {"systems", "parts", "constraints", "velocity_step", "velocity_programme", "cuda"},
     {"solvers", "stage", "closed_stage", "solve_stage"},
     {"integrators", "coarsen"},
     {"bodies", "deformable", "articulated", "cloth", "dg", "xpbd"},

@@ -14,7 +14,7 @@ from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Phase, Phases, Pose, Twist
 from pliant.scenes import eol
 from pliant.systems.row_contact import RowContact
-from pliant.velocity_step import velocity_step
+from pliant.velocity_programme import velocity_step
 
 QP = ActiveSet()
 

@@ -243,7 +243,7 @@ def test_corrections_of_low_rank_stay_so_side_by_side():
     dense = scipy.linalg.block_diag(B, np.eye(6) + (W * c) @ W.T)
     assert np.allclose(whole.toarray(), dense)
     b = rng.normal(size=8)
-    from pliant.velocity_step import velocity_step
+    from pliant.velocity_programme import velocity_step
 
     rows = (rng.normal(size=(2, 8)), np.array([0.3, -0.2]))
     K = np.block([[dense, -rows[0].T], [rows[0], np.zeros((2, 2))]])

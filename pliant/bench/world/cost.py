@@ -129,11 +129,10 @@ def run(*, quick: bool = False) -> Table:
     notes = [
         "the cheapest third of the steps after the first two, CPU time of one thread; the scenes of a method take "
         "their steps in turn, so that all of them see the same machine",
-        "What is beyond the claim. Apart: looking for contacts, by penalties those of the bed with itself too, and "
-        "joining matrices, rows and points of the parts, 3 to 5 ms of a step. Pressing: BDF1 "
-        "needs more iterations where parts press and rub, for the derivative of friction by positions is left out; "
-        "rows need the inverse of the matrix on every contact and direction of slip, and friction a programme besides. "
-        "The bed under boxes that move as the links do needs all this too: coupling itself adds a quarter at most.",
+        "What is beyond the claim. Pressing: BDF1 needs more iterations, and in each of them the forces, the matrices "
+        "and the Schur complement of contacts that the bed alone does not have; rows need the inverse of the matrix on "
+        "every contact and direction of slip, and friction a programme besides. The bed under boxes that move as the "
+        "links do needs all this too: coupling itself adds a quarter at most.",
         f"a step of world/marionette takes {told(split(6 if quick else 60))}",
     ]
     return Table("world/cost", "A coupled step against its parts", rows, claims, notes)
