@@ -69,7 +69,7 @@ def thrown_ball(throws: Sequence[tuple[float, ...]] = ((1.0, 0.0, 0.0), (1.3687,
     return save(figure, FOLDER / "ball.png")
 
 
-def muscle() -> Path:
+def muscle(iterations: int = 30) -> Path:
     """An arm of flesh with a muscle above and one below: their activations over time are found."""
     mesh, steps = pl.mesh.bar((0.3, 0.06, 0.06), (6, 1, 2)), 40
     above = mesh.X[mesh.T].mean(axis=1)[:, 2] > 0.03
@@ -92,7 +92,8 @@ def muscle() -> Path:
 
     wrt = ["forces.0.signal.values", "forces.1.signal.values"]
     f, x0 = adjoint.objective(scene, adjoint.CustomLoss(reached), wrt)
-    found = minimize(f, x0, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(x0), options={"maxiter": 30})
+    bounds = [(0.01, 1.0)] * len(x0)  # at 0, where muscles would push on one side, there is no derivative
+    found = minimize(f, x0, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": iterations})
     figure, grid = sheet(1, 2, (9.0, 3.6))
     axes = grid[0, 0]
     for x, colour, label in ((x0, "C7", "activations of 0.2"), (found.x, "C0", "activations found")):
@@ -127,6 +128,8 @@ def hanging_bar() -> Path:
     return save(figure, FOLDER / "hanging.png")
 
 
+PICTURES = (hanging_bar, muscle, swinging_bar, thrown_ball)
+
 if __name__ == "__main__":
-    for draw in (hanging_bar, muscle, swinging_bar, thrown_ball):
+    for draw in PICTURES:
         draw()

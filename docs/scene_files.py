@@ -67,8 +67,10 @@ MORE = {
     "urdf": ("name of a URDF file, instead of links", "", ""),
     "floating": ("true or false: the root link of the URDF file is free", "", "false"),
     "geometry": ('"visual" or "collision": the surfaces of the links of the URDF file', "", '"visual"'),
+    "mjcf": ('name of an MJCF file, instead of links (`pip install "pliant[mjcf]"`)', "", ""),
+    "skip": ('list of texts: kinds of elements of the MJCF file to leave out, such as "actuator"', "", "[]"),
     "fit": ("[fit](#fit)", "", "none"),
-    "links": ("list of [link](#link)", "", "required, or urdf"),
+    "links": ("list of [link](#link)", "", "required, or urdf or mjcf"),
     "fabric": ("[fabric](#fabric)", "", ""),
 }
 TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = {
@@ -80,7 +82,7 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = 
     ),
     "pin": (
         "Vertices that are held, or moved by a script; those of Eulerian cloth may be a [handle](#handle) instead.",
-        {"where": ("sentence, or vertices", "", ""), "vertices": ("list of whole numbers, or where", "", ""),
+        {"where": ("condition, or vertices", "", ""), "vertices": ("list of whole numbers, or where", "", ""),
          "motion": ("[motion](#motion)", "", "held"), "axes": ('list of "x", "y", "z"', "", "all")},
         PIN,
     ),
@@ -91,7 +93,7 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = 
         FABRIC,
     ),
     "fit": (
-        "Gives a coarse solid the frequencies of a fine mesh; pins are found on it by the sentences of the body.",
+        "Gives a coarse solid the frequencies of a fine mesh; pins are found on it by the conditions of the body.",
         {"mesh": ("[mesh](#mesh)", "", REQUIRED), "material": ("[material](#material)", "", "that of the body"),
          "density": ("number or list", "kg/m^3", "that of the body"),
          "pins": ("list of [pin](#pin)", "", "of the body"),
@@ -282,7 +284,7 @@ def _word(option: Any) -> str:
 
 
 def _where(key: str) -> Row:
-    return "where", f"sentence, instead of {key}", "", ""
+    return "where", f"condition, instead of {key}", "", ""
 
 
 def _summary(thing: Callable[..., Any]) -> str:

@@ -1,9 +1,9 @@
-"""The step advisor: what the time step of a scene resolves, what it damps, and what would be better.
+"""The step advisor: what the time step of a scene resolves and damps, and what would be better.
 
 Frequencies are those of the rest state, K u = omega^2 M u on the free coordinates. How the chosen integrator treats a
-mode of frequency omega is measured, not looked up: it is run on an oscillator of that frequency with the same h, and
-rho is its amplification per step. The amplitude decays like exp(-zeta omega t) with zeta = -ln(rho) / (h omega).
-[Chen2019, sec. 6.1; A8 of it in closed form: backward Euler has zeta = ln(1 + theta^2) / (2 theta), theta = h omega]
+mode of frequency omega is measured: it is run on an oscillator of that frequency with the same h, and rho is its
+amplification per step. The amplitude decays like exp(-zeta omega t) with zeta = -ln(rho) / (h omega). For backward
+Euler this is known in closed form, zeta = ln(1 + theta^2) / (2 theta) with theta = h omega. [Chen2019, sec. 6.1]
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.bodies import OfMaterial, bodies_of
+from pliant.bodies import bodies_of
+from pliant.deformable import OfMaterial
 from pliant.energies.attachment import Attachment
 from pliant.errors import PliantError, SceneError
 from pliant.integrators import BDF2, SDIRK2, TRBDF2, ImplicitMidpoint
@@ -63,11 +64,12 @@ class ModeAdvice:
 
 @dataclass(frozen=True)
 class Advice:
-    """What `advise` found; ``suggestions`` are sentences with their reasons. Times in s, frequencies in Hz.
+    """The result of `advise`; ``suggestions`` are sentences with reasons. Times in s, frequencies in Hz.
 
-    ``cfl`` is the time a pressure wave needs for the shortest edge (inf without elastic bodies), ``explicit_limit``
-    2 / omega_max, ``condition`` an estimate for the matrix M + h^2 K of an implicit step. ``linear`` says by which
-    linear solver its steps are made and what speaks for it; None for methods that have no choice of it.
+    ``cfl`` is the time a pressure wave needs to cross the shortest edge (inf without elastic bodies),
+    ``explicit_limit`` is 2 / omega_max, ``condition`` an estimate for the matrix M + h^2 K of an implicit step.
+    ``linear`` describes the linear solver of its steps and the reasons for it; None for methods without a choice of
+    linear solver.
     """
 
     integrator: str
@@ -129,7 +131,7 @@ def linear_choice(integrator: Any, K: sp.csr_matrix) -> str | None:
         name += " in single precision, refined in double" if isinstance(linear.chosen(K), RefinedCholesky) else ""
         return f"{type(solver).__name__} uses {name} here. {costs}."
     better = " linear=Automatic() would take multigrid." if costs.large and isinstance(linear, Cholesky) else ""
-    return f"{type(solver).__name__} uses {type(linear).__name__} as it was told. {costs}.{better}"
+    return f"{type(solver).__name__} uses {type(linear).__name__} as requested. {costs}.{better}"
 
 
 def _accuracy(scene: Any, size: float, omega: float) -> str:
@@ -255,7 +257,7 @@ def _suggestions(integrator: Any, h: float, modes: tuple[ModeAdvice, ...], top: 
     if np.isnan(top.rho):
         return [f"{name} cannot be measured on a single oscillator: the table has no damping for it."]
     if not modes:
-        return ["The slowest motions cost nothing at rest (rigid, or slack): choose h by the motion you want to see."]
+        return ["The slowest zero-energy modes at rest (rigid or slack): choose h by the motion you want to see."]
     slow = modes[0]
     period = 1.0 / slow.frequency
     out = []

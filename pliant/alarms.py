@@ -1,6 +1,6 @@
-"""Alarms: what a step may do and still converge, but nobody wants to miss.
+"""Alarms: problems in a step that converged, which a user should know about.
 
-They change nothing in a run: the certificate, the report and the summary name them, one line for each kind.
+They do not change the run: the certificate, the report and the summary name them, one line for each kind.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ SUNK = 0.1  # part of the edges of a mesh by which something is inside it
 
 @dataclass(frozen=True)
 class Alarm:
-    """One thing that happened in a step: its ``kind``, how bad it was, and in words."""
+    """One problem in a step: its ``kind``, its severity, and a description."""
 
     kind: str
     value: float
@@ -29,28 +29,28 @@ class Alarm:
 
 
 def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any, method: Any = None) -> tuple[Alarm, ...]:
-    """The alarms of a step by some ``method``; ``peak`` [J] is the largest scale of the books before it."""
+    """The alarms of a step of some ``method``; ``peak`` [J] is the largest energy scale of the ledger so far."""
     found, gain = [], -row.numerical
     scale = max(peak, row.scale)
     if gain > GAINED * scale and gain > NOTHING:
-        text = f"{gain:.3g} J created from nothing, of {scale:.3g} J{_better(certificate, method)}"
+        text = f"{gain:.3g} J of spurious energy gain, of {scale:.3g} J{_better(certificate, method)}"
         found.append(Alarm("energy", gain / scale, text))
     if certificate.min_det is not None and certificate.min_det <= 0.0:
-        text = f"elements turned inside out, det F = {certificate.min_det:.3g}"
+        text = f"inverted elements, det F = {certificate.min_det:.3g}"
         found.append(Alarm("inversion", -certificate.min_det, text))
     grain = system.grain() if able(system, Grained) else None
     depth = certificate.penetration
     if depth is not None and grain is not None and depth > SUNK * grain:
-        text = f"surfaces {depth:.3g} m inside each other, {depth / grain:.0%} of the mesh's edges"
+        text = f"surfaces {depth:.3g} m of penetration, {depth / grain:.0%} of an edge"
         found.append(Alarm("penetration", depth, text))
     if certificate.lag is not None and certificate.lag > LAGGING:
-        text = f"friction has not converged, its normal forces are {certificate.lag:.1%} off"
+        text = f"friction has not converged, its normal forces are off by {certificate.lag:.1%}"
         found.append(Alarm("friction", certificate.lag, text))
     return tuple(found)
 
 
 def _better(certificate: Certificate, method: Any) -> str:
-    """What to take in place of a method that gains from contacts which it does not solve for."""
+    """What to use instead of a method that gains energy from contacts it does not solve for."""
     if method is None or not certificate.contacts or solved(method):
         return ""
     return f" ({type(method).__name__} does not solve for contacts it meets within a step: take BDF1 or BDF2)"
@@ -58,7 +58,7 @@ def _better(certificate: Certificate, method: Any) -> str:
 
 @dataclass(frozen=True)
 class AlarmTally:
-    """The alarms of a run of one kind: in how many steps, the first of them, and the worst in words."""
+    """The alarms of one kind in a run: the number of steps, the first of them, and the worst, in words."""
 
     steps: int
     first: int

@@ -17,7 +17,7 @@ np.empty(4_000_000)
 
 
 def indices(given: object, where: str) -> tuple[IntArray, int | None]:
-    """Numbers of vertices or elements; given as such, or by a mask over all of them, whose length is told as well."""
+    """Numbers of vertices or elements; given as such, or by a mask, whose length is returned as well."""
     name = where.rsplit(".", 1)[-1]
     try:
         values: NDArray[Any] = np.asarray(given)

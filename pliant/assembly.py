@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.attachments import tied
-from pliant.bodies import Copying, Placed, Solid
+from pliant.bodies import Solid
 from pliant.contact.setting import Setting, Shape
+from pliant.deformable import Copying, Placed
 from pliant.energies.base import Energy
 from pliant.energies.gravity import Gravity
 from pliant.fitting import fitted, ratios

@@ -1,4 +1,4 @@
-"""Attachments: vertices of one body that stay with points of another, exactly or by springs; seams of cloth."""
+"""Attachments: vertices of one body tied to points of another, exactly or by springs; seams of cloth."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Attachment:
-    """The ``vertices`` of a ``body`` (its name or number) are tied to the material of another one, ``to``.
+    """Ties the ``vertices`` of a ``body`` (its name or index) to the material of another body, ``to``.
 
-    What they are tied to is where they are when the scene starts: a point of the ``link``, of the nearest element of a
-    soft body, or a sheet's nearest point, towards which they are pulled. ``others`` makes it a seam: the vertices of
-    ``to``, one for each, that they are sewn to however far away these start; a panel may be sewn to itself.
-    ``stiffness`` [N/m] per vertex makes each tie a spring; None lets nothing part them.
+    The tied points are those at the same place when the scene starts: of the ``link``, of the nearest element of a soft
+    body, or the nearest point of a sheet, towards which the vertices are then pulled. ``others`` makes it a seam: the
+    vertices of ``to``, one for each of ``vertices``, however far apart they start; a panel may be sewn to itself. With
+    a ``stiffness`` [N/m] each tie is a spring per vertex; with None it is exact.
     """
 
     body: int | str

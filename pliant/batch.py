@@ -23,7 +23,7 @@ OWN = ("bodies", "name", "obstacles", *WITHOUT)  # fields of scenes that are not
 
 
 def together(scenes: Sequence[Scene]) -> Scene:
-    """One scene with the bodies of all; refuses by name what cannot be stepped together."""
+    """One scene with the bodies of all scenes; refuses by name what cannot be stepped together."""
     if not isinstance(scenes, Sequence) or not scenes or not all(isinstance(scene, Scene) for scene in scenes):
         raise SceneError(f"scenes are {scenes!r:.60}", where="together", remedy="give a list of one scene or more")
     first = scenes[0]
@@ -40,7 +40,7 @@ def together(scenes: Sequence[Scene]) -> Scene:
 
 
 def parted(scenes: Sequence[Scene], state: State) -> list[State]:
-    """The state of every scene from that of all together."""
+    """The state of every scene, from the state of the combined one."""
     count, sizes = len(scenes), [body.mesh.X.size for body in scenes[0].bodies]
     ends = count * np.cumsum(sizes)[:-1]
 

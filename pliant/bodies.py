@@ -1,4 +1,4 @@
-"""Bodies as a user describes them: a mesh, what it is made of, how heavy it is, what holds it."""
+"""Deformable bodies as a user describes them: mesh, material, density, damping and supports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array
+from pliant.deformable import Damping, Deformable, OfMaterial, Placed, Thin
 from pliant.energies.base import Energy
 from pliant.energies.elastic import Elastic
 from pliant.energies.springs import Springs
@@ -28,42 +29,6 @@ def read_out(path: str) -> Any:
     return property(attrgetter(path))
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A body's place in the whole scene: rest positions of all vertices, its elements in global numbering, its mass."""
-
-    X: Array
-    T: IntArray
-    first: int
-    mass: sp.csr_matrix  # (N, N) over all coordinates, zero outside the body
-
-    @property
-    def nodal_mass(self) -> Array:
-        """Lumped masses (n,) [kg] of all vertices, zero outside the body."""
-        return np.asarray(self.mass.sum(axis=1)).ravel()[:: self.X.shape[1]]
-
-
-class Damping(Protocol):
-    """A choice of internal damping; ``force`` makes it for a body with all its energies: one force per body."""
-
-    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force: ...
-
-
-@runtime_checkable
-class OfMaterial(Protocol):
-    """A body whose elements are of a material."""
-
-    material: Any
-    density: Any
-
-
-@runtime_checkable
-class Thin(Protocol):
-    """A body that is a sheet of some ``thickness`` [m]."""
-
-    thickness: Any
-
-
 @runtime_checkable
 class Peopled(Protocol):
     """A scene that has bodies."""
@@ -79,10 +44,10 @@ def bodies_of(scene: Any) -> Sequence[Any]:
 
 @dataclass(frozen=True)
 class Rayleigh:
-    """f = -(alpha M + beta H) v with ``alpha`` [1/s], ``beta`` [s].
+    """Rayleigh damping f = -(alpha M + beta H) v with ``alpha`` [1/s] and ``beta`` [s].
 
-    H at rest, the usual choice and the cheapest, also resists turning: it is for bodies that hardly rotate.
-    ``current=True`` takes H at the current state, which resists deformation only; so does `Green`.
+    With H at rest, the usual and cheapest choice, rotation is damped as well: use it for bodies that hardly rotate.
+    ``current=True`` uses H of the current state, which damps deformation only, as `Green` does.
     """
 
     alpha: float = 0.0
@@ -96,7 +61,7 @@ class Rayleigh:
             if not getattr(self, name) >= 0.0:
                 raise SceneError(f"{getattr(self, name)} is negative: that would add energy", where=f"Rayleigh.{name}")
 
-    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force:
+    def force(self, body: Deformable, placed: Placed, energies: Sequence[Energy]) -> Force:
         return RayleighForce(placed.X, placed.mass, energies, self.alpha, self.beta, current=self.current)
 
 
@@ -112,7 +77,7 @@ class Green:
         if not self.c >= 0.0:
             raise SceneError(f"{self.c} is negative: that would add energy", where="Green.c")
 
-    def force(self, body: "Deformable", placed: Placed, energies: Sequence[Energy]) -> Force:
+    def force(self, body: Deformable, placed: Placed, energies: Sequence[Energy]) -> Force:
         if not isinstance(body, OfMaterial):
             raise SceneError(f"{body.name} has no material", where="Green", remedy="use Rayleigh damping")
         thickness = body.thickness if isinstance(body, Thin) else None
@@ -122,70 +87,14 @@ class Green:
 DAMPINGS = (Rayleigh, Green)
 
 
-@runtime_checkable
-class Deformable(Protocol):
-    """A body whose coordinates are the positions of its vertices; indices are the body's own, the scene shifts them."""
-
-    @property
-    def mesh(self) -> Mesh: ...
-
-    @property
-    def pins(self) -> Any:
-        """A tuple of pins."""
-        ...
-
-    @property
-    def damping(self) -> Damping | None: ...
-
-    @property
-    def velocity(self) -> tuple[float, ...]: ...
-
-    @property
-    def positions(self) -> Array | None:
-        """Where the vertices start (n, d) [m]; None: at rest."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """What the body's energy is called in the ledger ("elastic" for a solid without a name of its own)."""
-        ...
-
-    def masses(self) -> sp.csr_matrix:
-        """Mass matrix (n, n) [kg]."""
-        ...
-
-    def energies(self, placed: Placed) -> list[Energy]: ...
-
-    def young(self) -> float:
-        """Its mean Young's modulus [Pa], for the stiffness of contact; NaN where it has none."""
-        ...
-
-    def width(self) -> float:
-        """The thickness of a sheet [m]; NaN for others."""
-        ...
-
-    def alike(self) -> tuple[Any, ...]:
-        """What neighbours must share so that one energy can serve them all."""
-        ...
-
-
-@runtime_checkable
-class Copying(Protocol):
-    """A body whose mesh has several vertices in the place of one that its pins refer to."""
-
-    def copies(self) -> list[Pin]:
-        """The pins over the vertices of ``mesh``."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Solid:
     """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` "strain" or "stress").
 
-    ``density`` [kg/m^3] (planar solids: [kg/m^2]), scalar or per element; ``lumped=False`` takes the consistent
-    mass matrix. ``velocity`` is the initial velocity of all vertices [m/s], ``positions (n, d)`` [m] are where they
-    start (None: at rest). ``fit`` gives it the frequencies of a finer mesh (`Fitting`), ``reduction`` lets most of its
-    vertices follow a few (`Condensation`).
+    ``density`` [kg/m^3] ([kg/m^2] for planar solids) is one number or one per element; ``lumped=False`` uses the
+    consistent mass matrix. ``velocity`` [m/s] is the initial velocity of all vertices, ``positions (n, d)`` [m] are
+    their initial positions (None: the rest shape). ``fit`` corrects its frequencies to those of a finer mesh
+    (`Fitting`); ``reduction`` condenses it onto a few dynamic vertices (`Condensation`).
     """
 
     mesh: Mesh
@@ -212,7 +121,7 @@ class Solid:
         if self.reduction is not None:
             require_part(self.reduction, "nodes_in", f"{self.name}.reduction", "give Condensation(count=4), say")
             if self.fit is not None:
-                what, remedy = "a fitted body that is condensed too", "choose fit or reduction"
+                what, remedy = "a body cannot be both fitted and condensed", "choose fit or reduction"
                 raise SceneError(what, where=f"{self.name}.reduction", remedy=remedy)
 
     def masses(self) -> sp.csr_matrix:
@@ -234,7 +143,7 @@ class Solid:
 
 @dataclass(frozen=True, eq=False)
 class Membrane:
-    """An elastic sheet in space: triangles with ``thickness`` [m] and ``density`` [kg/m^3]; it has no bending."""
+    """An elastic sheet in space, without bending: triangles with ``thickness`` [m] and ``density`` [kg/m^3]."""
 
     mesh: Mesh
     material: Any
@@ -271,7 +180,7 @@ class Membrane:
 
 @dataclass(frozen=True, eq=False)
 class SpringNet:
-    """Point masses and springs: ``k`` [N/m] scalar or per spring, ``mass`` [kg] scalar or per vertex."""
+    """Point masses and springs: ``k`` [N/m] one number or one per spring, ``mass`` [kg] one or one per vertex."""
 
     mesh: Mesh
     k: Any
@@ -316,7 +225,7 @@ def _mass(mesh: Mesh, density: Any, lumped: bool) -> sp.csr_matrix:
 
 
 def read_body(body: Any, *, pinned: Mesh | None = None, **units: str) -> None:
-    """The fields of a frozen body as they are used: a tuple of pins, the velocity, and positive quantities.
+    """Check and convert the fields of a frozen body: pins, velocity, positions and positive quantities.
 
     Pins refer to the vertices of ``pinned`` where that is not the body's own mesh.
     """

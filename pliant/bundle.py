@@ -1,7 +1,7 @@
-"""Failure bundles: one folder from which a failed step can be repeated exactly.
+"""Failure bundles: a folder from which a failed step can be repeated exactly.
 
 ``scene.toml`` and its files, ``checkpoint.h5`` (state and memory before the step), ``report.json`` (what went wrong,
-iteration by iteration), ``offending.vtu`` (the vertices and elements it went wrong at).
+iteration by iteration), ``offending.vtu`` (the offending vertices and elements).
 """
 
 import json
@@ -73,7 +73,7 @@ class Repeated:
 
 
 def replay(folder: str | Path, scene: Any = None) -> Repeated:
-    """Repeat the failed step of a bundle; ``scene`` only when the scene was made in Python."""
+    """Repeat the failed step of a bundle; pass ``scene`` only if the scene was built in Python."""
     from pliant.scene_file import load_scene
 
     folder = Path(folder)
@@ -85,7 +85,7 @@ def replay(folder: str | Path, scene: Any = None) -> Repeated:
         whole, before = bool(told["whole"]), [solve["history"] for solve in told["solves"]]
     except (OSError, KeyError, TypeError, ValueError) as error:
         remedy = "give the folder that the error named, or the run it lies in"
-        raise RunError(f"{folder} is no failure bundle", where="replay", remedy=remedy) from error
+        raise RunError(f"{folder} is not a failure bundle", where="replay", remedy=remedy) from error
     scene = load_scene(folder / "scene.toml").scene if scene is None else scene
     system, point = beginning(scene, checkpoint.load(folder / "checkpoint.h5"))
     try:

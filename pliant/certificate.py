@@ -20,17 +20,16 @@ from pliant.systems.observed import Measuring, Stretching, Touching
 class Certificate:
     """What is known about one time step: convergence, residual, error, contacts, penetration, inversion.
 
-    ``converged``: every solve met its tolerance (True), or one failed (False). It is None, "not certified", where the
-    method has nothing that could be missed, or missed it by its own choice; ``residual`` then says what was given up.
-    ``residual`` and ``tolerance`` are those of the solve that came closest to failing, ``error`` [m] bounds the root
-    mean square error of the positions in its worst solve; ``counts`` and ``seconds`` are summed over all solves.
-    ``min_det`` is the smallest det F over all elastic elements, ``contacts`` the number of contacts that press,
-    ``penetration`` [m] the deepest of them, ``distance`` [m] the least distance between surfaces (inf: nothing is
-    near). What the system does not know is None. ``substeps`` counts the pieces the step was cut into.
-    ``lag``: by how much of themselves the normal forces that friction had differ from those at the root, where they
-    were found anew there.
-    Where the step size is controlled (`Adaptive`), ``inner_h`` [s] is the last one inside, ``estimate`` [m] the error
-    that this step has added by estimate, ``accepted`` and ``rejected`` count the steps inside that ended in it.
+    ``converged`` is True if every solve met its tolerance, False if one failed, and None ("not certified") for methods
+    that have no tolerance to meet, or that stop early by design; ``residual`` then measures the error they leave.
+    ``residual`` and ``tolerance`` are those of the solve that came closest to failing; ``error`` [m] bounds the root
+    mean square error of the positions in the worst solve; ``counts`` and ``seconds`` are summed over all solves.
+    ``min_det`` is the smallest det F of all elastic elements, ``contacts`` the number of contacts under pressure,
+    ``penetration`` [m] the largest penetration depth, ``distance`` [m] the smallest distance between surfaces (inf:
+    nothing is near). Quantities that the system cannot provide are None. ``substeps`` is the number of substeps taken.
+    ``lag`` is the relative difference between the lagged normal forces used for friction and those of the solution,
+    where these were computed. With `Adaptive` steps, ``inner_h`` [s] is the size of the last inner step, ``estimate``
+    [m] the estimated error added in this step, ``accepted`` and ``rejected`` the numbers of inner steps.
     """
 
     step: int

@@ -78,7 +78,7 @@ def save(path: str | Path, checkpoint: Checkpoint) -> None:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise RunError(
-            f"cannot write {path}: {error}", where="checkpoint", remedy="free space or change --out"
+            f"cannot write {path}: {error}", where="checkpoint", remedy="free disk space, or choose another --out"
         ) from error
 
 
@@ -119,7 +119,7 @@ def load(path: str | Path) -> Checkpoint:
             sums = json.loads(file.attrs["sums"])
         if [_sum(text), *map(_sum, arrays)] != sums:
             remedy = "take it from a backup, or run the scene again"
-            raise RunError(f"{path} has been changed: its sums do not fit", where="checkpoint", remedy=remedy)
+            raise RunError(f"{path} has been changed: its checksums do not match", where="checkpoint", remedy=remedy)
         tree = json.loads(text)
     except (OSError, KeyError, ValueError, RuntimeError) as error:
         raise RunError(f"cannot read {path}: {error}", where="checkpoint", remedy="is it a run folder?") from error
@@ -249,7 +249,7 @@ def _instance(name: str, fields: dict[str, Any]) -> Any:
         remedy = version if ours else "load the scene, or import the module of the integrator, before its checkpoint"
         raise RunError(f"class {name} is not known here", where="checkpoint", remedy=remedy)
     if not _frozen(cls):
-        raise RunError(f"class {name} is no frozen dataclass", where="checkpoint")
+        raise RunError(f"class {name} is not a frozen dataclass", where="checkpoint")
     if {f.name for f in dataclasses.fields(cls)} != set(fields):
         remedy = version if ours else "resume with the version of its module that wrote it"
         raise RunError(f"class {name} has changed its fields", where="checkpoint", remedy=remedy)

@@ -32,7 +32,7 @@ def placed(device: str, integrator: Any, system: Any, point: Checkpoint) -> tupl
     solves = isinstance(integrator, Staged) and isinstance(integrator.solver, SOLVERS)
     if not solves and not isinstance(integrator, WITHOUT_SOLVER):
         solver = f" with {type(integrator.solver).__name__}" if isinstance(integrator, Staged) else ""
-        what = f"{type(integrator).__name__}{solver} does not step on the device"
+        what = f"{type(integrator).__name__}{solver} does not run on the device"
         remedy = (
             "use BDF1, BDF2, SDIRK2, TRBDF2, ImplicitMidpoint or Quasistatic with Newton, NewtonLP, HybridLP or PD, "
             "or Verlet or XPBD"

@@ -19,8 +19,10 @@ from pliant.mesh import Mesh, lumped_mass
 
 @dataclass(frozen=True, eq=False)
 class DiscontinuousSolid:
-    """A body for scenes. ``continuous`` is an ordinary triangle mesh and ``pins`` refer to its vertices: every copy of
-    a pinned vertex is held. ``eta`` [Pa/m] is the penalty of the ``flux``; ``density`` is per area [kg/m^2].
+    """A planar solid of discontinuous triangles, which penalties hold together. [Chen2019, sec. 5.4]
+
+    ``continuous`` is an ordinary triangle mesh and ``pins`` refer to its vertices: every copy of a pinned vertex is
+    held. ``eta`` [Pa/m] is the penalty of the ``flux``; ``density`` is per area [kg/m^2].
     """
 
     continuous: Mesh

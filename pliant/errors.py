@@ -15,7 +15,7 @@ SHOWN = 24  # names in a hint; longer lists hide what they say
 
 
 class PliantError(Exception):
-    """Base of all errors raised on purpose: ``what`` (with the value), ``where`` it stands, the ``remedy``."""
+    """Base class of all errors raised on purpose: ``what`` is wrong, ``where``, and the ``remedy``."""
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
         self.what, self.where, self.remedy = what, where, remedy
@@ -56,37 +56,37 @@ class ConvergenceError(PliantError):
 
 
 def require_part(thing: object, method: str, where: str, remedy: str) -> None:
-    """Refuse what cannot be a part of a scene: a class instead of an object, a word, a number."""
+    """Refuse what cannot be part of a scene: a class instead of an object, a string, a number."""
     if isinstance(thing, type) or not callable(getattr(thing, method, None)):
         shown = f"the class {thing.__name__}" if isinstance(thing, type) else repr(thing)
         raise SceneError(f"{where.rsplit('.', 1)[-1]} is {shown}", where=where, remedy=remedy)
 
 
 def require_name(name: object, where: str) -> None:
-    """Refuse what cannot be written into a file as a name: no text, zero bytes, halves of characters."""
+    """Refuse what cannot be written to a file as a name: non-strings, zero bytes, lone surrogates."""
     if not isinstance(name, str) or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
         raise SceneError(f"the name is {name!a}", where=where, remedy="give a text of printable characters")
 
 
 def require_numbers(value: object, where: str, remedy: str) -> Any:
-    """``value`` as an array of numbers, which truths are not."""
+    """``value`` as an array of numbers; booleans are refused."""
     try:
         if np.asarray(value).dtype != bool:
             return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         pass
-    raise SceneError(f"{value!r} is no array of numbers", where=where, remedy=remedy)
+    raise SceneError(f"{value!r} is not an array of numbers", where=where, remedy=remedy)
 
 
 def require_flag(value: object, where: str) -> None:
-    """Refuse what is neither true nor false, such as the text "no", which Python takes for true."""
+    """Refuse what is neither True nor False, such as the text "no", which Python considers true."""
     if not isinstance(value, bool | np.bool_):
         name = where.rsplit(".", 1)[-1]
         raise SceneError(f"{name} is {value!r}", where=where, remedy="give True or False")
 
 
 def require_count(value: object, least: int, where: str) -> None:
-    """Refuse what is no whole number of at least ``least``."""
+    """Refuse what is not an integer of at least ``least``."""
     if isinstance(value, bool) or not (isinstance(value, Integral) and int(value) >= least):
         name = where.rsplit(".", 1)[-1]
         raise SceneError(f"{name} is {value!r}", where=where, remedy=f"give a whole number, {least} or more")

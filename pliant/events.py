@@ -32,7 +32,7 @@ class Event(Protocol):
     def time(self) -> float: ...
 
     def check(self, scene: "Scene") -> None:
-        """Refuse a scene to which this cannot happen."""
+        """Refuse a scene to which this event does not apply."""
         ...
 
     def apply(self, scene: "Scene") -> tuple["Scene", Carry]: ...
@@ -40,7 +40,7 @@ class Event(Protocol):
 
 @dataclass(frozen=True)
 class PlaneCut:
-    """A cut through a body (its name or number) along the element faces nearest to a plane of the rest shape."""
+    """A cut through a body (its name or index) along the element faces nearest to a plane of the rest shape."""
 
     time: float
     point: tuple[float, ...]
@@ -67,7 +67,7 @@ class PlaneCut:
 
 @dataclass(frozen=True, eq=False)
 class ElementCut:
-    """Cut the chosen ``elements`` (numbers in the body) out of the rest; numbers of elements never change."""
+    """Cuts the chosen ``elements`` (indices in the body) out of the rest; the numbering of elements never changes."""
 
     time: float
     elements: IntArray
@@ -82,7 +82,7 @@ class ElementCut:
         object.__setattr__(self, "elements", elements)
         object.__setattr__(self, "mask", mask)
         if not len(elements):
-            remedy = "choose those that are cut out"
+            remedy = "choose the elements to cut out"
             raise SceneError("no element is chosen", where="ElementCut.elements", remedy=remedy)
 
     def check(self, scene: "Scene") -> None:
@@ -98,7 +98,7 @@ class ElementCut:
 
 @dataclass(frozen=True)
 class Release:
-    """The pins of a body let go: all of them, or those numbered ``pins``, as the body was given."""
+    """Removes pins of a body: all of them, or those with the indices ``pins`` in the body as it was given."""
 
     time: float
     body: int | str = 0

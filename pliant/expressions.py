@@ -197,7 +197,7 @@ def parse(
     """
     remedy = "write it like mu/2*(I1 - 3 - 2*log(J)), with ** for powers"
     if not isinstance(text, str) or not 0 < len(text.strip()) <= LONGEST:
-        raise SceneError(f"{text!r:.60} is no formula", where=where, remedy=remedy)
+        raise SceneError(f"{text!r:.60} is not a formula", where=where, remedy=remedy)
     try:
         *steps, last = ast.parse("\n".join(line.strip() for line in text.replace(";", "\n").splitlines())).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -208,7 +208,7 @@ def parse(
         for step in steps:
             reader.name(step)
         if not isinstance(last, ast.Expr):
-            raise reader.refused(last, "is no value: the last line must be the formula itself")
+            raise reader.refused(last, "is not a value: the last line must be the formula itself")
         return Formula(reader.graph, reader.read(last.value))
     except (ArithmeticError, ValueError, RecursionError) as error:
         raise SceneError(f"{text!r:.80}: {error}", where=where, remedy=remedy) from error
@@ -227,7 +227,7 @@ class _Reader:
         """Keep the intermediate value that a line names."""
         target = step.targets[0] if isinstance(step, ast.Assign) and len(step.targets) == 1 else None
         if not isinstance(step, ast.Assign) or not isinstance(target, ast.Name) or target.id in self.names:
-            raise self.refused(step, "is no new name for a value")
+            raise self.refused(step, "is not a new name for a value")
         self.known[target.id] = self.read(step.value)
 
     def read(self, tree: ast.expr) -> int:

@@ -16,11 +16,11 @@ from pliant.units import read_fields
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """The ``s`` lowest frequencies of ``fine``: the same body on a fine mesh, held in the same places.
+    """Fits the ``s`` lowest frequencies to those of ``fine``: the same body on a finer mesh, with the same supports.
 
-    The fine body is never run; its modes at rest are found once. Damping belongs to the coarse body as given;
-    ``alpha`` [1/s] and ``beta`` [s] add alpha M + beta K#, of the corrected stiffness. ``frozen`` keeps the modes of
-    the rest state, which is exact for linear materials. ``on_mismatch``: see `EigenFit`.
+    The fine body is not simulated; its modes at rest are computed once. The coarse body keeps its own damping;
+    ``alpha`` [1/s] and ``beta`` [s] add alpha M + beta K# with the corrected stiffness K#. ``frozen`` keeps the modes
+    of the rest state, which is exact for linear materials. For ``on_mismatch`` see `EigenFit`.
     """
 
     fine: Any

@@ -7,7 +7,7 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
                      finds itself (joints), as it reports it
     exchange         A_ab = f_ab . dq_b: the work of part a on part b; A_ab + A_ba is minus what their contact stored
                      and dissipated: exchanges move energy within the system and are not part of D
-    work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force the script had to apply,
+    work of scripts  A_s = sum over prescribed coordinates of dq (M dv / h - f): the force that the script applied,
                      plus obstacle work: the contact forces on moving obstacles times their displacement
     numerical        D = E0 - E1 + sum_j A_j + A_s: the numerical dissipation (D < 0: energy is added)
 
@@ -20,6 +20,7 @@ the unsolved residual.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,11 @@ CERTIFIED = (  # columns of the ledger that come from the certificate
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the ledger: energies [J] after the step, work and dissipation [J] during it, momenta after it.
+    """One row of the ledger: energies [J] after a step, work and dissipation [J] during it, momenta after it.
 
-    ``energies`` has ``kinetic`` and every potential by name; ``work`` has ``scripts`` and every force by name (those
-    of one name together); ``exchange`` has the work [J] of one part on another by their names. ``linear`` [kg m/s]
-    and ``angular`` [kg m^2/s] (about the origin) are NaN where a system does not define them.
+    ``energies`` has ``kinetic`` and every potential by name; ``work`` has ``scripts`` and every force by name (forces
+    with the same name are summed); ``exchange`` has the work [J] done by one part on another, by their names.
+    ``linear`` [kg m/s] and ``angular`` [kg m^2/s] (about the origin) are NaN for systems without a defined momentum.
     """
 
     step: int
@@ -68,22 +69,27 @@ class Row:
 
     @property
     def scale(self) -> float:
-        """The size of the energies in the ledger [J], with which round-off and gains are compared."""
+        """The magnitude of the energies in the ledger [J], to which round-off and energy gains are compared."""
         return sum(abs(value) for value in self.energies.values()) + sum(abs(value) for value in self.work.values())
 
     def flat(self) -> dict[str, float]:
-        """The columns of ``ledger.csv``: names that a body shares with another column are numbered."""
-        ours = {"numerical": self.numerical}
-        ours |= {f"linear_{axis}": value for axis, value in zip("xyz", self.linear, strict=True)}
-        ours |= {f"angular_{axis}": value for axis, value in zip("xyz", self.angular, strict=True)}
-        fixed = ["step", "t", "total", *ours, *CERTIFIED, "work_scripts"]
-        works = [f"work_{name}" for name in self.work if name != "scripts"]
-        given = [*works, *self.energies, *(f"work_{a}_on_{b}" for a, b in self.exchange)]
-        names = iter(distinct([*fixed, *given])[len(fixed) :])
-        work = {next(names) if name != "scripts" else "work_scripts": value for name, value in self.work.items()}
-        energies = {next(names): value for value in self.energies.values()}
-        exchange = {next(names): value for value in self.exchange.values()}
-        return {"step": self.step, "t": self.t, "total": self.total} | energies | work | ours | exchange
+        """The columns of ``ledger.csv``."""
+        names = columns(tuple(self.energies), tuple(self.work), tuple(self.exchange))
+        ours = (self.numerical, *self.linear, *self.angular)
+        values = (*self.energies.values(), *self.work.values(), *ours, *self.exchange.values())
+        return dict(zip(names, (self.step, self.t, self.total, *values), strict=True))
+
+
+@lru_cache(maxsize=64)
+def columns(energies: tuple[str, ...], work: tuple[str, ...], exchange: tuple[Pair, ...]) -> tuple[str, ...]:
+    """The names of the columns of a row: those that a body shares with another column are numbered."""
+    ours = ["numerical", *(f"{momentum}_{axis}" for momentum in ("linear", "angular") for axis in "xyz")]
+    fixed = ["step", "t", "total", *ours, *CERTIFIED, "work_scripts"]
+    works = [f"work_{name}" for name in work if name != "scripts"]
+    given = [*works, *energies, *(f"work_{a}_on_{b}" for a, b in exchange)]
+    names = iter(distinct([*fixed, *given])[len(fixed) :])
+    works = [next(names) if name != "scripts" else "work_scripts" for name in work]
+    return ("step", "t", "total", *(next(names) for _ in energies), *works, *ours, *names)
 
 
 def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
@@ -110,8 +116,10 @@ def entry(
     exchanged: Mapping[Pair, float] | None = None,
     during: Any = None,
 ) -> Row:
-    """The line for the step ``before`` -> ``after`` made by an integrator of the given order, which ``booked`` work
-    and found what parts ``exchanged``. ``during`` is the system of its last stage, where it tells that.
+    """The row for the step ``before`` -> ``after`` of an integrator of the given order.
+
+    ``booked`` is the work that the integrator reports itself, ``exchanged`` the work between parts that it found;
+    ``during`` is the system of its last stage, where the integrator returns it.
     """
     row = opening(previous.step + 1, system, after)
     weights: Quadrature = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
@@ -134,8 +142,10 @@ def entry(
 
 
 def combined(rows: Sequence[Row]) -> Row:
-    """One line for several substeps: energies at their end, work and dissipation of all of them."""
+    """One row for several substeps: energies at their end, work and dissipation of all of them."""
     last = rows[-1]
+    if len(rows) == 1:
+        return last
     work = {name: sum(row.work.get(name, 0.0) for row in rows) for name in last.work}
     numerical = sum(row.numerical for row in rows)
     pairs = dict.fromkeys(pair for row in rows for pair in row.exchange)
@@ -170,7 +180,7 @@ def _force_name(force: Force) -> str:
 
 
 def _powers(system: Any, before: State, after: State, weights: Quadrature) -> dict[str, float]:
-    """The work of the forces of an articulated system, which tells its power; the "drives" include muscles."""
+    """The work of the forces of an articulated system, from their power; "drives" include muscles."""
     if not able(system, Working):
         return {}
     dt = after.t - before.t

@@ -1,4 +1,4 @@
-"""Loads: forces of a scene that are given as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
+"""Loads: forces of a scene as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray, indices, require_among
-from pliant.bodies import Placed
+from pliant.deformable import Placed
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.surface_load import AirDrag, SurfacePressure
@@ -18,7 +18,7 @@ from pliant.units import read_fields
 
 
 class Load(Protocol):
-    """A load on one body (its name or number)."""
+    """A load on one body (its name or index)."""
 
     @property
     def body(self) -> int | str: ...
@@ -28,7 +28,10 @@ class Load(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Tug:
-    """A force [N] on ``vertices``, shared by mass: rising linearly from ``start`` to ``full``, gone at ``end`` [s]."""
+    """A force [N] on ``vertices``, shared by mass, over a limited time.
+
+    It rises linearly from ``start`` to ``full`` and ends at ``end`` [s].
+    """
 
     vertices: IntArray
     value: tuple[float, ...]
@@ -61,9 +64,9 @@ class Tug:
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """A force on ``vertices``, shared by mass: ``values (k, 3)`` [N] at ``times (k,)`` [s], linear between them.
+    """A force on ``vertices``, shared by mass: ``values (k, 3)`` [N] at ``times (k,)`` [s], interpolated linearly.
 
-    On all vertices of a body it is its total mass times an acceleration that changes in time.
+    Applied to all vertices of a body, it is the total mass times a time-dependent acceleration.
     """
 
     vertices: IntArray
@@ -98,8 +101,10 @@ class Push:
 
 @dataclass(frozen=True)
 class Wind:
-    """The acceleration mean + swing sin(2 pi t / period) [m/s^2, m/s^2, s] of all masses of a body: the drag of a
-    body whose parts are equally thick. It does not depend on the velocity, so it damps nothing.
+    """The acceleration mean + swing sin(2 pi t / period) [m/s^2, m/s^2, s] of all masses of a body.
+
+    This is the drag on a body of uniform thickness. It does not depend on the velocity, so it does not damp; `Airflow`
+    does.
     """
 
     mean: tuple[float, ...] = (0.0, 0.0, 0.0)
@@ -123,10 +128,10 @@ class Wind:
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """A muscle: ``tension`` [Pa] along the rest ``direction`` of a solid's fibres, (3,) or one per element, times a
-    ``signal``: a function of time, or (time [s], activation) pairs with straight lines between them.
+    """A muscle: ``tension`` [Pa] times ``signal`` along the rest ``direction`` of a solid's fibres.
 
-    What it puts into the motion is booked as the work of "activation".
+    ``direction`` is (3,) or one per element; ``signal`` is a function of time, or pairs (time [s], activation),
+    interpolated linearly. Its work appears in the ledger as "activation".
     """
 
     direction: tuple[float, ...] | Array
@@ -138,7 +143,7 @@ class Activation:
     def __post_init__(self) -> None:
         read_fields(self)
         if not (np.asarray(self.tension) >= 0.0).all():
-            remedy = "fibres pull, they do not push"
+            remedy = "fibres can only pull"
             raise SceneError(f"tension is {self.tension}", where="Activation.tension", remedy=remedy)
         check_signal(self.signal, "Activation.signal")
         if not callable(self.signal) and min(value for _, value in self.signal) < 0.0:
@@ -154,7 +159,7 @@ class Activation:
         value = value_at(self.signal, t)
         if not 0.0 <= value < np.inf:
             what = f"the signal is {value} at t = {t:g} s"
-            raise SceneError(what, where="Activation.signal", remedy="fibres pull, they do not push")
+            raise SceneError(what, where="Activation.signal", remedy="fibres can only pull")
         return value
 
     def force(self, placed: Placed) -> FibreTension:
@@ -179,9 +184,10 @@ class Activation:
 
 @dataclass(frozen=True, eq=False)
 class Pressure:
-    """``value`` [Pa] times ``signal`` against the surface of a solid, or on the side of a sheet that its normals leave.
+    """The pressure ``value`` [Pa] times ``signal`` on the surface of a solid, or on one side of a sheet.
 
-    It follows the surface. ``vertices`` choose a part: the triangles all of whose corners are among them.
+    Of a sheet it is the side that the normals point to. The pressure follows the surface. ``vertices`` select a part of
+    it: the triangles all of whose corners are among them.
     """
 
     value: float
@@ -213,10 +219,10 @@ class Pressure:
 
 @dataclass(frozen=True, eq=False)
 class Airflow:
-    """Air of ``density`` [kg/m^3] that moves with ``velocity`` (3,) [m/s] times ``signal`` past the surface of a body.
+    """The drag of air of ``density`` [kg/m^3] that moves with ``velocity`` (3,) [m/s] times ``signal`` past a body.
 
-    Each triangle stops what comes against it, on the outside of solids and on both sides of sheets: it drives, and it
-    damps.
+    Each triangle stops the air that flows against it, on the outside of solids and on both sides of sheets: it drives
+    the body and damps its motion.
     """
 
     velocity: tuple[float, ...] = (0.0, 0.0, 0.0)

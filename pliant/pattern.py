@@ -22,7 +22,7 @@ def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, 
     SciPy's constructors check, which takes longer than most sums of the small matrices of bodies on joints.
     """
     A = sp.csr_matrix.__new__(sp.csr_matrix)
-    vars(A).update(vars(_nothing(*shape)))
+    vars(A).update(vars(empty(*shape)))
     A.data, A.indices, A.indptr = data, indices, indptr
     A.has_sorted_indices = True
     A.has_canonical_format = True
@@ -30,7 +30,8 @@ def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, 
 
 
 @lru_cache(maxsize=256)
-def _nothing(rows: int, columns: int) -> sp.csr_matrix:
+def empty(rows: int, columns: int) -> sp.csr_matrix:
+    """A matrix without entries, one for all who need it: not to be changed."""
     return sp.csr_matrix((rows, columns))
 
 
@@ -150,11 +151,48 @@ def _added(pa, ia, a, pb, ib, b, weight):  # type: ignore[no-untyped-def]
     return indptr, indices[:k].copy(), data[:k].copy()
 
 
+def summed(rows: IntArray, columns: IntArray, values: Array, size: int) -> sp.csr_matrix:
+    """The square matrix of entries (k,), those of the same place added up in their order; sorted indices."""
+    data, indices, indptr = _summed(rows, columns, values, size)
+    return csr(data, indices, indptr, (size, size))
+
+
+@njit(cache=True)
+def _summed(rows, columns, values, size):  # type: ignore[no-untyped-def]
+    begin = np.zeros(size + 1, np.int64)
+    for k in range(len(rows)):
+        begin[rows[k] + 1] += 1
+    begin = np.cumsum(begin)
+    order, place = np.empty(len(rows), np.int64), begin[:-1].copy()
+    for k in range(len(rows)):
+        order[place[rows[k]]] = k
+        place[rows[k]] += 1
+    indptr, count = np.zeros(size + 1, np.int32), 0
+    indices, data = np.empty(len(rows), np.int32), np.empty(len(rows))
+    for i in range(size):
+        first, own = count, order[begin[i] : begin[i + 1]]
+        if len(own) > 64:
+            own = own[np.argsort(columns[own], kind="mergesort")]
+        for e in own:  # inserted where it belongs
+            p = count
+            while p > first and indices[p - 1] > columns[e]:
+                p -= 1
+            if p > first and indices[p - 1] == columns[e]:
+                data[p - 1] += values[e]
+                continue
+            for q in range(count, p, -1):
+                indices[q], data[q] = indices[q - 1], data[q - 1]
+            indices[p], data[p] = columns[e], values[e]
+            count += 1
+        indptr[i + 1] = count
+    return data[:count].copy(), indices[:count].copy(), indptr
+
+
 def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
     """J^T A J with sorted indices, for a square A with few entries."""
     n = J.shape[1]
     if A.nnz == 0:
-        return sp.csr_matrix((n, n))
+        return empty(n, n)
     data, indices, indptr = _pulled_back(J.indptr, J.indices, J.data, A.indptr, A.indices, A.data, n)
     return Pattern(indptr, indices).matrix(data)
 

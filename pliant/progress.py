@@ -16,7 +16,7 @@ EXPECTED = {"deformable": 20.0, "articulated": 12.0, "contact": 10.0}
 
 @contextmanager
 def watching(scene: Any, quiet: bool) -> Iterator["Callable[[TimeStep], None] | None"]:
-    """What a run tells of itself: bars on terminals and in notebooks, else a line on compilation; nothing if quiet."""
+    """Progress of a run: bars on terminals and in notebooks, else a line on compilation; nothing if quiet."""
     from rich.console import Console
 
     console = Console(stderr=True)

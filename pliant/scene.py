@@ -1,4 +1,4 @@
-"""A scene: bodies, what acts on them, and how time passes. It is data; `simulate` runs it."""
+"""A scene: bodies, what acts on them, and how time is stepped. It is data; `simulate` runs it."""
 
 import weakref
 from collections.abc import Sequence
@@ -35,16 +35,16 @@ from pliant.systems.isolated import require_isolated
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything needed to run: ``h`` and ``duration`` [s], ``gravity`` [m/s^2] (z is up by default).
+    """Everything needed to run a simulation; ``h`` is the time step and ``duration`` the simulated time [s].
 
-    ``bodies`` are of any kind, ``attachments`` tie them to each other, ``forces`` are loads that depend on time,
-    ``events`` happen while it runs. ``on_failure`` says what a step that does not converge means: an error with a
-    failure bundle ("raise"), a warning ("warn"), or half the step size until it converges ("substep"). ``units`` says
-    what its numbers are in, for those who print them: "CGS" is cm, g, s, with energies in erg; nothing is converted.
-    ``device="cuda"`` steps on a GPU (`pliant.cuda`).
-    ``isolated`` says that nothing outside acts on the bodies: their momentum and angular momentum are then kept to
-    rounding by every integrator (`pliant.systems.isolated`).
-    ``budget`` [s] is the CPU time that a step may take, substeps included, before it has failed; None is no limit.
+    ``bodies`` may be of any kind, ``attachments`` tie them together, ``forces`` are loads that depend on time,
+    ``events`` change the scene during the run, and ``gravity`` [m/s^2] acts along -z by default. ``on_failure`` is the
+    policy for a step that does not converge: stop with an error and a failure bundle ("raise"), continue with a warning
+    ("warn"), or halve the step until it converges ("substep"). ``units`` names the units of the scene in printed
+    output: "CGS" is cm, g, s, with energies in erg; nothing is converted. ``device="cuda"`` runs the scene on a GPU
+    (`pliant.cuda`). ``isolated`` declares that no external forces act on the bodies: every integrator then conserves
+    momentum and angular momentum to round-off (`pliant.systems.isolated`). ``budget`` [s] limits the CPU time of a
+    step, substeps included: a step that exceeds it has failed; None is no limit.
     """
 
     bodies: Sequence[Any]
@@ -76,7 +76,7 @@ class Scene:
         return [b for b in self.bodies if not apart(b)]
 
     def number(self, body: int | str, where: str) -> int:
-        """The place of a body, given by its name or its number, in ``bodies``."""
+        """The index in ``bodies`` of a body given by its name or index."""
         if isinstance(body, str):
             found = [k for k, b in enumerate(self.bodies) if b.name == body]
             if len(found) != 1:
@@ -89,14 +89,14 @@ class Scene:
         return int(body)
 
     def deformable(self, body: int | str, where: str) -> Any:
-        """A deformable body by its name or number."""
+        """A deformable body, by its name or index."""
         chosen = self.bodies[self.number(body, where)]
         if chosen not in self.deformables():
             raise SceneError(f"body {chosen.name!r} is not deformable", where=where, remedy="choose a soft body")
         return chosen
 
     def with_body(self, which: int | str, body: Any) -> "Scene":
-        """The scene with one body in the place of another."""
+        """The scene with one body replaced by another."""
         k = self.number(which, "scene.bodies")
         return replace(self, bodies=[*self.bodies[:k], body, *self.bodies[k + 1 :]])
 
@@ -117,11 +117,11 @@ class Scene:
     # ------------------------------------------------------------------------------------------------ physics
 
     def parts(self) -> list[Made]:
-        """What the bodies become: all deformable ones together first, then the others, class by class."""
+        """The parts that the bodies form: all deformable ones together first, then the others, class by class."""
         return made_of(self)
 
     def system(self) -> Any:
-        """The physics of the scene; built anew at each call."""
+        """The equations of motion of the scene; built anew at each call."""
         made = self.parts()
         system = assembled(self, made)
         object.__setattr__(self, "_built", (weakref.ref(system), [m.start for m in made]))  # for `initial`, asked next
@@ -129,11 +129,11 @@ class Scene:
 
     @cached_property
     def fit(self) -> Fit:
-        """The frequencies of the fine bodies that coarse ones are fitted to, found once."""
+        """The frequencies of the fine bodies that coarse ones are fitted to, computed once."""
         return frequencies(self)
 
     def initial(self, system: Any = None) -> State:
-        """Where everything starts: given or rest positions (scripts at t = 0), joint coordinates, with velocities."""
+        """The initial state: given or rest positions (scripts at t = 0), joint coordinates, and velocities."""
         system = self.system() if system is None else system
         built, starts = self._built
         if built() is not system:
@@ -161,11 +161,11 @@ class Scene:
         return scene
 
     def due(self, t: float) -> int:
-        """How many events have their time at or before t, up to round-off."""
+        """The number of events whose time is at or before t, up to round-off."""
         return sum(event.time <= t + 1e-9 * float(self.h) for event in self.events)
 
     def happen(self, happened: int, due: int, state: State) -> tuple["Scene", State]:
-        """This scene (after ``happened`` events) and a state of it after those up to number ``due``."""
+        """This scene and state (after ``happened`` events), with the events up to number ``due`` applied."""
         scene: Scene = self
         for event in self.events[happened:due]:
             scene, carry = event.apply(scene)
@@ -177,7 +177,7 @@ class Scene:
         return min((event.time for event in self.events[self.due(t) :]), default=np.inf)
 
     def stops(self) -> tuple[float, ...]:
-        """The times [s] at which something changes at once: events, and corners of scripts and loads."""
+        """The times [s] of discontinuities: events, and corners of scripts and loads."""
         moved = [pin.motion for body in self.deformables() for pin in body.pins]
         moved += [obstacle.motion for obstacle in self.obstacles]
         driven = [force for body in self.bodies if isinstance(body, Articulated) for force in body.forces]

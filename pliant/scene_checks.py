@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pliant.articulated import TREE_INTEGRATORS
-from pliant.bodies import Deformable, Solid
+from pliant.bodies import Solid
+from pliant.deformable import Deformable
 from pliant.errors import SceneError, require_flag, require_name, require_part
 from pliant.integrators import (
     BDF2,
@@ -91,13 +92,13 @@ def _require_method(scene: Any) -> None:
         name, remedy = type(stepping).__name__, "use BDF1, BDF2, SDIRK2, TRBDF2 or Quasistatic"
         raise SceneError(f"{name} can step across a barrier", where="scene.integrator", remedy=remedy)
     if isinstance(scene.contact, RowContact) and not isinstance(stepping, LinearlyImplicit):
-        what = f"{type(stepping).__name__} does not see the rows of RowContact"
+        what = f"{type(stepping).__name__} does not support RowContact"
         raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
     if isinstance(scene.contact, ProjectedContact):
         _require_projectable(scene)
     reduced = [b.name for b in scene.bodies if isinstance(b, Solid) and b.reduction is not None]
     if reduced and not isinstance(stepping, LinearlyImplicit):
-        what = f"{type(stepping).__name__} does not know the reduction of {reduced[0]!r}"
+        what = f"{type(stepping).__name__} does not support the reduction of {reduced[0]!r}"
         raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or no reduction")
 
 
@@ -108,7 +109,7 @@ def _require_projectable(scene: Any) -> None:
         raise SceneError("ProjectedContact moves vertices of soft bodies only", where="scene.contact", remedy=remedy)
     if isinstance(scene.integrator, UNPROJECTED):
         what = f"{type(scene.integrator).__name__} does not follow the corrections of ProjectedContact"
-        raise SceneError(what, where="scene.integrator", remedy="use a one-step method of motion, or PenaltyContact")
+        raise SceneError(what, where="scene.integrator", remedy="use a dynamic one-step integrator, or PenaltyContact")
 
 
 def _require_alone(scene: Any) -> None:
@@ -117,7 +118,7 @@ def _require_alone(scene: Any) -> None:
         if getattr(scene, name):
             raise SceneError(f"an isolated scene has no {name}", where=f"scene.{name}", remedy="leave isolated out")
     if scene.dim == 2 or scene.integrator.order == 0:
-        what = "only bodies that move in space keep linear and angular momentum"
+        what = "only bodies in space conserve linear and angular momentum"
         raise SceneError(what, where="scene.isolated", remedy="leave it out")
 
 

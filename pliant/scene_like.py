@@ -72,4 +72,4 @@ def require_scene(thing: Any, where: str) -> None:
     """Refuse what cannot be run (see `SceneLike`)."""
     if not isinstance(thing, SceneLike):
         remedy = "give its .scene" if isinstance(thing, Around) else "give a pliant.Scene"
-        raise SceneError(f"{type(thing).__name__} is no scene", where=where, remedy=remedy)
+        raise SceneError(f"{type(thing).__name__} is not a scene", where=where, remedy=remedy)

@@ -42,19 +42,20 @@ class TimeStep:
     acted: Any = None  # contact forces of the last solve (`pliant.systems.acted.Acted`), where the method knows them
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
-        """What `simulate` needs to go on from here."""
+        """What `simulate` needs to continue from here."""
         memory = self.memory if self.fetch is None else moved(self.memory, self.fetch)
         return Checkpoint(self.index, self.state, memory, self.topology, dict(marks or {}))
 
 
 def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any = None) -> Iterator[TimeStep]:
-    """Step from the initial state, or from a checkpoint, to the end of the scene; ``system`` saves building it anew.
+    """Step from the initial state, or from a checkpoint, to the end of the scene; yields every step.
 
-    A step that does not converge, is not finite, or inverts elements of a material that forbids it, is treated as
-    ``scene.on_failure`` says: "raise" `StepFailed`; "warn" once and go on (never with values that are not finite);
-    "substep": halve h until it converges, at most 2^10 times, then return to h. A step that has used up
-    ``scene.budget`` has failed, whatever the policy. ``scene.on_energy_gain`` says what a negative numerical
-    dissipation beyond 1e-6 of the ledger's scale means.
+    A step that does not converge, is not finite, or inverts elements of a material that forbids inversion is handled as
+    ``scene.on_failure`` says: "raise" raises `StepFailed`; "warn" warns once and continues (never with values that are
+    not finite); "substep" halves h until the step converges, at most 2^10 times, and then returns to h. A step that has
+    used up ``scene.budget`` has failed, whatever the policy. ``scene.on_energy_gain`` is the policy for a negative
+    numerical dissipation beyond 1e-6 of the energies in the ledger. A ``system`` that was built before need not be
+    built again.
     """
     with one_thread():
         if system is None or start is None:
@@ -156,7 +157,7 @@ def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], o
 
 
 def gain_of(scene: SceneLike, row: ledger.Row) -> str:
-    """The energy that came from nowhere in a step, where the scene minds it; "" if none did."""
+    """The spurious energy gain of a step in words, where the scene asks to be stopped by it; "" if there is none."""
     if scene.on_energy_gain == "ignore" or row.numerical >= -GAIN * row.scale:
         return ""
     unit = energy_unit(scene)

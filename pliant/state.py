@@ -25,10 +25,10 @@ class Step:
     """One time step: the new state, the memory for the next one, one report per nonlinear or linear solve.
 
     ``system`` is set only when the step changed the topology; the next step must then use it. ``start`` is then the
-    state it set out from in the coordinates of that system, where such a state exists: the books need it. ``work`` [J]
-    is what forces did that only the integrator knows of, by the names in its ``works``; ``exchange`` [J] likewise what
-    one part did on another, (a, b). ``pieces`` are the steps it was made of, where it was made of several: the books
-    are kept over them. ``control`` says what the control of the step size did, where there is one.
+    initial state of the step in the coordinates of that system, where such a state exists: the ledger needs it.
+    ``work`` [J] is the work of forces that only the integrator knows, by the names in its ``works``; ``exchange`` [J]
+    likewise the work of one part on another, (a, b). ``pieces`` are the steps it was composed of, if there were
+    several: the ledger is kept over them. ``control`` reports what the step-size control did, if there is one.
     """
 
     state: State
@@ -48,19 +48,20 @@ class Step:
 
     @property
     def acted(self) -> Any:
-        """Contact forces of the step, as `pliant.systems.acted.Acted`; None where nobody knows.
+        """Contact forces of the step, as `pliant.systems.acted.Acted`; None where they are unknown.
 
-        Those at the root of its solve, of several stages their mean: h times it is what the step adds to momenta.
+        They are those at the solution, or their mean over several stages: h times them is the change of the momenta.
         """
         return self.reports[-1].acted if self.reports else None
 
 
 @dataclass(frozen=True)
 class Control:
-    """What a step whose size is controlled was made of.
+    """The inner steps of a step whose size is controlled.
 
-    ``h`` [s] is the size of the last step inside, ``accepted`` how many of them ended in this one, ``rejected`` how
-    many were tried in vain; ``estimate`` [m] is the error that they have added by their own estimates, None: unknown.
+    ``h`` [s] is the size of the last inner step, ``accepted`` the number of inner steps that ended in this one,
+    ``rejected`` the number that were rejected; ``estimate`` [m] is the error that they added by their own estimates
+    (None: unknown).
     """
 
     h: float
@@ -71,7 +72,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Counts:
-    """Work that reproduces across machines, unlike clocks."""
+    """Counts of the work done, which unlike times are the same on every machine."""
 
     forces: int = 0  # residual / force evaluations
     fills: int = 0  # matrix assemblies
@@ -87,10 +88,10 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Reactions:
-    """Forces ``values (k,)`` that close the rows of a system's closures: they act on it with G^T values.
+    """Forces ``values (k,)`` in the rows of a system's closures: they act on it with G^T values.
 
-    ``owners (k,)`` say which constraint of the system a row belongs to. ``power`` [W] is what the rows that prescribe a
-    rate put in, as motors do: force times rate.
+    ``owners (k,)`` is the constraint of the system that each row belongs to. ``power`` [W] is the power supplied by
+    rows that prescribe a rate, as motors do: force times rate.
     """
 
     owners: IntArray
@@ -104,17 +105,15 @@ class Reactions:
 
 @dataclass(frozen=True)
 class SolveReport:
-    """What a solve did: converged or not, why, at what cost. ``history`` has one row per iteration.
+    """The result of a solve: whether it converged, why not, and its cost; ``history`` has one row per iteration.
 
-    ``converged`` is False where a solve missed what it aimed at, so that its result may not be used. Where it aims at
-    nothing that could be missed (explicit steps, fixed numbers of iterations, reduced models), or misses it by the
-    method's own choice, ``certified`` is False: the ``residual`` then says what was given up, and ``tolerance`` is
-    None where there is none.
-    ``error`` [m] bounds the root mean square error of the positions where the energy is convex; None: unknown.
-    ``lag``: by how much of themselves the normal forces that friction had differ from those at the root; None: nobody
-    looked.
-    ``judged`` says what convergence rests on: the "residual" below its tolerance; an error in the positions where the
-    residual is nothing but "round-off"; the "bound" in metres of a residual that went no lower.
+    ``converged`` is False if a solve missed its goal, so that its result must not be used. Where there is no goal to
+    miss (explicit steps, fixed numbers of iterations, reduced models), or a method misses it by design, ``certified``
+    is False: the ``residual`` then measures the error that remains, and ``tolerance`` is None if there is none.
+    ``error`` [m] bounds the root mean square error of the positions where the energy is convex (None: unknown). ``lag``
+    is the relative difference between the normal forces used for friction and those at the solution (None: not
+    computed). ``judged`` is the criterion of convergence: the "residual" below its tolerance; an error in the positions
+    where the residual is only "round-off"; the "bound" in metres of a residual that would not decrease further.
     """
 
     converged: bool

@@ -48,7 +48,7 @@ def axis(text: str) -> tuple[str, tuple[str, ...]]:
     path, equals, values = text.partition("=")
     found = tuple(value.strip() for value in re.split(r",(?![^\[{(]*[\]})])", values))
     if not equals or not path.strip() or not all(found):
-        raise SceneError(f"{text!r} is no axis", where="--over", remedy="write it like material.E=1e4,1e5,1e6")
+        raise SceneError(f"{text!r} is not an axis", where="--over", remedy="write it like material.E=1e4,1e5,1e6")
     if len(set(found)) < len(found):
         raise SceneError(f"{text!r} has a value twice", where="--over", remedy="give every value once")
     return path.strip(), found

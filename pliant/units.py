@@ -30,7 +30,7 @@ class InUnits(Protocol):
 
 
 def energy_unit(scene: object) -> str:
-    """What the energies of a scene are in."""
+    """The unit of the energies of a scene."""
     return ENERGY[scene.units] if able(scene, InUnits) else ENERGY["SI"]
 
 
@@ -105,9 +105,9 @@ def unit(text: str) -> Unit:
 
 
 def quantity(value: Any, unit: str, name: str) -> Any:
-    """``value`` in SI: a number or an array is taken as it is [unit], a string is parsed and its dimension compared.
+    """``value`` in SI: numbers and arrays are taken as they are [unit], strings are parsed and their dimension checked.
 
-    Lists may mix numbers and strings and give a float64 array. ``name`` is the field an error talks about.
+    Lists may mix numbers and strings and give a float64 array. ``name`` is the field named in error messages.
     """
     if isinstance(value, str):
         return _parsed(value, unit, name)

@@ -33,7 +33,7 @@ def exact_tangent(
 
 
 def _left_out(system: Any, q: Array, v: Array, t: float) -> Iterator[tuple[slice, sp.csr_matrix]]:
-    """df/dq less ``stiffness`` of every force that does not tell it whole, and the coordinates it is for."""
+    """df/dq less ``stiffness`` of every force that does not provide all of it, and the coordinates it is for."""
     if isinstance(system, Contacting):
         system = system.at(State(q, v, t), t)
     if isinstance(system, Parted):

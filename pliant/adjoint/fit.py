@@ -1,10 +1,10 @@
-"""Fitting a scene to a measured motion, by Gauss and Newton's method with Levenberg and Marquardt's damping.
+"""Fitting a scene to a measured motion by the Gauss-Newton method with Levenberg-Marquardt damping.
 
-    min_x 1/2 |r(x)|^2,     r = markers of the run - where they were seen,     (J^T J + lambda diag(J^T J)) dx = -J^T r
+    min_x 1/2 |r(x)|^2,     r = markers of the run - measured positions,     (J^T J + lambda diag(J^T J)) dx = -J^T r
 
-J comes with each run (tangents of all parameters together, on the same factors). Numbers that are positive are fitted
-by their logarithms, so that they stay so. With noise of equal size s on all measured numbers the covariance of x is
-s^2 (J^T J)^-1; s is estimated from what is left of r. [Nocedal2006, Sec. 10.3]
+J is computed along with each run (tangents of all parameters together, on the same factors). Positive parameters are
+fitted by their logarithms, so that they stay positive. With noise of equal size s on all measured numbers the
+covariance of x is s^2 (J^T J)^-1; s is estimated from the remaining r. [Nocedal2006, Sec. 10.3]
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ UNSEEN = 1e-9  # singular value of J, relative to the largest, of a combination 
 
 @dataclass(frozen=True, eq=False)
 class FitRun:
-    """One run of a fit: the values of all parameters, the root mean square of what is left [m], and whether better."""
+    """One run of a fit: the values of all parameters, the root mean square residual [m], and whether it improved."""
 
     run: int
     values: Array
@@ -40,11 +40,11 @@ class FitRun:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The scene that fits best, the values of its parameters (size,) and where they are with 95 % confidence (size, 2).
+    """The fitted scene, the values of its parameters (size,) and their 95 % confidence intervals (size, 2).
 
-    ``interval`` is None where the data do not determine all parameters, or are no more than these; ``noise`` [m] is
-    the standard deviation of the measured numbers, as far as the fit can tell. ``before`` and ``after`` are the places
-    of the markers (n, k, 3) in the first run and the best. ``converged`` is false where the runs did not suffice.
+    ``interval`` is None where the data do not determine all parameters, or are no more than these; ``noise`` [m] is the
+    estimated standard deviation of the measured numbers. ``before`` and ``after`` are the positions of the markers (n,
+    k, 3) in the first run and in the best. ``converged`` is False if the number of runs was not sufficient.
     """
 
     scene: Scene
@@ -73,10 +73,11 @@ def fit(
     watch: Callable[[FitRun], None] | None = None,
     stepped: Callable[[int], None] | None = None,
 ) -> Fitted:
-    """Fit the parameters ``wrt`` of a scene to a measured motion, in at most so many runs.
+    """Fit the parameters ``wrt`` of a scene to a measured motion, in at most ``runs`` runs.
 
     It has converged when the next step would change no parameter by more than ``tolerance`` of its size, or by more
-    than a hundredth of its uncertainty. ``watch`` sees every run of the fit, ``stepped`` every step of a run.
+    than a hundredth of its uncertainty. ``watch`` is called with every run of the fit, ``stepped`` with every step of a
+    run.
     """
     require_count(runs, 1, "fit.runs")
     if not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:

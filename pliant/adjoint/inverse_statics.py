@@ -1,10 +1,10 @@
-"""Inverse statics: the rest shape of a body that hangs, under its weight, exactly as it was drawn.
+"""Inverse statics: the rest shape of a body that is in equilibrium, under its weight, exactly as it was drawn.
 
-    f(x*; X) = 0   for the rest positions X of the vertices, where x* are the wanted ones
+    f(x*; X) = 0   for the rest positions X of the vertices, where x* are the wanted positions
 
-Newton's method on X: (df/dX) dX = -f, solved by GMRES with -df/dx as a preconditioner, which df/dX is where nothing has
-been deformed yet. Bodies that bend far get their weight in parts. A wanted shape that the body would leave when touched
-(its stiffness there is not positive definite) is reported as such.
+Newton's method on X: (df/dX) dX = -f, solved by GMRES with -df/dx as a preconditioner, which equals df/dX in the
+undeformed state. For bodies that bend far the weight is applied in increments. A shape whose stiffness is not positive
+definite is not a stable equilibrium, which is reported.
 """
 
 from dataclasses import dataclass, replace
@@ -28,9 +28,9 @@ LEAST = 1 / 64  # part of the weight
 
 @dataclass(frozen=True, eq=False)
 class RestFound:
-    """The mesh at rest, the Newton steps it took, and the forces left [of the weight].
+    """The mesh at rest, the number of Newton steps, and the remaining forces [relative to the weight].
 
-    ``stable`` says whether the wanted shape is a minimum of the energy: else the body buckles out of it.
+    ``stable`` says whether the wanted shape is a minimum of the energy: otherwise the body buckles out of it.
     """
 
     mesh: Mesh
@@ -40,7 +40,7 @@ class RestFound:
 
 
 def rest_shape(scene: Scene, body: str, *, tolerance: float = 1e-10) -> RestFound:
-    """The rest shape with which ``body`` is in equilibrium where its mesh is now; what pins hold stays where it is."""
+    """The rest shape for which ``body`` is in equilibrium in the shape of its mesh; pinned vertices stay in place."""
     k = scene.number(body, "rest_shape")
     if len(scene.bodies) > 1 or scene.contact is not None or scene.forces:
         raise SceneError("more than one body under its weight", where="rest_shape", remedy="give one body and its pins")

@@ -1,7 +1,7 @@
 """Losses: sums over the steps of a run of numbers that depend on the state, with their derivatives.
 
-A loss of one's own is an object with ``at(k, state, system) -> (value, d value/dq, d value/dv)``; k counts from 0, the
-state the run starts from, to the last step. Derivatives that vanish may be None.
+A custom loss is an object with ``at(k, state, system) -> (value, d value/dq, d value/dv)``; k counts from 0, the
+initial state, to the last step. Derivatives that vanish may be None.
 """
 
 from collections.abc import Callable
@@ -42,9 +42,9 @@ def _spread(system: Any, q: Array, points: IntArray, push: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PointTrajectory:
-    """1/2 weight sum over steps of |x_i - x*_i|^2 for some points, given their places after every step.
+    """1/2 weight times the sum over steps of |x_i - x*_i|^2 for some points, given their positions after every step.
 
-    ``places (steps + 1, k, 3)`` [m]: rows that are not finite are left out, as gaps in measurements are.
+    ``places (steps + 1, k, 3)`` [m]: rows that are not finite are ignored, as gaps in measurements.
     """
 
     points: IntArray
@@ -143,7 +143,7 @@ class ContactForce:
 
 @dataclass(frozen=True, eq=False)
 class CustomLoss:
-    """``value(k, q, v)`` with its slopes: a function that returns (number, array or None, array or None)."""
+    """A loss from a function ``value(k, q, v)`` that returns (number, d/dq or None, d/dv or None)."""
 
     function: Callable[[int, Array, Array], Slopes]
 

@@ -1,7 +1,7 @@
-"""Runs as functions of their parameters: x(p), and the transposed derivative that reverse differentiation asks for.
+"""Runs as functions of their parameters: x(p), and the vector-Jacobian product for reverse-mode differentiation.
 
 `Trajectory` is plain NumPy; `torch_motion` and `jax_motion` make it a function of PyTorch (a `torch.autograd.Function`)
-or JAX (a `custom_vjp`), so that a run can stand anywhere in a larger computation.
+or JAX (a `custom_vjp`), so that a run can be part of a larger computation.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ from pliant.state import State
 
 
 class Trajectory:
-    """The places x (steps + 1, k, 3) [m] of some points of a scene (None: all) as a function of parameters p (size,).
+    """The positions x (steps + 1, k, 3) [m] of points of a scene (None: all) as a function of parameters p (size,).
 
-    ``values`` are the parameters that the scene has. The steps of the last run are kept for its pullback.
+    ``values`` are the parameters of the scene as given. The steps of the last run are kept for its pullback.
     """
 
     def __init__(self, scene: Scene, wrt: Sequence[Wrt], points: IntArray | None = None) -> None:
@@ -81,7 +81,7 @@ def torch_motion(motion: Trajectory) -> Callable[[Any], Any]:
 
 
 def jax_motion(motion: Trajectory) -> Callable[[Any], Any]:
-    """x(p) for arrays of JAX, also under ``jit``: in float64 if JAX was told so (``jax_enable_x64``)."""
+    """x(p) for arrays of JAX, also under ``jit``: in float64 if JAX is configured for it (``jax_enable_x64``)."""
     try:
         import jax
     except ImportError as error:

@@ -14,7 +14,7 @@ from pliant.scene import Scene
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Where markers were seen: ``places (n, k, 3)`` [m] at ``times (n,)`` [s]; what is not finite was not seen.
+    """Measured positions of markers: ``places (n, k, 3)`` [m] at ``times (n,)`` [s]; what is not finite is missing.
 
     ``markers`` are k groups of points of the scene; a marker is at the mean of its points. ``names`` are for plots.
     """

@@ -2,9 +2,9 @@
 
     t [s], tip.x [mm], tip.y [mm], tip.z [mm], bar.57.z
 
-A marker is a vertex of a body (``bar.57``), or has a name and a sentence that chooses its vertices by their rest
-positions (``tip`` with "x == max and y == max"): it is then at their mean. Columns without a unit are in metres and
-seconds; empty fields and columns that are not there have not been seen.
+A marker is a vertex of a body (``bar.57``), or has a name and a condition that selects its vertices by their rest
+positions (``tip`` with "x == max and y == max"), and is then at their mean. Columns without a unit are in metres and
+seconds; empty fields and missing columns are unknown.
 """
 
 import csv
@@ -29,7 +29,7 @@ AXES = "xyz"
 
 
 def read_recording(path: str | Path, scene: Scene, markers: Mapping[str, str] | None = None) -> Observations:
-    """The observations in a file; ``markers`` are sentences by name, ``"x == max"`` or ``"bar: x == max"``."""
+    """The observations in a file; ``markers`` are conditions by name, ``"x == max"`` or ``"bar: x == max"``."""
     head, values = _table(Path(path))
     columns = [_column(name, str(path)) for name in head]
     at = [k for k, (name, _, _) in enumerate(columns) if name == "t"]
@@ -104,7 +104,7 @@ def _marker(name: str, markers: dict[str, str], scene: Scene, places: Sequence[P
     body, _, vertex = name.rpartition(".")
     if not body or not vertex.isdigit():
         remedy = f'say where it is, --marker {name}="x == max", or name a vertex: bar.57'
-        raise SceneError(f"nothing is known of the marker {name!r}", where=where, remedy=remedy)
+        raise SceneError(f"the position is unknown of the marker {name!r}", where=where, remedy=remedy)
     place = places[scene.number(int(body) if body.isdigit() else body, where)]
     if int(vertex) >= len(place.x):
         remedy = f"use 0 to {len(place.x) - 1}"
@@ -112,9 +112,9 @@ def _marker(name: str, markers: dict[str, str], scene: Scene, places: Sequence[P
     return np.array([place.first + int(vertex)])
 
 
-def _chosen(name: str, sentence: str, scene: Scene, places: Sequence[Place]) -> IntArray:
-    """The points that a sentence chooses, of the body before the colon, or of the only one."""
-    where, (body, colon, rest) = f"--marker {name}", sentence.rpartition(":")
+def _chosen(name: str, condition: str, scene: Scene, places: Sequence[Place]) -> IntArray:
+    """The points that a condition chooses, of the body before the colon, or of the only one."""
+    where, (body, colon, rest) = f"--marker {name}", condition.rpartition(":")
     if not colon and len(scene.bodies) > 1:
         names = ", ".join(b.name for b in scene.bodies)
         remedy = f'write {name}="BODY: {rest.strip()}" with one of {names}'

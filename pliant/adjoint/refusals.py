@@ -20,7 +20,7 @@ from pliant.systems.stepped import Charted, Pointwise
 def require_smooth(scene: Scene) -> None:
     """Refuse what has no derivative: policies that choose the step, events that change the mesh."""
     if not isinstance(scene, Scene):
-        raise SceneError(f"{scene!r:.60} is no scene", where="gradient", remedy="give a pliant.Scene")
+        raise SceneError(f"{scene!r:.60} is not a scene", where="gradient", remedy="give a pliant.Scene")
     require_method(scene.integrator)
     require_linear_step(scene)
     if scene.on_failure != "raise":
@@ -56,10 +56,10 @@ def require_plain(integrator: Any, system: Any) -> None:
         what = "BDF1(points=True) has no adjoint for links"
         raise SceneError(what, where="scene.integrator", remedy="use BDF1() or BDF2()")
     if isinstance(system, Reshaping):
-        raise SceneError("its mesh changes", where="gradient", remedy="use bodies whose mesh stays")
+        raise SceneError("its mesh changes", where="gradient", remedy="use bodies whose mesh does not change")
 
 
 def require_chart(system: Any, state: State) -> None:
     if isinstance(system, Charted) and system.rechart(state) is not state:
         remedy = "use shorter runs, or joints with fewer axes"
-        raise SceneError("a rotation has come to the end of its chart", where="gradient", remedy=remedy)
+        raise SceneError("a rotation has left its chart", where="gradient", remedy=remedy)

@@ -1,4 +1,4 @@
-"""Parameters that the elements of a region share: as few numbers as measurements can tell apart."""
+"""Parameters that the elements of a region share, when measurements cannot determine one per element."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from pliant.scene import Scene
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """The number at ``path`` for every region of a body: ``labels (m,)`` say which of 0 .. k-1 an element belongs to.
+    """The parameter at ``path`` with one value per region; ``labels (m,)`` from 0 to k-1 are the regions of elements.
 
     In the scene it is one number for the whole body, or one per element that is the same throughout a region.
     """

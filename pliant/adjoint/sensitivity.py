@@ -1,4 +1,4 @@
-"""Gradients of a run: how a loss changes with what a scene is made of, by the discrete adjoint.
+"""Gradients of a run: derivatives of a loss with respect to parameters of the scene, by the discrete adjoint.
 
 The run is recorded as it is (`simulate` takes the steps, with certificates and policies); then its tape is read
 backwards: one transposed solve per stage, whatever the number of parameters. The derivative is that of the discrete
@@ -23,9 +23,9 @@ LEVELS, ENOUGH = 8, 1e-9  # at most so many differences, or until they agree
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """The derivative along one direction three ways: adjoint, tangent, and central differences of whole runs.
+    """A directional derivative computed in three ways: adjoint, tangent, and central differences of whole runs.
 
-    ``uncertainty`` is the error of the differences, as far as their extrapolation shows it.
+    ``uncertainty`` is the error of the differences, estimated from their extrapolation.
     """
 
     adjoint: float
@@ -70,12 +70,12 @@ class Gradient:
 def gradient(
     scene: Scene, loss: Loss, wrt: Sequence[Wrt], *, keep: Keep = "all", check: bool = False, seed: int = 0
 ) -> Gradient:
-    """The loss of running ``scene`` and its derivatives by the parameters named in ``wrt``.
+    """The loss of running ``scene`` and its derivatives with respect to the parameters named in ``wrt``.
 
     Names are paths into the scene (``bodies.bar.material.E``, ``gravity``, ``forces.0.value``), ``bodies.bar.mesh.X``
-    for a rest shape, ``initial.q`` and ``initial.v`` for the state at the start; `Regions` shares numbers between
-    elements. ``keep="all"`` stores every stage, "few" some 3 n^(1/3) states of n steps, and steps again from there to
-    the same bytes. ``check`` also runs the tangent, and whole runs on both sides along a random direction.
+    for a rest shape, ``initial.q`` and ``initial.v`` for the initial state; `Regions` shares values between elements.
+    ``keep="all"`` stores every stage, "few" about 3 n^(1/3) states of n steps, and repeats steps from there, to the
+    same bytes. ``check`` compares with the tangent and with finite differences of whole runs along a random direction.
     """
     require_flag(check, "gradient.check")
     problem = Problem(scene, wrt)
@@ -84,7 +84,7 @@ def gradient(
 
 
 def tangent(scene: Scene, loss: Loss, wrt: Sequence[Wrt], direction: Array) -> tuple[float, float]:
-    """The loss and its derivative along one direction of all parameters, by one pass forwards."""
+    """The loss and its derivative along one direction of all parameters, by one forward pass."""
     return Problem(scene, wrt).tangent(loss, np.asarray(direction, dtype=np.float64))
 
 

@@ -36,7 +36,7 @@ class Vector:
         return sum((w * slots[k] for k, w in self.weights.items()), np.zeros_like(slots[0]))
 
     def spread(self, bar: Array, bars: list[Array]) -> None:
-        """The adjoint of the sum: each slot takes its part."""
+        """The adjoint of the sum: each slot receives its contribution."""
         for k, w in self.weights.items():
             bars[k] += w * bar
 

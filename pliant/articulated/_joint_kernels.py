@@ -10,7 +10,7 @@ the first, the second times sin q (of sliders q) and the third times cos q.
 import numpy as np
 from numba import njit
 
-from pliant.articulated._kernels import _coefficients
+from pliant.articulated._rotation_kernels import _coefficients
 
 _options = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 _within = {**_options, "forceinline": True}

@@ -1,4 +1,4 @@
-"""What the books of an ordinary tree need after a step, in one compiled call: energies, momenta, power of dampers."""
+"""What the ledger of an ordinary tree needs after a step, in one compiled call: energies, momenta, power of dampers."""
 
 import numpy as np
 from numba import njit

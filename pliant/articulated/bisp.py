@@ -59,7 +59,7 @@ class BISPMemory:
 
 @dataclass(frozen=True)
 class BISP:
-    """Linearly implicit step with friction in joints and contacts.
+    """Linearly implicit step with friction in joints and contacts [Weidner2022, ch. 3].
 
     Converged when the joint reactions f_alpha change by less than ``tolerance`` (relative, squared).
     """

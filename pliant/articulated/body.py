@@ -34,12 +34,12 @@ from pliant.units import components, read_fields
 
 @dataclass(frozen=True, eq=False)
 class Articulated:
-    """Links on joints, with what acts on them and restricts them; gravity is the scene's.
+    """An articulated body: links on joints, with forces and constraints; gravity is that of the scene.
 
-    ``q`` and ``v`` are joint coordinates and rates at the start (None: zero, at rest). ``contacts`` are the implicit
-    contacts of frictional joints, ``baumgarte`` [1/s] pulls constraint errors back in velocity steps. If the scene has
-    contact, the links touch everything else in it, and with ``self_contact`` also each other, apart from those that a
-    joint or a closure connects.
+    ``q`` and ``v`` are the initial joint coordinates and rates (None: zero). ``contacts`` are the implicit contacts of
+    frictional joints, ``baumgarte`` [1/s] is the rate at which velocity steps correct constraint errors. If the scene
+    has contact, the links touch everything else in it and, with ``self_contact``, also each other, except for links
+    that a joint or a closure connects.
     """
 
     links: Sequence[Link]
@@ -110,9 +110,9 @@ def from_urdf(
     name: str | None = None,
     **options: Any,
 ) -> Articulated:
-    """The robot in a URDF file (or a string that starts with '<') as a body; ``floating`` frees its root link.
+    """An articulated body from a URDF file (or a string that starts with '<'); ``floating`` frees its root link.
 
-    ``geometry`` chooses the surfaces of its links, "visual" or "collision". ``options`` are fields of `Articulated`;
+    ``geometry`` selects the surfaces of its links, "visual" or "collision". ``options`` are fields of `Articulated`;
     forces and constraints are added to those of the file.
     """
     require_flag(floating, "from_urdf.floating")
@@ -120,10 +120,11 @@ def from_urdf(
 
 
 def from_mjcf(source: str | Path, *, skip: Sequence[str] = (), name: str | None = None, **options: Any) -> Articulated:
-    """The robot in an MJCF file (or a string that starts with '<') as a body, read by MuJoCo's own compiler.
+    """An articulated body from an MJCF file (or a string that starts with '<'), read by MuJoCo's own compiler.
 
-    What has no counterpart here is refused by name, unless its kind is in ``skip``, such as ("actuator", "plane");
-    see `pliant.articulated.read_mjcf`. ``options`` are fields of `Articulated`, added to what the file has.
+    Elements of MJCF without a counterpart here are refused by name, unless their kind is in ``skip``, such as
+    ("actuator", "plane"); see `pliant.articulated.read_mjcf`. ``options`` are fields of `Articulated`; forces and
+    constraints are added to those of the file.
     """
     return _assembled(read_mjcf(source, skip=skip), name, options)
 
@@ -137,9 +138,9 @@ def _assembled(robot: Robot, name: str | None, options: dict[str, Any]) -> Artic
 
 @dataclass(frozen=True, eq=False)
 class Rigid:
-    """A free rigid body: the solid within a closed surface (triangles, or the boundary of tetrahedra).
+    """A free rigid body: the solid enclosed by a closed surface (triangles, or the boundary of tetrahedra).
 
-    ``density`` [kg/m^3]; ``velocity`` [m/s] of its center of mass and ``spin`` [rad/s] at the start.
+    ``density`` [kg/m^3]; ``velocity`` [m/s] of its center of mass and ``spin`` [rad/s] are initial values.
     """
 
     mesh: Mesh
@@ -178,7 +179,7 @@ class Rigid:
             raise MeshError(what, where=f"{self.name}.mesh", remedy=remedy)
         turned = _turned(F)
         if turned is not None:
-            what = f"triangle {turned} of the surface is turned the other way than its neighbours"
+            what = f"triangle {turned} of the surface is oriented opposite to its neighbours"
             raise MeshError(what, where=f"{self.name}.mesh", remedy="orient all triangles outwards")
         try:
             found = mesh_body(self.mesh.X, F, float(self.density))

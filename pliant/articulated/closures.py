@@ -44,7 +44,7 @@ def refuse_inequalities(constraints: Sequence[Constraint], where: str) -> None:
     for c in constraints:
         if c.inequality:
             remedy = "use LinearlyImplicit or BISP, or replace it by a stiff spring"
-            raise SceneError(f"{type(c).__name__} acts one way only", where=where, remedy=remedy)
+            raise SceneError(f"{type(c).__name__} is one-sided", where=where, remedy=remedy)
 
 
 def check_closures(constraints: Sequence[Constraint], kin: Kinematics, parts: Sequence[Rows], scale: float) -> None:

@@ -1,4 +1,4 @@
-"""Ordinary trees as arrays for the compiled passes; what they do not cover goes the general way.
+"""Ordinary trees as arrays for the compiled passes; what they do not cover is computed in general form.
 
 Ordinary: joints from `KINDS`, springs and dampers in joints, damped bodies, torques in joints with no rotation vector,
 joint limits while none is reached. Results are those of the general way to rounding.
@@ -102,7 +102,7 @@ class CompiledTree:
         return found
 
     def measured(self, q: Array, v: Array) -> "Measured":
-        """Energies, momenta and the power of dampers; the last ones are kept, the books ask in turn."""
+        """Energies, momenta and the power of dampers; kept, since the ledger asks for them in turn."""
         if self._last is None or self._last[0] is not q or self._last[1] is not v:
             kinetic, weight, elastic, *p, power = measure(self.I, self.C, self.gravity, self.springs, self.F, q, v)
             self._last = (q, v, Measured(kinetic, weight, elastic, tuple(p[:3]), tuple(p[3:]), power))

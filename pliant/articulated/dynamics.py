@@ -30,7 +30,9 @@ class TreeStep:
     def __init__(self, system: ArticulatedSystem, state: State, h: float, how: Linearisation) -> None:
         if how.ahead:
             remedy = 'use variant "A"'
-            raise SceneError("joints are linearised where they are", where="LinearlyImplicit.variant", remedy=remedy)
+            raise SceneError(
+                "joints are always linearised at the current positions", where="LinearlyImplicit.variant", remedy=remedy
+            )
         self.q, v = system.tree.reparameterise(state.q, state.v)
         self.system, self.h, self.t, self.how = system, h, state.t, how
         self.kin = system.kinematics(self.q, v)

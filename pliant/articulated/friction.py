@@ -49,21 +49,21 @@ def refuse_friction(system: ArticulatedSystem, where: str, *, floors: bool = Tru
     A floor or box whose ``mu`` is None takes the method's coefficient, of which a method without friction has none.
     Methods that see the friction of ``floors`` say False.
     """
-    remedy = "step it with BISP or StaggeredProjections, or take pliant.articulated.frictionless(system)"
+    remedy = "use BISP or StaggeredProjections, or take pliant.articulated.frictionless(system)"
     name = lambda link: f"'{system.tree.names[int(link)]}'"
     for dry in system.dry:
         if dry.force > 0.0:
             raise SceneError(
-                f"DryFriction of {dry.force:g} on {name(dry.link)} would not act", where=where, remedy=remedy
+                f"DryFriction of {dry.force:g} on {name(dry.link)} would have no effect", where=where, remedy=remedy
             )
     for group in system.patches:
         for child, closure, mu in zip(group.child, group.closure, group.mu, strict=True):
             if mu != 0.0:
                 what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
-                raise SceneError(f"the friction in the {what} would not act", where=where, remedy=remedy)
+                raise SceneError(f"the friction in the {what} would have no effect", where=where, remedy=remedy)
     for c in system.constraints if floors else ():
         if isinstance(c, FloorContact | BoxContact | ObstacleContact) and c.mu:
-            what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would not act"
+            what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would have no effect"
             raise SceneError(what, where=where, remedy=remedy)
 
 

@@ -34,6 +34,8 @@ def read_mjcf(source: str | Path, *, skip: Sequence[str] = ()) -> Robot:
     sphere, capsule, cylinder, mesh) are read. Everything else that changes the motion is refused by its name, unless
     its kind ("actuator", "tendon", "equality", "flex", "plane", "armature", ...) is in ``skip``.
     """
+    if isinstance(skip, str) or not (isinstance(skip, Sequence) and all(isinstance(kind, str) for kind in skip)):
+        raise SceneError(f"skip is {skip!r:.60}", where="read_mjcf", remedy='list kinds, such as ["actuator"]')
     model = _compiled(source)
     for kind, names in _foreign(model):
         if names and kind not in skip:

@@ -39,10 +39,10 @@ class RK45Memory:
 
 @dataclass(frozen=True)
 class RK45:
-    """``step`` integrates over h with as many substeps as the tolerances need, ten at least.
+    """Runge-Kutta-Dormand-Prince of order 5 with error control, at least ten substeps per step.
 
-    Equality constraints only: limits and contacts are refused, friction in joints is not seen. What motors do is not
-    booked.
+    Equality constraints only: limits and contacts are refused, and friction in joints is ignored. The work of motors is
+    not in the ledger.
     """
 
     rtol: float = 1e-4

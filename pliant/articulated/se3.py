@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated import _kernels as kernels
+from pliant.articulated import _rotation_kernels as kernels
 
 _SMALL = 0.1  # below this t^2 the power series (8 terms, error < 1e-19) replaces the closed forms
 _REPARAMETERISE = 1.5 * math.pi  # |r| beyond which exponential coordinates are moved to the other chart

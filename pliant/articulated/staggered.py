@@ -33,12 +33,13 @@ class SPMemory:
 
 @dataclass(frozen=True)
 class StaggeredProjections:
-    """``unilateral=True``: joints are contacts that push (all normals in one programme), as in the original method.
+    """Friction in joints and contacts by staggered projections, for comparison with `BISP`.
 
-    Otherwise joints are bilateral rows and the normal impulses follow from their reactions as in BISP. So they do for
-    loop closures in both cases: a closure's rows and a set of contacts for the same hinge would contradict each other
-    by whatever the joints have drifted, and opposite contacts then squeeze the hinge the harder the smaller h is. The
-    State that comes out is the fit of joint coordinates to the bodies; `SPMemory.bodies` is what is integrated.
+    ``unilateral=True`` treats joints as contacts that push (all normals in one program), as in the original method.
+    Otherwise joints are bilateral rows, and the normal impulses follow from their reactions as in BISP. For loop
+    closures they do so in both cases: a closure's rows and a set of contacts for the same hinge would contradict each
+    other by the drift of the joints, and opposite contacts then squeeze the hinge the harder the smaller h is. The
+    returned State is the fit of joint coordinates to the bodies; `SPMemory.bodies` is what is integrated.
     """
 
     friction: Friction = field(default_factory=Friction)

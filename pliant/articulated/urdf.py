@@ -255,7 +255,7 @@ def _number(element: ET.Element, key: str, default: float, where: str) -> float:
     try:
         return default if text is None else float(text)
     except ValueError as error:
-        raise SceneError(f"{key} = '{text}' is no number", where=where, remedy="write a plain number") from error
+        raise SceneError(f"{key} = '{text}' is not a number", where=where, remedy="write a plain number") from error
 
 
 def _name(element: ET.Element, kind: str) -> str:

@@ -4,14 +4,18 @@ Every solver runs its own simulation; the solvers take turns after each time ste
 them alike. Counts (iterations, factorizations, fills, forces, solves) reproduce anywhere; seconds do not.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from time import process_time
 from typing import Any
 
 import numpy as np
 
+from pliant.bench.table import Claim
 from pliant.scene import Scene
 from pliant.state import Counts, State, Step
+
+PHASES = ("fill", "factor", "solve", "force")
 
 
 @dataclass
@@ -48,6 +52,12 @@ class Runner:
     def retire(self) -> None:
         """Let go of the simulation and its factors; the counts stay."""
         self.scene = self.system = self.state = self.memory = None  # type: ignore[assignment]
+
+    @property
+    def shares(self) -> dict[str, str]:
+        """The column with the percentage of the time spent in each of the PHASES."""
+        total = max(sum(self.phases.values()), 1e-12)
+        return {"/".join(PHASES) + " %": "/".join(f"{100 * self.phases.get(p, 0.0) / total:.0f}" for p in PHASES)}
 
     def _count(self, step: Step) -> None:
         for report in step.reports:
@@ -86,3 +96,9 @@ def faster(slow: Runner, fast: Runner) -> str:
     low, high = middle(slow, fast)
     total = slow.seconds / max(fast.seconds, 1e-12)
     return f"{total:.2f}x ({low:.1f}-{high:.1f} in half of {len(slow.times)} steps)"
+
+
+def all_converged(runners: Iterable[Runner], kind: str = "solver") -> Claim:
+    """The claim that no solve of any contestant failed."""
+    failures = sum(r.failures for r in runners)
+    return Claim(f"every step of every {kind} converged", "yes", f"{failures} failures", failures == 0)

@@ -25,11 +25,10 @@ from pliant.solvers.base import StageLike
 
 Build = Callable[[Any], Scene]  # a scene for a nonlinear solver
 SAMPLES = 30  # steps: enough for the quartiles of their ratios to mean something
-PHASES = ("fill", "factor", "solve", "force")
 
 
 class OwnMemory:
-    """A solver that keeps its own memory (the analysis of a pattern) and hands the guide's back untouched."""
+    """A solver that keeps its own memory (the analysis of a pattern) and returns that of the reference run."""
 
     def __init__(self, solver: Any) -> None:
         self.solver, self.memory = solver, None
@@ -95,7 +94,7 @@ class Contest:
         return [self._row(r) | {f"{base} / this": round(self.ratio(base, r.name), 2)} for r in self.runners]
 
     def _row(self, r: Runner) -> dict[str, Any]:
-        c, total = r.counts, max(sum(r.phases.values()), 1e-12)
+        c = r.counts
         work = {
             "iterations": r.iterations,
             "factorizations": c.factorizations,
@@ -115,7 +114,7 @@ class Contest:
             "failed": f"{r.failures}/{r.solves}",
             "min det F": "unknown" if self.least is None else round(self.least, 2),
             "apart": f"{self.apart[r.name]:.0e}" if r.name in self.apart else "",
-            "fill/factor/solve/force %": "/".join(f"{100 * r.phases.get(p, 0.0) / total:.0f}" for p in PHASES),
+            **r.shares,
         }
 
 
@@ -139,7 +138,7 @@ def contest(case: str, build: Build, solvers: dict[str, Any], samples: int = SAM
 
 
 def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int, share: Share = WHOLE) -> Contest:
-    """Every solver on the same ``samples`` steps along the path of the guide, or on a ``share`` of them."""
+    """Every solver on the same ``samples`` steps along the reference path, or on a ``share`` of them."""
     guide = Runner("guide", build(QLB(tolerance=Tolerance(1e-4))))
     runners = [_ready(guide, name, solver, build) for name, solver in solvers.items()]
     whole = guide.scene.steps
@@ -166,7 +165,7 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int, shar
 
 
 def _ready(guide: Runner, name: str, solver: Any, build: Build) -> Runner:
-    """A runner on the guide's system that has compiled and analysed everything: its first step, to a loose tolerance,
+    """A runner on the reference system that has compiled and analysed everything: its first step, to a loose tolerance,
     is not counted.
     """
     kept = OwnMemory(replace(solver, tolerance=Tolerance(0.5)))

@@ -23,6 +23,6 @@ def main() -> None:
             print(json.dumps({"error": said, "bundle": None if bundle is None else str(bundle)}))
         print(f"error: {said}", file=sys.stderr)
         if bundle is not None:
-            print(f"look into it with: pliant replay {bundle}", file=sys.stderr)
+            print(f"inspect it with: pliant replay {bundle}", file=sys.stderr)
             print(f"to record into {bundle.parent} again add --overwrite", file=sys.stderr)
         sys.exit(1 if isinstance(error, ConvergenceError | NotPositiveDefinite) else 2)

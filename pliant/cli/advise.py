@@ -29,7 +29,7 @@ def show_advice(source: str, settings: Sequence[str], *, json: bool) -> None:
         table.add_row(name, f"{mode.frequency:.4g}", f"{mode.theta:.3g}", *measured)
     out.print(table)
     if advice.rigid:
-        out.print(f"{advice.rigid} motions cost nothing at rest (rigid, or slack)")
+        out.print(f"{advice.rigid} zero-energy modes at rest (rigid or slack)")
     if isfinite(advice.cfl):
         out.print(f"pressure waves cross the shortest edge in {advice.cfl:.3g} s (wave CFL)")
     out.print(f"explicit methods need h < {advice.explicit_limit:.3g} s")

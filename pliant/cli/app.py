@@ -1,12 +1,25 @@
-"""The commands and their help."""
+"""The commands and their help; those that show something are in `showing`."""
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pliant.cli.complete import formats, runs, scenes, settings
+from pliant.cli.complete import runs, scenes
+from pliant.cli.options import (
+    DurationOption,
+    HeadlessOption,
+    JsonOption,
+    SceneArgument,
+    SetOption,
+    StepOption,
+    ThreadsOption,
+    TrustOption,
+    UseOption,
+    all_settings,
+)
+from pliant.cli.showing import export, play, plot, view
 
 app = typer.Typer(
     name="pliant",
@@ -18,29 +31,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-SceneArgument = Annotated[
-    str, typer.Argument(help="a built-in scene (see `pliant list`), a .toml or a .py file", autocompletion=scenes)
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        help='change the scene, e.g. --set integrator=bdf1 --set material.E="1 MPa"',
-        metavar="PATH=VALUE",
-        autocompletion=settings,
-    ),
-]
-UseOption = Annotated[
-    list[str] | None,
-    typer.Option("--use", help="a Python file that registers parts of your own", metavar="FILE.py"),
-]
-StepOption = Annotated[str | None, typer.Option("--h", help='time step, e.g. 0.01 or "5 ms"')]
-DurationOption = Annotated[str | None, typer.Option(help="simulated time")]
-JsonOption = Annotated[bool, typer.Option("--json", help="print only the result, as JSON")]
-HeadlessOption = Annotated[bool, typer.Option("--headless", help="no progress bar")]
-TrustOption = Annotated[bool, typer.Option("--trust", help="allow the Python code that the folder's scene refers to")]
-ThreadsOption = Annotated[int | None, typer.Option(help="number of threads (does not affect the result)")]
-
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -48,11 +38,6 @@ def _show_version(wanted: bool) -> None:
 
         typer.echo(__version__)
         raise typer.Exit
-
-
-def _settings(given: list[str] | None, files: list[str] | None) -> list[str]:
-    """All settings; files with parts of the user's own are one of them."""
-    return [*(f'extensions=["{file}"]' for file in files or []), *(given or [])]
 
 
 @app.callback()
@@ -87,7 +72,7 @@ def run(
     use_threads(threads)
     trust_source(scene, trust)
     given = {"h": h, "duration": duration, "device": device}
-    settings = _settings(set_, use) + [f"{name}={value}" for name, value in given.items() if value is not None]
+    settings = all_settings(set_, use) + [f"{name}={value}" for name, value in given.items() if value is not None]
     run_scene(scene, settings, out, overwrite=overwrite, quiet=headless or json, json=json)
 
 
@@ -204,7 +189,7 @@ def advise(
     from pliant.cli.run import trust_source
 
     trust_source(scene, trust)
-    show_advice(scene, _settings(set_, use) + ([f"h={h}"] if h is not None else []), json=json)
+    show_advice(scene, all_settings(set_, use) + ([f"h={h}"] if h is not None else []), json=json)
 
 
 @app.command()
@@ -227,76 +212,6 @@ def bench(
         list_benches(json=json)
     else:
         run_bench(id, out, quick=quick, json=json, part=part, join=join)
-
-
-@app.command()
-def export(
-    folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
-    to: Annotated[
-        str, typer.Option(help="png, mp4, gif, webp, usd, vtk, obj, ply, gltf or npz", autocompletion=formats)
-    ],
-    out: Annotated[Path | None, typer.Option(help="file (or folder of a series); default inside the run")] = None,
-    channel: Annotated[
-        str | None, typer.Option(help="channel to colour by or export: a recorded one, or displacement")
-    ] = None,
-    embed: Annotated[Path | None, typer.Option(help="file with a fine surface to embed in the body")] = None,
-    frame: Annotated[int | None, typer.Option(help="one frame only; negative numbers count from the end")] = None,
-    every: Annotated[int | None, typer.Option(help="every k-th frame of a series (geometry)")] = None,
-    size: Annotated[str | None, typer.Option(help="pixels: 960x540 (default), hd, fullhd, 4k")] = None,
-    camera: Annotated[str | None, typer.Option(help="fit, front, side, back, top, iso, or a direction x,y,z")] = None,
-    zoom: Annotated[float | None, typer.Option(help="zoom in (above 1) or out")] = None,
-    moving: Annotated[bool | None, typer.Option("--moving", help="frame only what moves")] = None,
-    colours: Annotated[str | None, typer.Option(help="colour map of the channel, by matplotlib's name")] = None,
-    limits: Annotated[
-        str | None, typer.Option(help="range of the colour scale, LOW,HIGH; default: range of the run")
-    ] = None,
-    unit: Annotated[str | None, typer.Option(help="unit of the channel, for the legend")] = None,
-    background: Annotated[str | None, typer.Option(help="colour of the background, such as white or #14171c")] = None,
-    stamp: Annotated[bool | None, typer.Option("--stamp", help="show the time in the picture")] = None,
-    wireframe: Annotated[bool | None, typer.Option("--wireframe", help="draw the edges of the mesh")] = None,
-    beside: Annotated[
-        list[Path] | None, typer.Option(help="another run, shown side by side with a common clock")
-    ] = None,
-    fps: Annotated[float | None, typer.Option(help="frames per second (films); default 30")] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="playback speed of films relative to real time; 0.25 is slow motion")
-    ] = None,
-    orbit: Annotated[float | None, typer.Option(help="degrees that the camera orbits during a film")] = None,
-    follow: Annotated[bool | None, typer.Option("--follow", help="keep the moving bodies centered (films)")] = None,
-    trust: TrustOption = False,
-) -> None:
-    """Write a run as a picture, a film, or geometry for other programs."""
-    from pliant.cli.export import check_format, draw_run, export_run
-    from pliant.cli.run import trust_folder
-
-    for one in (folder, *(beside or [])):
-        trust_folder(one, trust)
-    seen: dict[str, Any] = {
-        "size": size,
-        "camera": camera,
-        "zoom": zoom,
-        "moving": moving,
-        "colours": colours,
-        "limits": limits,
-    }
-    seen |= {"unit": unit, "background": background, "stamp": stamp, "wireframe": wireframe, "beside": beside or None}
-    seen |= {"fps": fps, "speed": speed, "orbit": orbit, "follow": follow}
-    if check_format(to, every=every, **seen):
-        draw_run(folder, to, out, channel, embed, frame, seen)
-    else:
-        export_run(folder, to, out, channel, embed, frame, 1 if every is None else every)
-
-
-@app.command()
-def plot(
-    folders: Annotated[list[Path], typer.Argument(help="folders of runs; several are compared", autocompletion=runs)],
-    show: Annotated[list[str] | None, typer.Option(help="energy, dissipation, iterations, steps; default all")] = None,
-    out: Annotated[Path | None, typer.Option(help="picture file; default plot.png in the first folder")] = None,
-) -> None:
-    """Draw energies, numerical dissipation and iterations per step."""
-    from pliant.cli.plot import plot_folders
-
-    plot_folders(folders, show or [], out)
 
 
 @app.command()
@@ -327,7 +242,7 @@ def sweep(
     from pliant.cli.sweep import sweep_scene
 
     trust_source(scene, trust)
-    settings = _settings(set_, use) + ([] if device is None else [f"device={device}"])
+    settings = all_settings(set_, use) + ([] if device is None else [f"device={device}"])
     sweep_scene(scene, over, settings, out, workers=workers, cluster=cluster, batch=batch, metric=metric, json=json)
 
 
@@ -338,7 +253,7 @@ def fit(
     vary: Annotated[str, typer.Option(help="parameters to fit, e.g. material.E,material.nu", metavar="PATH,...")],
     marker: Annotated[
         list[str] | None,
-        typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=SENTENCE"),
+        typer.Option(help='where a marker is, e.g. tip="x == max" or tip="bar: x == max"', metavar="NAME=CONDITION"),
     ] = None,
     set_: SetOption = None,
     runs: Annotated[int, typer.Option(help="maximum number of runs")] = 15,
@@ -356,42 +271,5 @@ def fit(
     fit_scene(scene, to, vary, marker or [], list(set_ or []), out, runs=runs, quiet=quiet, json=json)
 
 
-@app.command()
-def view(
-    folder: Annotated[Path, typer.Argument(help="the folder of a run", autocompletion=runs)],
-    compare: Annotated[
-        list[Path] | None, typer.Option(help="another run, shown side by side with a common clock", autocompletion=runs)
-    ] = None,
-    port: Annotated[int, typer.Option(help="port of the server")] = 8080,
-    host: Annotated[str, typer.Option(help="address to listen on; 0.0.0.0 accepts other machines")] = "127.0.0.1",
-    play: Annotated[bool, typer.Option(help="start playing immediately")] = True,
-    trust: TrustOption = False,
-) -> None:
-    """Replay a run in the browser: scrub, play, colour by a channel, plot energies."""
-    from pliant.cli.run import trust_folder
-    from pliant.cli.view import view_runs
-
-    for one in (folder, *(compare or [])):
-        trust_folder(one, trust)
-    view_runs([folder, *(compare or [])], host, port, play=play)
-
-
-@app.command()
-def play(
-    scene: SceneArgument,
-    set_: SetOption = None,
-    use: UseOption = None,
-    compare: Annotated[
-        list[str] | None,
-        typer.Option(help="a second run beside it with a common clock, e.g. integrator=siere", metavar="PATH=VALUE"),
-    ] = None,
-    port: Annotated[int, typer.Option(help="port of the server")] = 8080,
-    host: Annotated[str, typer.Option(help="address to listen on; 0.0.0.0 accepts other machines")] = "127.0.0.1",
-    trust: TrustOption = False,
-) -> None:
-    """Run a scene live in the browser: start, step, reset, drag with the mouse, change stiffness and integrator."""
-    from pliant.cli.run import trust_source
-    from pliant.cli.view import play_scene
-
-    trust_source(scene, trust)
-    play_scene(scene, _settings(set_, use), compare or [], host, port)
+for command in (export, plot, view, play):
+    app.command()(command)

@@ -18,7 +18,7 @@ def show_catalogue(word: str = "", *, json: bool) -> None:
     parts = {title: _having(word, entries) for title, entries in catalogue().items()}
     parts = {title: entries for title, entries in parts.items() if entries}
     if not parts:
-        raise SceneError(f"nothing is called {word!r}, or about it", where="list", remedy="`pliant list` shows all")
+        raise SceneError(f"nothing matches {word!r}", where="list", remedy="`pliant list` shows all")
     if json:
         print(js.dumps({title: [*entries] if title == "channels" else entries for title, entries in parts.items()}))
         return

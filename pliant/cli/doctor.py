@@ -29,7 +29,7 @@ def examine_mesh(path: Path, picture: Path | None, *, json: bool) -> int:
     else:
         print(report)
         if drawn:
-            print(f"bad spots: {drawn}")
+            print(f"problem areas: {drawn}")
     return int(report.refused)
 
 

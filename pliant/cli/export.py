@@ -63,7 +63,7 @@ def check_format(to: str, **options: object) -> bool:
     for name, value in options.items():
         if value is not None and name not in useful:
             remedy = "leave it out" if to != "png" else "leave it out, or choose --frame"
-            raise RunError(f"{to} has no use for {value!r}", where=f"--{name.replace('_', '-')}", remedy=remedy)
+            raise RunError(f"{to} does not use {value!r}", where=f"--{name.replace('_', '-')}", remedy=remedy)
     return to in PICTURES
 
 
@@ -100,7 +100,9 @@ def _size(text: str) -> tuple[int, int]:
 
     found = re.fullmatch(r"(\d+)x(\d+)", text)
     if not found and text not in SIZES:
-        raise RunError(f"{text!r} is no size", where="--size", remedy=f"write it like 960x540, or {', '.join(SIZES)}")
+        raise RunError(
+            f"{text!r} is not a size", where="--size", remedy=f"write it like 960x540, or {', '.join(SIZES)}"
+        )
     return (int(found[1]), int(found[2])) if found else SIZES[text]
 
 

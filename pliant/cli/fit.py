@@ -36,8 +36,8 @@ def fit_scene(
 
     scene = load_scene(source, settings).scene
     wrt = [completed(scene, path.strip()) for path in vary.split(",")]
-    sentences = dict(_marker(text) for text in markers)
-    seen = read_recording(data, scene, sentences)
+    conditions = dict(_marker(text) for text in markers)
+    seen = read_recording(data, scene, conditions)
     with _watching(scene, quiet) as (watch, stepped):
         found = fit(scene, seen, wrt, runs=runs, watch=watch, stepped=stepped)
     folder = out or Path("runs") / f"{Path(source).stem}-fit"
@@ -50,18 +50,18 @@ def fit_scene(
         _show(found, source, wrt)
         print(picture)
     if not found.converged:
-        print(f"not converged in {found.runs} runs; go on with --runs, or start nearer", file=sys.stderr)
+        print(f"not converged in {found.runs} runs; continue with --runs, or start closer", file=sys.stderr)
         raise typer.Exit(1)
 
 
 def _marker(text: str) -> tuple[str, str]:
-    """The name and the sentence of ``tip=x == max``."""
+    """The name and the condition of ``tip=x == max``."""
     from pliant.errors import SceneError
 
-    name, equals, sentence = text.partition("=")
-    if not equals or not name.strip() or not sentence.strip():
-        raise SceneError(f"{text!r} is no marker", where="--marker", remedy='write it like tip="x == max"')
-    return name.strip(), sentence.strip()
+    name, equals, condition = text.partition("=")
+    if not equals or not name.strip() or not condition.strip():
+        raise SceneError(f"{text!r} is not a marker", where="--marker", remedy='write it like tip="x == max"')
+    return name.strip(), condition.strip()
 
 
 Watchers = tuple["Callable[[FitRun], None] | None", "Callable[[int], None] | None"]

@@ -16,7 +16,9 @@ def write_start(what: str, name: str, out: Path | None) -> None:
         raise SceneError(f"unknown kind {what!r}", where="new", remedy=nearest(what, STARTS))
     words = re.findall(r"[a-z0-9]+", kebab(name))
     if not words or not words[0][0].isalpha() or iskeyword("_".join(words)):
-        raise SceneError(f"{name!r} is no name", where="new", remedy="like my-rubber: letters, digits and dashes")
+        raise SceneError(
+            f"{name!r} is not a valid name", where="new", remedy="like my-rubber: letters, digits and dashes"
+        )
     path = out or Path("_".join(words) + ".py")
     if path.exists():
         raise SceneError(f"{path} exists already", where="new", remedy="choose another name, or --out")

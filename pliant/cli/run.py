@@ -44,7 +44,7 @@ def run_scene(
                 loaded.scene, folder, output=loaded.output, origin=loaded.origin, overwrite=overwrite, watch=watch
             )
     except Interrupted as stop:
-        print(f"{stop}; go on with: pliant resume {folder}", file=sys.stderr)
+        print(f"{stop}; continue with: pliant resume {folder}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     _say(made, json)
 
@@ -59,7 +59,7 @@ def resume_run(folder: Path, *, quiet: bool, json: bool) -> None:
         with watching(loaded.scene, quiet) as watch:
             made = resume(folder, watch=watch)
     except Interrupted as stop:
-        print(f"{stop}; go on with: pliant resume {folder}", file=sys.stderr)
+        print(f"{stop}; continue with: pliant resume {folder}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     _say(made, json)
 
@@ -75,7 +75,7 @@ def fork_run(folder: Path, settings: Sequence[str], out: Path | None, *, quiet: 
         with watching(loaded.scene, quiet) as watch:
             made = fork(folder, settings, target, watch=watch)
     except Interrupted as stop:
-        print(f"{stop}; go on with: pliant resume {target}", file=sys.stderr)
+        print(f"{stop}; continue with: pliant resume {target}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     _say(made, json)
 
@@ -89,7 +89,7 @@ def trust_folder(folder: Path, trusted: bool) -> None:
         document = read_toml(scene) if scene.is_file() and not trusted else {}
         named = document.get("python") or document.get("extensions")
         if named:
-            remedy = "look into it, then add --trust"
+            remedy = "inspect it, then add --trust"
             raise RunError(f"{scene} runs the Python code of {named!r}", where="trust", remedy=remedy)
 
 

@@ -30,10 +30,10 @@ CLOSED = 1e-12  # of the system's size: a constraint this close is met
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedEuler:
-    """An integrator that keeps ``function`` at zero, or what `KeptLengths` or `KeptVolumes` make of the meshes.
+    """Euler steps with holonomic constraints: ``function`` = 0, or `KeptLengths` or `KeptVolumes` of the meshes.
 
-    ``compliance`` (number or (m,)) is the inverse stiffness [m/N]; 0: hard.
-    ``damping`` [N s/m] acts on the displacements, f = -J^T (phi/compliance + damping dphi/dt).
+    ``compliance`` (number or (m,)) is the inverse stiffness [m/N]; 0: hard. ``damping`` [N s/m] acts on the
+    displacements, f = -J^T (phi/compliance + damping dphi/dt).
     """
 
     function: Displacement | Kept = KeptLengths()

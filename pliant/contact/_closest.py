@@ -339,15 +339,14 @@ def _above(p, own, a, b, c, N, one_sided, reach):
 
 
 @njit(cache=True, error_model="numpy")
-def above_triangles(x, sides, grid, reach, point, triangle):
-    """Whether the point in slot point[i] is straight above triangle[i] (c,), with the weights (c, 3) of its nearest
-    point; see `_above`."""
-    n = len(point)
+def above_triangles(x, sides, reach, vertex, triangle):
+    """Whether vertex[i] is straight above triangle[i] (c,), and weights (c, 3) of the nearest point; see `_above`."""
+    n = len(vertex)
     above, weights = np.zeros(n, np.bool_), np.zeros((n, 3))
     for i in range(n):
-        f, s = triangle[i], point[i]
+        f, v = triangle[i], vertex[i]
         a, b, c = _corners(x, sides.F, f)
-        own, N = _at(sides.own, grid.vertex[s]), _at(sides.N, f)
-        above[i], w, _ = _above(_at(grid.points, s), own, a, b, c, N, f < sides.solids, reach)
+        own, N = _at(sides.own, v), _at(sides.N, f)
+        above[i], w, _ = _above(_at(x, v), own, a, b, c, N, f < sides.solids, reach)
         weights[i, 0], weights[i, 1], weights[i, 2] = w
     return above, weights

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._blocks import triplets
+from pliant.pattern import empty, summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +63,13 @@ class Contacts:
         the meshes and stays positive semidefinite [QLB2021, sec. 3.3]. ``besides`` are rows, columns and values to add.
         """
         if not len(self):
-            return sp.csr_matrix((3 * n, 3 * n))
+            return empty(3 * n, 3 * n)
         rows, columns, values = triplets(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
         if besides is not None:
             rows, columns, values = (
                 np.concatenate(pair) for pair in zip((rows, columns, values), besides, strict=True)
             )
-        return sp.csr_matrix(sp.coo_matrix((values, (rows, columns)), shape=(3 * n, 3 * n)))
+        return summed(rows, columns, values, 3 * n)
 
     def only(self, chosen: Any) -> "Contacts":
         """The chosen contacts (indices or a mask)."""
@@ -129,14 +130,20 @@ def shared_forces(contacts: Contacts, f: Array) -> ContactForces:
     return ContactForces(contacts, contacts.nodes, contacts.weights[:, :, None] * f[:, None, :])
 
 
+def entries(nodes: IntArray, blocks: Array) -> tuple[IntArray, IntArray, Array]:
+    """Rows, columns and values of ``blocks (c, r, 3, r, 3)`` over the coordinates of ``nodes (c, r)``."""
+    at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
+    return at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel(), blocks.ravel()
+
+
 class Remembered:
-    """A function of positions that keeps its last answer: value, gradient and friction ask for the same x in turn."""
+    """A function of arrays that keeps its last answer: value, gradient and friction ask for the same x in turn."""
 
-    def __init__(self, function: Callable[[Array], Any]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._last: tuple[Array, Any] | None = None
+        self._last: tuple[tuple[Array, ...], Any] | None = None
 
-    def __call__(self, x: Array) -> Any:
-        if self._last is None or not np.array_equal(self._last[0], x):
-            self._last = (x.copy(), self._function(x))
+    def __call__(self, *x: Array) -> Any:
+        if self._last is None or not all(map(np.array_equal, self._last[0], x)):
+            self._last = (tuple(a.copy() for a in x), self._function(*x))
         return self._last[1]

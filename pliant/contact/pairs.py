@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.contact._closest import above_triangles, candidates, hash_points, inside_tets, nearest_of_lists, normals
+from pliant.contact._formula_kernels import plane_frames
 from pliant.contact._grid import Grid, Lists, Sides, Ways
 from pliant.contact.contacts import Contacts
-from pliant.contact.planes import plane_frames
+from pliant.contact.nearby import Nearby
 from pliant.mesh.mesh import Mesh
 
 NOBODY = -3  # in place of a body whose points are left out
@@ -111,6 +112,8 @@ class PairDetector:
         edge = self.X[self.F[:, 1]] - self.X[self.F[:, 0]]
         self._scale = 1.0 / (1.5 * float(np.linalg.norm(edge, axis=1).mean())) if len(self.F) else 1.0
         self._mask = (1 << max(8, int(2 * len(self.vertices)).bit_length())) - 1
+        where = self.vertices, self._kin[self.body[self.vertices]], self._scale, self._mask
+        self._tets, self._faces = Nearby(self.T, tets, *where), Nearby(self.F, faces, *where)
 
     def tables(self) -> "Tables":
         """What detection elsewhere needs besides."""
@@ -118,20 +121,14 @@ class PairDetector:
 
     def hits(self, x: Array) -> Hits:
         """All vertices inside foreign tets at positions ``x (n, 3)``; one tet per vertex and body."""
-        grid = self._grid(x)
-        slot, tet = candidates(x, self.T, self._shunned[0], grid, 0.0)
-        inside, weights = inside_tets(x, self.T, grid.points, slot, tet)
-        vertex, tet, weights = grid.vertex[slot[inside]], tet[inside], weights[inside]
+        vertex, tet = self._tets.pairs(x, 0.0)
+        inside, weights = inside_tets(x, self.T, x, vertex, tet)
+        vertex, tet, weights = vertex[inside], tet[inside], weights[inside]
         if len(self._apart):
             may = self._may(vertex, self.tet_body[tet])
             vertex, tet, weights = vertex[may], tet[may], weights[may]
         first = self._firsts(vertex, self.tet_body[tet])
         return Hits(vertex[first], tet[first], weights[first])
-
-    def _grid(self, x: Array) -> Grid:
-        """The touchable vertices at positions x."""
-        own = self._kin[self.body[self.vertices]]
-        return Grid(*hash_points(x[self.vertices], self.vertices, own, self._scale, self._mask))
 
     def _may(self, vertex: IntArray, body: IntArray) -> NDArray[np.bool_]:
         """Whether vertices may touch the bodies they are at."""
@@ -159,14 +156,13 @@ class PairDetector:
 
         Sheets have two sides; the one where the vertex is counts.
         """
-        grid = self._grid(x)
-        slot, triangle = candidates(x, self.F, self._shunned[1], grid, reach)
-        if not len(slot):
+        vertex, triangle = self._faces.pairs(x, reach)
+        if not len(vertex):
             return no_pairs()
         N, own = normals(x, self.F[: self._solids])
         N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
-        above, w = above_triangles(x, Sides(self.F, N, own, self._solids), grid, reach, slot, triangle)
-        vertex, triangle, w = grid.vertex[slot[above]], triangle[above], w[above]
+        above, w = above_triangles(x, Sides(self.F, N, own, self._solids), reach, vertex, triangle)
+        vertex, triangle, w = vertex[above], triangle[above], w[above]
         if len(self._apart):
             may = self._may(vertex, self.face_body[triangle])
             vertex, triangle, w = vertex[may], triangle[may], w[may]

@@ -41,4 +41,6 @@ def components(x: Array) -> Vector:
 
 def stacked(a: Vector, shape: tuple[int, ...]) -> Array:
     """Vectors (..., 3) of components that may be the same for all."""
-    return np.stack([np.broadcast_to(part, shape) for part in a], axis=-1)
+    out = np.empty((*shape, 3))
+    out[..., 0], out[..., 1], out[..., 2] = a
+    return out

@@ -8,8 +8,8 @@ would pass through a thin obstacle: a mark, a point, the normal, the velocity (`
 from numba import cuda, float64
 from numpy import maximum
 
+from pliant.contact.formulas import tangent_pair
 from pliant.contact.laws import damper, rounded, spring, stick_reach
-from pliant.contact.slip import tangent_pair
 from pliant.contact.swept import MOST, PRESSING, TOUCHING
 from pliant.contact.vectors import dot, length, minus
 
@@ -106,7 +106,7 @@ def bent(H, way, k, j, table):
 
 
 def entry_pass(x, dx, skin, parameters, way, k, reach, planes):
-    """The planes of vertices whose ways dx are longer than ``reach`` and lead into obstacle k.
+    """The planes of vertices whose displacements dx are longer than ``reach`` and lead into obstacle k.
 
     `pliant.contact.swept.entries` for one vertex.
     """

@@ -8,9 +8,17 @@ triangle, and the parts over the frame and the rest of the two directions (`plia
 from numba import cuda, float64
 from numpy import maximum
 
+from pliant.contact.formulas import (
+    attached,
+    couples,
+    plane_frame,
+    second_derivatives,
+    slip_rate,
+    tangent_pair,
+    turned,
+    turning,
+)
 from pliant.contact.laws import damper, rounded, spring, stick_reach
-from pliant.contact.planes import plane_frame, turning
-from pliant.contact.slip import attached, couples, second_derivatives, slip_rate, tangent_pair, turned
 from pliant.contact.vectors import cross, dot, length, minus, scaled
 from pliant.cuda._matrix_kernels import SLICE
 from pliant.cuda._obstacle_kernels import at

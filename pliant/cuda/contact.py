@@ -1,7 +1,7 @@
-"""Penalty contact on the device: what is near is found there, pushes and rubs there; the CPU's formulas all through.
+"""Penalty contact on the device: detection, normal forces and friction, with the formulas of the CPU.
 
-`DeviceContact` makes the terms of a stage as `PenaltyModel` does. Certificates, recordings and the books of obstacles
-that move ask for contacts one by one: for them terms have a mirror on the host, made when it is asked for.
+`DeviceContact` makes the terms of a stage as `PenaltyModel` does. Certificates, recordings and the ledger of moving
+obstacles ask for single contacts: for them terms have a mirror on the host, made when it is asked for.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class DeviceContact:
         return self._moment[2]
 
     def live(self) -> tuple[LiveForce, ...]:
-        """Its forces outside of any stage, for the books."""
+        """Its forces outside of any stage, for the ledger."""
         return tuple(LiveForce(self, name, 0) for name in self.host.force_names)  # type: ignore[arg-type]
 
     def _terms(self, start: State, t: float, c: float) -> Terms:
@@ -99,7 +99,7 @@ class NormalLoad(NamedTuple):
 class Meeting:
     """Who may touch in a stage: vertices and obstacles on their ``passages``, and ``pairs``.
 
-    ``fast`` are the state and the ways (3n,) of vertices that may pass through thin obstacles.
+    ``fast`` are the state and the displacements (3n,) of vertices that may pass through thin obstacles.
     """
 
     def __init__(

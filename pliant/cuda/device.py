@@ -120,6 +120,6 @@ def triangular_inverse(L: Any) -> Any:
 
 
 def synchronized() -> None:
-    """Wait until the device has done all it was told, for measurements."""
+    """Wait until the device has finished, for measurements."""
     if not SIMULATED:
         cuda.synchronize()

@@ -46,7 +46,7 @@ def require_able(host: Elastodynamics) -> None:
         raise SceneError("a consistent mass matrix", where='device="cuda"', remedy="use lumped=True")
     for energy in host.energy_terms:
         if isinstance(energy, Elastic) and not energy.material.allows_inversion:
-            what = f"{energy.name!r}: {type(energy.material).__name__} forbids inversion, which is not watched there"
+            what = f"{energy.name!r}: {type(energy.material).__name__} forbids inversion, which is not checked there"
             raise SceneError(what, where='device="cuda"', remedy="use StableNeoHookean")
     if host.contact is not None and not isinstance(host.contact, PenaltyModel):
         what = "contact other than penalties (barriers, projections, rows) is for the CPU only"

@@ -65,7 +65,7 @@ class DeviceObstacles:
         return to_device(np.array([_numbers(way) for way in passages]).reshape(len(self), -1))
 
     def planes(self, x: Any, dx: Any, ways: Any) -> Any:
-        """Planes in place of obstacles that vertices would pass through on their ways ``dx (3n,)``."""
+        """Planes in place of obstacles that vertices would pass through with the displacements ``dx (3n,)``."""
         planes = arrays().zeros((PLANE, len(self), len(self.skin)))
         for k, (formula, parameters) in enumerate(zip(self._formulas, self._parameters, strict=True)):
             arguments = (x, dx, self.skin, parameters, ways, k, self._model.margin, planes)
@@ -131,7 +131,7 @@ class AtSkin:
 def formula_of(obstacle: Any) -> DistanceFormula:
     """The formula of an obstacle; refuses those that have none, by name."""
     if not isinstance(obstacle, Analytic):
-        what = f"{obstacle.name!r}: the device has no distance from a {type(obstacle).__name__}"
+        what = f"{obstacle.name!r}: the device has no distance function for a {type(obstacle).__name__}"
         remedy = 'use Plane, Sphere, Box, Cylinder or Bowl, a body with all vertices pinned, or device="cpu"'
         raise SceneError(what, where='device="cuda"', remedy=remedy)
     return obstacle.formula

@@ -1,4 +1,4 @@
-"""Gauss-Seidel sweeps over constraints on the device, in the very order of the CPU's.
+"""Gauss-Seidel sweeps over constraints on the device, in the same order as on the CPU.
 
 Constraints come in patches, and patches in colours (see `pliant.integrators.xpbd.patches`). The patches of a colour are
 one launch, a block of threads each; where every patch is a single constraint, a thread each. No two threads that run at

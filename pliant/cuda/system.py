@@ -34,7 +34,8 @@ from pliant.systems import exchange
 from pliant.systems.acted import Acted, Later, of_terms
 from pliant.systems.base import Quadrature, Weights
 from pliant.systems.contact import LiveForce, Terms
-from pliant.systems.elastodynamics import Elastodynamics, labels
+from pliant.systems.elastodynamics import Elastodynamics
+from pliant.systems.labels import labels
 
 PRECISE = 1e-6  # relative residual where a matrix takes the place of a factor that is exact on the CPU
 

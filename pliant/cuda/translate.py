@@ -1,4 +1,4 @@
-"""CUDA device functions from the very source that the CPU compiles, or evaluates on arrays.
+"""CUDA device functions from the same source that the CPU compiles, or evaluates on arrays.
 
 Element functions (`pliant.kernels`) are scalar code: tuples in, tuples out. What loops over the W lanes of a block is
 the same scalar code where W = 1. So a function is translated by compiling its Python source once more, with W = 1 and

@@ -83,7 +83,7 @@ class Stressed(Deforming, Protocol):
 
 @runtime_checkable
 class Layered(Protocol):
-    """An elastic energy that can tell its elements apart: by their stiffness, and by the fibres in them."""
+    """An elastic energy that reports the stiffness and the fibres of every element."""
 
     def young(self) -> Array:
         """Young's modulus (m,) [Pa]."""
@@ -130,10 +130,10 @@ class Limiting(Protocol):
 
 @runtime_checkable
 class Guarding(Protocol):
-    """A `Limiting` energy that also watches the way from where a stage sets out to its first guess."""
+    """A `Limiting` energy that also checks the path from the start of a stage to its first guess."""
 
     def begin(self, x: Array, guess: Array, free: IntArray) -> Array:
-        """The guess, held back where the way to it would cross something."""
+        """The guess, held back where the path to it would cross something."""
         ...
 
 

@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.contact.contacts import ContactForces, Contacts, shared_forces
+from pliant.contact._formula_kernels import turning_blocks
+from pliant.contact.contacts import ContactForces, Contacts, entries, shared_forces
 from pliant.contact.laws import spring
-from pliant.contact.planes import turning_triplets
+from pliant.pattern import empty
 
 
 class Penalty:
@@ -69,7 +70,7 @@ class Penalty:
     def _assembled(self, x: Array, *, psd: bool, coupled: bool) -> sp.csr_matrix:
         contacts = self._geometry(x)
         if not len(contacts):
-            return sp.csr_matrix((3 * self._n, 3 * self._n))
+            return empty(3 * self._n, 3 * self._n)
         _, pushed, stiff = self._law(contacts)
         n = contacts.normals
         B = stiff[:, None, None] * n[:, :, None] * n[:, None, :]
@@ -81,8 +82,8 @@ class Penalty:
         pairs = contacts.only((contacts.other >= 0) & (contacts.gaps < 0.0))  # their normals turn with their triangles
         if not len(pairs):
             return contacts.assemble(B, self._n)
-        turned = turning_triplets(x.reshape(-1, 3), pairs.nodes, pairs.normals, -self.normal_force(pairs))
-        return contacts.assemble(B, self._n, besides=turned)
+        turned = turning_blocks(x.reshape(-1, 3), pairs.nodes, pairs.normals, -self.normal_force(pairs))
+        return contacts.assemble(B, self._n, besides=entries(pairs.nodes, turned))
 
     def _stiffness(self, contacts: Contacts) -> Array:
         """Per contact: that of the softer side."""

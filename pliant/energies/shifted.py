@@ -1,4 +1,4 @@
-"""An energy seen from further on, W(x + way): contacts that a linearised step has not reached yet but will."""
+"""A shifted energy, W(x + way): contacts that a linearised step will reach."""
 
 import scipy.sparse as sp
 
@@ -7,7 +7,7 @@ from pliant.energies.base import Energy
 
 
 class Shifted:
-    """``energy`` at x + ``way`` (N,) [m]."""
+    """``energy`` at x + ``way``, a displacement (N,) [m]."""
 
     def __init__(self, energy: Energy, way: Array) -> None:
         self.name, self._energy, self._way = energy.name, energy, way

@@ -74,7 +74,7 @@ class Clip:
         path = self.run.folder / FRAMES
         if not path.is_file():
             remedy = "run it again, or give the folder of a run"
-            raise RunError(f"{self.run.folder} is half written: it has no {FRAMES}", where="export", remedy=remedy)
+            raise RunError(f"{self.run.folder} is incomplete: it has no {FRAMES}", where="export", remedy=remedy)
         with open_frames(path) as file:
             try:
                 steps = file["VTKHDF/Steps"]

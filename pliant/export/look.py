@@ -20,17 +20,16 @@ PAPER = "#ebe8e2"
 
 @dataclass(frozen=True)
 class Look:
-    """How a picture looks.
+    """The style of a picture or film.
 
-    ``size`` in pixels. ``channel`` colours the bodies (None: one colour for each body) with the colour map
-    ``colours``, from ``limits`` (None: the range over all frames), with ``unit`` behind the numbers; the channel
-    ``material`` is shown as squares printed on the cloth, which slide with it through its mesh, ``fibre`` by direction:
-    red along x, green along y, blue along z. ``camera`` is one of
-    `CAMERAS` or a direction from the middle towards the camera, ``zoom`` moves it closer, ``orbit`` [degrees] turns it
-    around the middle in the course of a film, ``follow`` keeps what moves in the middle. ``moving`` frames only what
-    moves. Films have ``fps`` pictures per second and run at ``speed`` times real time. ``samples`` are drawn along each
-    side of a pixel, which smooths edges. A picture is the mean of several ``exposures`` with the lamps in other places,
-    which makes shadows softer; films have one.
+    ``size`` in pixels. ``channel`` colours the bodies (None: one colour per body) with the colour map ``colours`` over
+    ``limits`` (None: the range over all frames), labelled with ``unit``; the channel ``material`` is shown as squares
+    printed on the cloth, which slide with it through its mesh, ``fibre`` by direction: red along x, green along y, blue
+    along z. ``camera`` is one of `CAMERAS` or a direction from the center towards the camera, ``zoom`` moves it closer,
+    ``orbit`` [degrees] rotates it around the center during a film, ``follow`` keeps the moving bodies centered,
+    ``moving`` frames only the moving bodies. Films have ``fps`` pictures per second and run at ``speed`` times real
+    time. ``samples`` are drawn along each side of a pixel, which smooths edges. A picture is the mean of several
+    ``exposures`` with the lamps in different places, which softens shadows; films have one.
     """
 
     size: tuple[int, int] = (960, 540)

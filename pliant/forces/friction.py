@@ -13,9 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import ContactForces, Contacts
+from pliant.contact.contacts import ContactForces, Contacts, Remembered, entries
 from pliant.contact.laws import rounded, stick_reach
 from pliant.contact.slip import SlipMap, Slips
+from pliant.pattern import empty, summed
 
 Load = Callable[[Array], tuple[Contacts, Array]]  # x -> contacts and their normal forces
 
@@ -84,14 +85,15 @@ class Friction:
         self._load, self._mu, self._law, self._n, self._c = load, mu, law, n, c
         self.lagged = lagged is not None
         self._frozen = None if lagged is None else self._loaded(lagged.reshape(-1, 3))
-        self._zero = sp.csr_matrix((3 * n, 3 * n))
+        self._zero = empty(3 * n, 3 * n)
+        self._at = Remembered(self._found)
 
     def _loaded(self, x: Array) -> tuple[Slips, Array, Array]:
         """How contacts slip, their normal forces (c,) and the limits mu f_n (c,)."""
         contacts, f_n = self._load(x.ravel())
         return Slips(contacts, x), f_n, self._mu(contacts) * f_n
 
-    def _at(self, x: Array, v: Array) -> tuple[Slips, Array, Array, Array, tuple[Array, Array, Array]]:
+    def _found(self, x: Array, v: Array) -> tuple[Slips, Array, Array, Array, tuple[Array, Array, Array]]:
         """Slips, normal forces (c,), slip u (c, 2), its size (c,), and what the law says."""
         x = x.reshape(-1, 3)
         slips, f_n, limit = self._loaded(x) if self._frozen is None else self._frozen
@@ -128,10 +130,7 @@ class Friction:
         if self._frozen is None or self._idle(x):
             return self._zero
         slips, _, u, _, (rate, _, _) = self._at(x, v)
-        nodes, blocks = slips.turning(x.reshape(-1, 3), -rate[:, None] * u)
-        at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
-        rows, columns = at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel()
-        return sp.csr_matrix(sp.coo_matrix((blocks.ravel(), (rows, columns)), shape=self._zero.shape))
+        return summed(*entries(*slips.turning(x.reshape(-1, 3), -rate[:, None] * u)), 3 * self._n)
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         if self._idle(x):

@@ -1,9 +1,9 @@
-"""Steps that choose their size: any integrator whose error can be estimated, and a tolerance in metres.
+"""Adaptive time steps: any integrator whose error can be estimated, and a tolerance in metres.
 
-A step of the scene, from one frame to the next, is covered by as many steps of the integrator as the tolerance wants;
-they may also be longer than it, and frames are then read from the cubic through both ends. Errors are held per second:
-a step of h may add h times the tolerance, so that after a second of motion the errors have added up to the tolerance,
-whatever the number of steps. [Hairer1993, II.4; Soderlind2003]
+A step of the scene, from one frame to the next, is covered by as many steps of the integrator as the tolerance
+requires; they may also be longer than a frame, and frames are then interpolated by the cubic through both ends. Errors
+are controlled per second: a step of h may add h times the tolerance, so that after a second of motion the errors have
+added up to the tolerance, whatever the number of steps. [Hairer1993, II.4; Soderlind2003]
 """
 
 from collections.abc import Sequence
@@ -104,15 +104,15 @@ class Progress:
 class Adaptive:
     """Adaptive time steps: an integrator whose step size follows an error estimate.
 
-    ``integrator`` with steps from ``h_min`` to ``h_max`` [s] (a millionth and ten steps of the scene), chosen so
-    that errors grow by ``tolerance`` [m] per second of motion, as root mean squares over each body, and those of its
-    velocity as a whole by ``speed`` [m/s] (ten times as much per second).
+    The steps of ``integrator`` are between ``h_min`` and ``h_max`` [s] (by default a millionth of the scene's step and
+    ten of them), chosen so that errors grow by ``tolerance`` [m] per second of motion, as root mean squares over each
+    body, and those of its mean velocity by ``speed`` [m/s] (by default ten times the tolerance per second).
 
-    Steps end at ``stops`` [s], where something changes at once; `simulate` adds the events and script corners of a
-    scene. Frames are interpolated (``dense``) where coordinates are positions and contact is no barrier; else steps end
-    at them. A step of ``h_min`` is taken whatever its error, and is then not certified.
-    `Verlet` and `SymplecticEuler` follow their stability limit instead of the tolerance (`pliant.integrators.limited`),
-    so that they keep the energy as they do with equal steps; their error stays unknown.
+    Steps end at ``stops`` [s], the times of discontinuities; `simulate` adds the events and script corners of a scene.
+    Frames are interpolated (``dense``) where coordinates are positions and contact is not a barrier; otherwise steps
+    end at frames. A step of ``h_min`` is accepted whatever its error, and is then not certified. `Verlet` and
+    `SymplecticEuler` follow their stability limit instead of the tolerance (`pliant.integrators.limited`), so that they
+    conserve energy as they do with equal steps; their error is unknown.
     """
 
     integrator: Integrator = field(default_factory=TRBDF2)
@@ -132,7 +132,7 @@ class Adaptive:
         require_part(inside, "step", "Adaptive.integrator", "give an object, such as TRBDF2()")
         if isinstance(inside, Adaptive) or inside.order < 1:
             what = f"{type(inside).__name__} has no error to choose steps by"
-            raise SceneError(what, where="Adaptive.integrator", remedy="give a method of motion, such as TRBDF2()")
+            raise SceneError(what, where="Adaptive.integrator", remedy="give a dynamic integrator, such as TRBDF2()")
         for name in ("tolerance", "speed", "h_min", "h_max"):
             value = getattr(self, name)
             if value is not None and not value > 0.0:
@@ -149,7 +149,7 @@ class Adaptive:
         object.__setattr__(self, "made_for", made_for)
 
     def landing(self, times: Sequence[float]) -> "Adaptive":
-        """The same, which also lands on ``times`` [s]."""
+        """The same integrator, which also ends steps at ``times`` [s]."""
         return replace(self, stops=tuple({*self.stops, *times}))
 
     @one_thread()
@@ -215,7 +215,7 @@ class Adaptive:
         except (NotPositiveDefinite, ConvergenceError, ArithmeticError, np.linalg.LinAlgError) as wrong:
             return Attempt(trouble=str(wrong))
         if step.system is not None:
-            remedy = "use a fixed step where meshes change as they go"
+            remedy = "use a fixed step for meshes that change during the run"
             raise SceneError("a step changed the mesh", where="Adaptive", remedy=remedy)
         for report in step.reports:
             if not report.converged:
@@ -266,7 +266,7 @@ class Adaptive:
 
 
 def ahead(pace: Pace, state: State) -> list[Step]:
-    """The steps from a frame to where the integration stands, in pieces for the books."""
+    """The steps from a frame to the current time of the integration, in pieces for the ledger."""
     return [
         Step(b, None, start=state if a.t <= state.t else a)
         for a, b in zip(pace.path[:-1], pace.path[1:], strict=True)
@@ -298,8 +298,10 @@ def spent(report: SolveReport) -> SolveReport:
 
 
 def bare(report: SolveReport) -> SolveReport:
-    """The verdict of a solve for a moment within its step: its cost is booked elsewhere, and its forces are those of
-    another moment."""
+    """The report of a solve for a time within its step.
+
+    Its cost is counted elsewhere, and its forces belong to another time.
+    """
     return SolveReport(
         report.converged,
         0,

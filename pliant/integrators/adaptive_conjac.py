@@ -35,9 +35,10 @@ class Awake:
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveConJac:
-    """``conjac.nodes`` are representatives; each is dynamic while its averaged liveliness exceeds ``threshold`` [1/s].
+    """ConJac whose nodes are dynamic only while the material around them deforms. [Weidner2022, sec. 4.6]
 
-    A node goes back to sleep below 0.8 threshold. ``invariant`` measures |Sdot|_F / 3 instead of the mean of the nine
+    ``conjac.nodes`` are representatives; each is dynamic while its averaged liveliness exceeds ``threshold`` [1/s], and
+    becomes quasistatic again below 0.8 threshold. ``invariant`` measures |Sdot|_F / 3 instead of the mean of the nine
     entries, which depends on the orientation of the material axes (the paper's choice, and the default).
     """
 

@@ -112,7 +112,7 @@ def implicit_parts(system: Any, q: Array, split: Split) -> list[sp.csr_matrix]:
     """The implicit parts of the Hessians; K_H is their sum."""
     if not isinstance(system, Elastodynamics):
         raise SceneError(
-            f"{type(system).__name__} does not tell its energies apart",
+            f"{type(system).__name__} does not list its energies",
             where="additive integrator",
             remedy="use a system of deformable bodies",
         )

@@ -21,13 +21,13 @@ default_solver: NonlinearSolver = Newton()
 
 
 class Integrator(Protocol):
-    """A time stepping method as a frozen dataclass; ``order`` is what the observed order is compared with.
+    """A time stepping method as a frozen dataclass; ``order`` is its declared order, which the tests verify.
 
-    ``step`` is pure: history, frozen factors and caches come in as ``memory`` (None at the start) and go out with the
-    Step. Memory is made of dicts, tuples, frozen dataclasses, arrays and numbers, so that checkpoints can save it;
-    objects with a true ``transient`` attribute are rebuilt instead of saved. ``made_for`` is the class of systems that
-    it steps, or a tuple of them; `Smooth` stands for all that have a stage. Without it, that is elastic bodies, fitted
-    ones among them.
+    ``step`` is pure: history, frozen factors and caches are passed in as ``memory`` (None at the start) and returned
+    with the Step. Memory consists of dicts, tuples, frozen dataclasses, arrays and numbers, so that checkpoints can
+    save it; objects with a true ``transient`` attribute are rebuilt instead of saved. ``made_for`` is the class of
+    systems that it steps, or a tuple of them; `Smooth` stands for all that have a stage. Without it, these are elastic
+    bodies, including fitted ones.
     """
 
     order: ClassVar[int]
@@ -54,7 +54,7 @@ def isolated(step: Step, system: Any, before: State) -> Step:
 
 @runtime_checkable
 class Booking(Protocol):
-    """An integrator that finds forces itself and books what they do: ``works`` are their names in `Step.work`."""
+    """An integrator that computes some forces itself and reports their work: ``works`` are the names in `Step.work`."""
 
     works: ClassVar[tuple[str, ...]]
 
@@ -78,10 +78,10 @@ class Recalling(Protocol):
 
 @runtime_checkable
 class Landing(Protocol):
-    """An integrator whose steps end where they want, unless they are told where something changes at once."""
+    """An integrator that chooses where its steps end, and can be given times at which they must."""
 
     def landing(self, times: Sequence[float]) -> Any:
-        """The same, which ends a step at each of these times [s]."""
+        """The same integrator, which ends a step at each of these times [s]."""
         ...
 
 

@@ -17,11 +17,11 @@ from pliant.systems.stepped import Pointwise, Smooth
 class BDF1:
     """Backward Euler: order 1, very stable, damps everything it cannot resolve [Weidner2022, App. C.2].
 
-    M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h),  v = (q - q_n)/h.
+    M (q - q_n - h v_n) = h^2 f(q, (q - q_n)/h, t + h), v = (q - q_n)/h.
 
-    With ``points`` this holds for the material points of links, not for their joint coordinates:
-    J^T M (x - x_n - h x'_n) = h^2 f, and v are the rates that fit (x - x_n)/h best. A step is then the minimum of a
-    potential on joints too. Use it with barriers, between which links may rotate by half a radian in a step.
+    With ``points`` this holds for the material points of links instead of their joint coordinates: J^T M (x - x_n - h
+    x'_n) = h^2 f, and v are the rates that best fit (x - x_n)/h. A step is then the minimum of a potential for joints
+    too. Use it with barriers where links rotate by up to half a radian per step.
     """
 
     solver: NonlinearSolver = default_solver

@@ -41,18 +41,19 @@ HALVINGS = 12
 class ConJac:
     """Large steps for a body condensed onto a few dynamic nodes; all others follow quasistatically [ConJac2020].
 
-    Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body.
+    Dynamic ``nodes`` are vertex numbers (none: quasistatic motion), or ``count`` of them spread over the body. With a
+    ``radius`` [m] each represents the mean over the vertices within it: in an impact the nodes carry the inertia of the
+    whole body, and single vertices would dent and invert the elements around them.
 
-    With a ``radius`` [m] each stands for the mean over the vertices within it: in an impact the nodes carry the inertia
-    of the whole body, and single vertices dent what is around them until it is inside out.
-    ``gamma`` is the part of the force residual removed per correction (None: a line search along the energy),
-    ``corrections`` how many there are with one factor, ``iterations`` how often a step is linearised, ``ahead`` whether
-    first where the old velocities lead to instead of at the old positions. ``inertial`` subtracts the inertia of the
-    following nodes from the residual; pieces that nothing holds, which would otherwise sag in free flight, have as much
-    of it subtracted as lowers their energy. ``cap`` limits by what part of its length a correction may change an edge,
-    ``friction`` is the coefficient against obstacles, ``settle`` puts the following nodes in equilibrium at t = 0.
-    ``project``: K is made definite "always", or "on_demand" where K_qq or the step's matrix as they are cannot be
-    factored, or "never", and then such steps fail. Corrections with K as it is converge like Newton's method.
+    ``gamma`` is the fraction of the force residual removed per correction (None: a line search along the energy),
+    ``corrections`` their number with one factor, ``iterations`` how often a step is linearised, and ``ahead``
+    linearises it first at the positions that the old velocities lead to instead of the old positions. ``inertial``
+    subtracts the inertia of the quasistatic nodes from the residual; unsupported pieces, which would otherwise sag in
+    free flight, have as much of it subtracted as lowers their energy. ``cap`` limits the relative change of an edge
+    length per correction, ``friction`` is the coefficient of friction with obstacles, ``settle`` puts the quasistatic
+    nodes in equilibrium at t = 0. ``project``: K is made definite "always", "on_demand" where K_qq or the matrix of the
+    step cannot be factored otherwise, or "never", in which case such steps fail. Corrections with the unprojected K
+    converge like Newton's method.
     """
 
     nodes: IntArray | None = None
@@ -201,7 +202,7 @@ class ConJac:
         system, q, rest = now.system, now.state.q, np.zeros_like(now.state.v)
         if not now.plan.pieces.held.all():
             raise SceneError(
-                "a piece that nothing holds has no equilibrium to start from", where="ConJac.settle", remedy="set False"
+                "an unsupported piece has no equilibrium to start from", where="ConJac.settle", remedy="set False"
             )
         first, analysis = None, None
         for _ in range(iterations):

@@ -43,12 +43,11 @@ WIDE = 0.7  # [rad]: bodies that turn further in a step gain energy where they a
 
 @dataclass(frozen=True)
 class Corotated:
-    """A linearized integrator in frames that rotate with the bodies: angular momentum is kept.
+    """A linearized integrator in frames that rotate with the bodies: angular momentum is conserved.
 
-    ``integrator`` in the turning frames of the free bodies: `SIERE`, `ERE`, `LinearlyImplicit`, ... .
-
-    For deformable bodies without contact within steps (`ProjectedContact` acts after them). One more evaluation of the
-    forces than the integrator inside needs, twice.
+    ``integrator`` is applied in the rotating frames of the free bodies: `SIERE`, `ERE`, `LinearlyImplicit`, and others.
+    It is for deformable bodies without contact within steps (`ProjectedContact` acts after them), and costs two more
+    evaluations of the forces per step.
     """
 
     integrator: Integrator = field(default_factory=SIERE)
@@ -56,8 +55,8 @@ class Corotated:
 
     def __post_init__(self) -> None:
         if isinstance(self.integrator, BDF2 | Quasistatic | Corotated):
-            what = f"{type(self.integrator).__name__} does not step in a frame of the moment"
-            remedy = "give a one-step method of motion, such as SIERE() or ERE()"
+            what = f"{type(self.integrator).__name__} does not work in rotating frames"
+            remedy = "give a dynamic one-step integrator, such as SIERE() or ERE()"
             raise SceneError(what, where="Corotated.integrator", remedy=remedy)
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
@@ -116,7 +115,7 @@ class TurningFrames:
         angle = h * float(np.linalg.norm(self.omega, axis=1).max())
         if angle <= WIDE:
             return reports
-        message = f"a body turns by {angle:.2g} rad in a step, more than {WIDE:g}; reduce h"
+        message = f"a body rotates by {angle:.2g} rad in a step, more than {WIDE:g}; reduce h"
         return tuple(replace(report, converged=False, message=message) for report in reports)
 
     def total(self, values: Array) -> Array:
@@ -207,8 +206,8 @@ def require_free(system: Any) -> Elastodynamics:
     """Refuse what the frames do not know."""
     if not isinstance(system, Elastodynamics):
         remedy = "use the integrator without Corotated"
-        raise SceneError(f"{type(system).__name__} has no turning frames", where="Corotated", remedy=remedy)
+        raise SceneError(f"{type(system).__name__} has no rotating frames", where="Corotated", remedy=remedy)
     if system.contact is not None and not isinstance(system.contact, Projecting):
         remedy = "use ProjectedContact, or the integrator without Corotated"
-        raise SceneError("contact within the step does not turn with a body", where="Corotated", remedy=remedy)
+        raise SceneError("contact within the step does not rotate with a body", where="Corotated", remedy=remedy)
     return system

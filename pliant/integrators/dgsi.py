@@ -24,7 +24,8 @@ from pliant.systems.elastodynamics import Elastodynamics
 class DGSI:
     """Discontinuous elements implicit, the coupling between them explicit [Chen2019, Eq. 5.11, corrected].
 
-    Every energy but the glue (`BZ`, `IP`) is implicit; the glue needs h^2 lam_max(M^-1 K_glue) < 4.
+    Every energy except the coupling of elements (`BZ`, `IP`) is implicit; the coupling needs h^2 lam_max(M^-1 K_glue) <
+    4.
     """
 
     linear: LinearSolver = field(default_factory=Cholesky)

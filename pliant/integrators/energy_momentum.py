@@ -28,12 +28,11 @@ ROUND = 1e-15  # of the terms of the residual, or of the size of the system in p
 class EnergyMomentum:
     """Midpoint rule with a discrete gradient: order 2, energy and momenta conserved to round-off.
 
-    Both kept exactly, for solids, spring nets and constant loads without contact.
-
-    The root is sought to round-off, or else it would not be kept: by Newton steps with the Hessian of the end, which is
-    nearly the derivative of the discrete gradient, until the residual no longer falls. A step is accepted when that is
-    below ``tolerance``, in parts of the forces of inertia and elasticity that cancel in it, or when positions no longer
-    change.
+    It is for solids, spring nets and constant loads without contact. The nonlinear equations are solved to round-off,
+    since the conservation is only as good as the solution: by Newton steps with the Hessian at the end of the step,
+    which is nearly the derivative of the discrete gradient, until the residual no longer decreases. A step is accepted
+    when the residual is below ``tolerance``, relative to the forces of inertia and elasticity that cancel in it, or
+    when positions no longer change.
     """
 
     tolerance: float = 1e-9
@@ -74,7 +73,7 @@ class EnergyMomentum:
         size, end = best
         rested = size > self.tolerance and moved < ROUND * system.scale  # positions cannot be told better
         good = size <= self.tolerance or rested
-        message = "" if good else "the residual of the discrete gradient does not fall; reduce h"
+        message = "" if good else "the residual of the discrete gradient does not decrease; reduce h"
         report = SolveReport(good, iteration, size, self.tolerance, counts, clock.totals(), message=message)
         report = replace(report, error=moved, judged="round-off") if rested else report
         speed = (end - q) / h

@@ -36,10 +36,7 @@ DENSE = 300  # up to this many coordinates the growth of J is computed densely
 
 @dataclass(frozen=True, eq=False)
 class EREMemory:
-    """Exponential Rosenbrock-Euler: order 2, exact for linear forces, no numerical damping [Chen2019, Eq. 4.4].
-
-    What is cheaper to rebuild than to save: after a restart it is None.
-    """
+    """What is cheaper to rebuild than to save: None after a restart."""
 
     mass: Transient | None = None
     analysis: Any = None
@@ -47,18 +44,21 @@ class EREMemory:
 
 @dataclass(frozen=True)
 class ERE:
-    """Krylov dimension ``m``, relative ``tolerance`` of the increment.
+    """Exponential Rosenbrock-Euler: order 2, exact for linear forces, no numerical damping [Chen2019, Eq. 4.4].
+
+    ``m`` is the Krylov dimension, ``tolerance`` the relative tolerance of the increment.
 
     Stable only while no eigenvalue of J has a large positive real part: a negative mode of K grows by exp(h sqrt(-lam))
     per step, long after the nonlinear force would have turned it back. ``project="on_demand"`` projects K in steps
-    whose M + h D + h^2 K is indefinite, which is growth beyond e per step (one Cholesky factorization to find out); as
-    h shrinks that ends, and the order is 2. "always" costs accuracy (order 1), "never" follows the growth. The report
-    counts products with J as ``inner`` and substeps of the exponential as ``iterations``; a step that needs more than
-    ``max_substeps`` is given up.
+    whose M + h D + h^2 K is indefinite, which means growth beyond e per step (one Cholesky factorization to find out);
+    for small h this no longer happens, and the order is 2. "always" costs accuracy (order 1), "never" accepts the
+    growth. The report counts products with J as ``inner`` and substeps of the exponential as ``iterations``; a step
+    that needs more than ``max_substeps`` fails.
 
-    ``rational=True`` takes the step in a space of at most ``m`` solves with M + h D + h^2 K. Where the tolerance takes
-    more, the step keeps what the space holds, and the report's residual says what the last vectors changed: modes that
-    are too fast for the step then have the wrong phase, but the linearised step still keeps its energy.
+    ``rational=True`` computes the step in a space of at most ``m`` solves with M + h D + h^2 K. If the tolerance would
+    need more, the step keeps what the space holds, and the residual in the report is the change due to the last
+    vectors: modes that are too fast for the step then have the wrong phase, but the linearised step still conserves its
+    energy.
     """
 
     m: int = 30

@@ -37,16 +37,14 @@ def explicit_report(system: System, before: State, q: Array, v: Array, h: float,
 
 def scripted_velocity(system: System, state: State, h: float) -> Array:
     """The velocities with the prescribed coordinates on their way to their places at t + h."""
-    v, q = state.v.copy(), system.prescribe(state.q, state.t + h)
-    prescribed = np.ones_like(v, dtype=bool)
-    prescribed[system.free] = False
-    v[prescribed] = (q[prescribed] - state.q[prescribed]) / h
+    v: Array = (system.prescribe(state.q, state.t + h) - state.q) / h
+    v[system.free] = state.v[system.free]
     return v
 
 
 @dataclass(frozen=True)
 class ExplicitEuler:
-    """q += h v, v += h a(q, v) with the old values on the right: order 1, gains energy, for comparison only."""
+    """Explicit Euler, q += h v, v += h a(q, v) with the old values: order 1, gains energy; for comparison only."""
 
     substeps: int = 1
     order: ClassVar[int] = 1
@@ -68,7 +66,7 @@ class ExplicitEuler:
 
 @dataclass(frozen=True)
 class SymplecticEuler:
-    """v += h a(q), then q += h v: order 1, no drift of the energy within the stability limit h omega_max <= 2."""
+    """Symplectic Euler, v += h a(q), then q += h v: order 1, no energy drift for h omega_max <= 2."""
 
     substeps: int = 1
     order: ClassVar[int] = 1
@@ -88,9 +86,10 @@ class SymplecticEuler:
 
 @dataclass(frozen=True)
 class Verlet:
-    """Velocity Verlet: order 2 at the price of symplectic Euler, which it is but for half a kick at either end.
+    """Velocity Verlet: order 2 at the cost of symplectic Euler, explicit, no energy drift for h omega_max <= 2.
 
-    Forces that depend on the velocity see v + h a with the acceleration of the step before, which keeps the order.
+    It differs from symplectic Euler by half a kick at either end. Forces that depend on the velocity are evaluated at v
+    + h a with the acceleration of the previous step, which preserves the order.
     """
 
     substeps: int = 1

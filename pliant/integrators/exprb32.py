@@ -28,11 +28,11 @@ HALVINGS = 10
 class EXPRB32:
     """Exponential Rosenbrock method of order 3 with an error estimate that may halve steps.
 
-    Krylov dimension ``m`` and relative ``tolerance`` of the exponentials, as in `ERE`; K is never projected.
-
-    ``accuracy`` is the largest estimated error of positions in a step, as a part of the system's size: a step that
-    misses it is taken in two halves, and so on. None takes every step whole. Scripts that accelerate are of order 2.
-    The report's residual is the estimated error, its iterations are the substeps of the exponentials.
+    Krylov dimension ``m`` and relative ``tolerance`` of the exponentials are those of `ERE`; K is never projected.
+    ``accuracy`` is the largest estimated position error in a step, relative to the size of the system: a step that
+    exceeds it is taken in two halves, and so on. None accepts every step. Scripted motions that accelerate are
+    integrated with order 2. The residual in the report is the estimated error, the iterations are the substeps of the
+    exponentials.
     """
 
     m: int = 30

@@ -38,7 +38,7 @@ class Linearised:
 
 
 def linearise(system: System, state: State, h: float, *, at: float, psd: bool) -> Linearised:
-    """The system at ``state`` with forces of time ``at`` [s] and prescribed coordinates on their way to t + h."""
+    """The system at ``state`` with forces of time ``at`` [s] and scripts moving to their places at t + h."""
     q, free = state.q, system.free
     v = scripted_velocity(system, state, h)
     if isinstance(system, Exact) and not psd:

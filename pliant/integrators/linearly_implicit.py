@@ -59,13 +59,13 @@ class LinearlyImplicit:
 
     ``variant="A"`` linearises at q_n [Chen2019, Eq. 2.10]; "B" at q_n + h v_n, one Newton step on the velocities.
 
-    Nothing is iterated, so there is no residual to drive to zero: the result depends on the matrix, and frozen or
-    extrapolated factors must not be used here. ``matrix`` is how joints represent theirs: `Dense`, `Sparse` or `PCG` of
-    `pliant.articulated`. With contacts, limits and closures it is a quadratic programme, solved by ``qp`` (None: what a
-    part asks for, else Clarabel); with ``friction`` where they slip.
+    Since nothing is iterated, the result depends on the matrix, and frozen or extrapolated factors must not be used
+    here. ``matrix`` is the representation of the matrix of joints: `Dense`, `Sparse` or `PCG` of `pliant.articulated`.
+    With contacts, limits and closures the step is a quadratic program, solved by ``qp`` (None: what a part asks for,
+    else Clarabel), and with ``friction`` at sliding contacts.
 
-    A step that would break a mesh on its way (the crease of Eulerian cloth running over a face) is taken in two pieces,
-    each solved for itself. Moving with the velocities of the whole step up to the break, and solving for the rest only,
+    A step that would break a mesh (the crease of Eulerian cloth moving across a face) is taken in two pieces, each
+    solved on its own. Moving with the velocities of the whole step up to the break, and solving only for the rest,
     would let forces act on the first piece for the whole step.
     """
 
@@ -87,7 +87,7 @@ class LinearlyImplicit:
 
     @cached_property
     def how(self) -> Linearisation:
-        """What parts are told."""
+        """The options that the parts need to prepare their blocks."""
         return Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
 
     @one_thread()
@@ -140,7 +140,7 @@ class LinearlyImplicit:
         return Step(moved.state, kept, (report,), moved.system, moved.start, work, traded)
 
     def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: StepMemory | None) -> Step:
-        """A step in two, because a mesh would have broken on the way; forces act as long as each takes."""
+        """A step in two pieces, because a mesh would have broken; forces act for the duration of each."""
         first = self.step(system, state, pieces[0], memory)
         if not all(report.converged for report in first.reports):
             return first

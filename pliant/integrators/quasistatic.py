@@ -16,11 +16,11 @@ from pliant.systems.rigid_modes import require_supported
 
 @dataclass(frozen=True)
 class Quasistatic:
-    """Equilibrium after equilibrium; velocities are reported as displacement per step, but nothing feels them.
+    """A sequence of equilibria; velocities are reported as displacement per step, but no force depends on them.
 
-    A step starts from q + h v, the last displacement once more [Weidner2022, Alg. 5.5], or from q with the boundary
-    moved where the forces are smaller there: where a script turns round, or at the first step.
-    A body that pins and attachments leave free to move rigidly has no equilibrium and is refused by name.
+    A step starts from q + h v, the last displacement repeated [Weidner2022, Alg. 5.5], or from q with the boundary
+    moved where the forces are smaller there: when a script reverses, or at the first step. A body that pins and
+    attachments leave free to move rigidly has no equilibrium and is refused by name.
     """
 
     solver: NonlinearSolver = default_solver

@@ -46,9 +46,9 @@ MOST, SHARE = 30, 0.95  # modes tried where s is chosen, and the part of the ene
 
 @dataclass(frozen=True, eq=False)
 class SIEREMemory:
-    """The lowest modes by exponential Rosenbrock-Euler, the rest linearly implicit: lively and cheap [Chen2019, ch. 6].
+    """The vectors of the last step and how many of them are captured modes.
 
-    The block of the last step, how many of its vectors are captured, and what is cheaper to rebuild than to save.
+    What is cheaper to rebuild than to save is transient.
     """
 
     U: Array
@@ -59,22 +59,25 @@ class SIEREMemory:
 
 @dataclass(frozen=True)
 class SIERE:
-    """``s`` elastic modes (the rigid ones of free bodies come on top: six for each, all of them or a body would tilt;
-    they are known by their zero eigenvalues, which bodies under stress at the start or at a cut do not all have).
-    ``s=None`` chooses at the first step: as few of the ``MOST`` lowest as hold ``SHARE`` of the kinetic energy and the
-    energy that the load of that step puts into the body, rigid motion aside (`needed`).
+    """The lowest modes by exponential Rosenbrock-Euler, the rest linearly implicit: lively and cheap [Chen2019, ch. 6].
 
-    Flat cloth has as many slack motions as vertices, which nothing resists until it is under tension. Where all modes
-    found are slack, they are any of many, and none is captured; they are looked for anew once something holds them.
+    ``s`` is the number of elastic modes. The rigid modes of free bodies are added to them, six for each, since a body
+    would tilt without all of them; they are recognised by their zero eigenvalues, which bodies under stress at the
+    start or at a cut do not all have. ``s=None`` chooses at the first step: as few of the ``MOST`` lowest modes as hold
+    ``SHARE`` of the kinetic energy and of the energy that the load of that step puts into the body, rigid motion aside
+    (`needed`).
 
-    ``s=0`` is linearly implicit Euler, s = all modes is ERE. K is exact, in the modes too, so that negative modes are
+    Flat cloth has as many slack modes as vertices, which nothing resists until it is under tension. If all modes found
+    are slack, none is captured; they are computed again once the cloth is under tension.
+
+    ``s=0`` is linearly implicit Euler, s = all modes is ERE. K is exact, also in the modes, so that negative modes are
     captured as they are; ``project="on_demand"`` projects it in steps whose A is indefinite, "always" in every step
-    (which costs energy), "never" factors even an indefinite A. Modes are followed with up to ``blocks`` blocks of
-    s + 2 right-hand sides per step; more than one is used when A^-1 M u leaves their space by more than ``tolerance``
-    (sine of the angle, about h^2 |K u - lam M u|: what the step neglects). The order is 1 however inexact they are, as
-    all forces enter in full; only the error constant feels it. What nothing couples to the followed modes, say those of
-    another body that becomes the softer one, is not seen and stays with linearly implicit Euler. The report's
-    ``iterations`` are blocks, its residual is that angle.
+    (which costs energy), "never" factors even an indefinite A. Modes are followed with up to ``blocks`` blocks of s + 2
+    right-hand sides per step; more than one is used when A^-1 M u leaves their space by more than ``tolerance`` (sine
+    of the angle, about h^2 |K u - lam M u|: what the step neglects). The order is 1 however inexact the modes are, as
+    all forces enter in full; only the error constant depends on them. Modes that nothing couples to those followed,
+    such as those of another body that becomes softer, are not found and remain linearly implicit. The ``iterations`` in
+    the report are blocks, its residual is that angle.
     """
 
     s: int | None = 5
@@ -161,7 +164,7 @@ class SIERE:
         return track(pencil, known.U, s, x.implicit(), tolerance=self.tolerance, blocks=self.blocks), s
 
     def _cold(self, x: Matrices, factor: Factor, most: int) -> tuple[Tracked, int]:
-        """The first modes, from nothing; rigid motions among them are captured on top of the s elastic ones."""
+        """The first modes, without a guess; rigid motions among them are captured in addition to the s elastic ones."""
         K = x.A - x.mass[1] if x.D is None else x.A - x.mass[1] - x.h * x.D
         inverse = ShiftInvert(factor, -1.0 / x.h**2, x.h**2) if x.D is None else None
         tried = self._tried(len(x.f)) + GUARDS + most

@@ -14,7 +14,7 @@ from numba import prange
 # Bound by `hierarchy.loops`: the size of a block, and a device function from below.
 B, row = 3, None
 
-CHUNK = 512  # rows that share a table of columns
+FINE, COARSE = 128, 16  # rows that share a table of columns: a coarse one has about thirty times the work
 DROPPED = 1e-10  # a pivot below this part of its diagonal entry: a motion that no fine unknown takes part in
 
 
@@ -221,9 +221,9 @@ def place(columns, first, last, c):
 def image(ptr, col, val, pp, pc, P, ip, ic, count, AP):
     """AP = A P in the pattern (ip, ic); ``count`` columns."""
     n = len(ptr) - 1
-    for chunk in prange((n + CHUNK - 1) // CHUNK):
+    for chunk in prange((n + FINE - 1) // FINE):
         where = np.empty(count, np.int64)
-        for i in range(CHUNK * chunk, min(CHUNK * chunk + CHUNK, n)):
+        for i in range(FINE * chunk, min(FINE * chunk + FINE, n)):
             for s in range(ip[i], ip[i + 1]):
                 where[ic[s]] = 6 * B * s
             for t in range(6 * B * ip[i], 6 * B * ip[i + 1]):
@@ -241,9 +241,9 @@ def image(ptr, col, val, pp, pc, P, ip, ic, count, AP):
 def galerkin(tp, rows, places, P, ip, ic, AP, cp, cc, C):
     """The blocks of C = P^T A P on and above the diagonal, in the pattern (cp, cc); rows first, as yet."""
     n = len(tp) - 1
-    for chunk in prange((n + CHUNK - 1) // CHUNK):
+    for chunk in prange((n + COARSE - 1) // COARSE):
         where = np.empty(n, np.int64)
-        for a in range(CHUNK * chunk, min(CHUNK * chunk + CHUNK, n)):
+        for a in range(COARSE * chunk, min(COARSE * chunk + COARSE, n)):
             for s in range(cp[a], cp[a + 1]):
                 where[cc[s]] = 36 * s
             for t in range(36 * cp[a], 36 * cp[a + 1]):

@@ -12,29 +12,54 @@ kernel = numba.njit(cache=True, error_model="numpy", nogil=True)
 
 
 @kernel
-def solve(blas, structure, L, X, transposed):
-    """X <- L^-1 X, or L^-T X if ``transposed``, for X (N, k) row-major in elimination order."""
+def forward(blas, structure, L, X, panels, end, place, rest):
+    """X <- L^-1 X in the rows of ascending ``panels``, for X (N, k) row-major in elimination order.
+
+    What they subtract from the rows before ``end`` is subtracted at once, from a later one it is added to
+    rest[place[row]].
+    """
     first, row_start, rows, panel_start = structure[:4]
-    count, k = len(first) - 1, X.shape[1]
+    W = np.empty(_tallest(first, row_start) * X.shape[1], L.dtype)
+    for s in panels:
+        n = first[s + 1] - first[s]
+        m = row_start[s + 1] - row_start[s]
+        used = _used(X, first[s], n)
+        if used == 0:
+            continue
+        _solve_panel(blas, n, m, used, L, panel_start[s], X, first[s], W)
+        below = rows[row_start[s] + n : row_start[s + 1]]
+        inside = np.searchsorted(below, end)
+        for i in range(inside):
+            for c in range(used):
+                X[below[i], c] -= W[i * used + c]
+        for i in range(inside, m - n):
+            for c in range(used):
+                rest[place[below[i]], c] += W[i * used + c]
+
+
+@kernel
+def subtract(X, rows, rests):
+    """X[rows] -= the sum of ``rests``, one after the other."""
+    for t in range(len(rests)):
+        for i in range(len(rows)):
+            for c in range(X.shape[1]):
+                X[rows[i], c] -= rests[t, i, c]
+
+
+@kernel
+def backward(blas, structure, L, X, panels):
+    """X <- L^-T X in the rows of ascending ``panels``, the last one first; the rows below them are known."""
+    first, row_start, rows, panel_start = structure[:4]
+    k = X.shape[1]
     W = np.empty(_tallest(first, row_start) * k, L.dtype)
-    for t in range(count):
-        s = count - 1 - t if transposed else t
+    for s in panels[::-1]:
         n = first[s + 1] - first[s]
         m = row_start[s + 1] - row_start[s]
         below = rows[row_start[s] + n : row_start[s + 1]]
-        if transposed:
-            for i in range(m - n):
-                for c in range(k):
-                    W[i * k + c] = X[below[i], c]
-            _solve_panel_transposed(blas, n, m, k, L, panel_start[s], X, first[s], W)
-        else:
-            used = _used(X, first[s], n)
-            if used == 0:
-                continue
-            _solve_panel(blas, n, m, used, L, panel_start[s], X, first[s], W)
-            for i in range(m - n):
-                for c in range(used):
-                    X[below[i], c] -= W[i * used + c]
+        for i in range(m - n):
+            for c in range(k):
+                W[i * k + c] = X[below[i], c]
+        _solve_panel_transposed(blas, n, m, k, L, panel_start[s], X, first[s], W)
 
 
 @kernel

@@ -98,22 +98,6 @@ def factor_subtree(blas, structure, L, begin, end):
 
 
 @kernel
-def factor_block(blas, structure, L, s, begin, end):
-    """Factor the columns begin:end of panel s, from which those before have been subtracted; a bad pivot, or -1."""
-    first, row_start, _, panel_start = structure[:4]
-    m = row_start[s + 1] - row_start[s]
-    bad = _factor_block(blas, end - begin, m - begin, m, L, panel_start[s] + begin * (m + 1))
-    return first[s] + begin + bad if bad >= 0 else -1
-
-
-@kernel
-def update_block(blas, structure, L, s, begin, end, low, high):
-    """Subtract the columns begin:end of panel s from its columns low:high."""
-    _, row_start, _, panel_start = structure[:4]
-    _update_block(blas, begin, end, low, high, row_start[s + 1] - row_start[s], L, panel_start[s])
-
-
-@kernel
 def update_columns(blas, structure, L, sources, beyond, low, high):
     """Add the updates of factored panels, one after the other, to those columns low:high that are beyond their own."""
     first, row_start, rows, panel_start = structure[:4]
@@ -170,28 +154,41 @@ def _factor_panel(blas, n, m, L, panel):
         if bad >= 0:
             return begin + bad
         if end < n:
-            _update_block(blas, begin, end, end, n, m, L, panel)
+            update_block(blas, begin, end, end, n, m, L, panel)
         begin = end
     return -1
 
 
 @kernel
 def _factor_block(blas, wide, tall, m, L, corner):
-    """L <- chol(L) for the square on top of a block of columns, B <- B L^-T for what is below."""
-    one, _, _ = numbers(L)
-    wide32, m32, under = np.int32(wide), np.int32(m), np.int32(tall - wide)
+    """L <- chol(L) for the square on top of a block of columns, B <- B L^-T for what is below; a bad pivot, or -1."""
+    bad = factor_square(blas, wide, m, L, corner)
+    if bad < 0 and tall > wide:
+        divide_rows(blas, wide, wide, tall, m, L, corner)
+    return bad
+
+
+@kernel
+def factor_square(blas, wide, m, L, corner):
+    """L <- chol(L) for the square at ``corner`` of a panel with m rows; the column of a bad pivot, or -1."""
     info = np.zeros(1, dtype=np.int32)
-    fortran(blas[POTRF], (LOWER, wide32, at(L, corner), m32, at(info, 0)))
+    fortran(blas[POTRF], (LOWER, np.int32(wide), at(L, corner), np.int32(m), at(info, 0)))
     for k in range(wide):
         if not L[corner + k * (m + 1)] > 0.0 or k + 1 == info[0]:
             return k
-    if under > 0:
-        fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, under, wide32, one, at(L, corner), m32, at(L, corner + wide), m32))
     return -1
 
 
 @kernel
-def _update_block(blas, begin, end, low, high, m, L, panel):
+def divide_rows(blas, wide, low, high, m, L, corner):
+    """B <- B L^-T for the rows low:high under ``corner``, whose square L is factored."""
+    one, _, _ = numbers(L)
+    count, wide32, m32 = np.int32(high - low), np.int32(wide), np.int32(m)
+    fortran(blas[TRSM], (RIGHT, LOWER, YES, NO, count, wide32, one, at(L, corner), m32, at(L, corner + low), m32))
+
+
+@kernel
+def update_block(blas, begin, end, low, high, m, L, panel):
     """Subtract the columns begin:end from the columns low:high of the same panel, from the diagonal down."""
     one, minus, _ = numbers(L)
     wide, rest, below, m32 = np.int32(end - begin), np.int32(high - low), np.int32(m - high), np.int32(m)
@@ -240,7 +237,7 @@ def _factor_panel_and_rate(blas, n, m, L, D, panel):
             return begin + bad
         _rate_block(blas, end - begin, m - begin, m, L, D, corner)
         if end < n:
-            _update_block(blas, begin, end, end, n, m, L, panel)
+            update_block(blas, begin, end, end, n, m, L, panel)
             _update_block_rate(blas, begin, end, n, m, L, D, panel)
         begin = end
     return -1

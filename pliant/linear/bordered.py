@@ -4,13 +4,14 @@
     [D  T] [y] = [c]           y = Z^-1 (c - (L^-1 D^T)^T L^-1 b),   x = L^-T (L^-1 b - L^-1 C y)
 
 S is what meshes have: its pattern outlives contacts with what moves on joints, and so does its analysis. The border are
-joints and multipliers; its Schur complement Z is small and dense. It is factored by LU; where S is not definite, or the
-result does not solve the whole system, `LU` of everything takes over. If the whole is known to be symmetric definite it
-is Cholesky everywhere, and what is not definite is refused.
+joints and multipliers; its Schur complement Z is small and dense. It is factored by LU, a large S in single precision;
+solutions are refined with the whole matrix in double. Where that does not help, S is factored in double; where S is not
+definite, or the result still does not solve the whole system, `LU` of everything takes over. If the whole is known to
+be symmetric definite it is Cholesky in double everywhere, and what is not definite is refused.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from numba import njit
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite
+from pliant.linear.automatic import REFINED
 from pliant.linear.base import Factor, Halved, LinearSolver
 from pliant.linear.cholesky import Cholesky, squared
 from pliant.linear.inverse import dense_inverse
@@ -28,31 +30,34 @@ from pliant.pattern import Pattern, taken
 
 Apply = Callable[[Array], Array]
 WIDE = 120  # rows of a border: beyond, LU of everything costs as much
-GOOD = 1e-9  # relative residual of a solve; more is refined once
-BAD = 1e-6  # relative residual after which everything is factored
+GOOD = 1e-10  # relative residual of a solve; more is refined
+BAD = 1e-6  # relative residual that is good enough where refinements gain no more
+GAIN = 0.1  # a refinement that leaves more of the residual than this gains no more
+SINGLE = Cholesky("single")
 
 
 @dataclass(frozen=True, eq=False)
 class Bordered:
     """``linear`` for all rows but ``border (k,)``, a dense factor of their Schur complement.
 
-    Where that does not pay it is plain `LU`, or ``linear`` for matrices that are ``definite``.
+    Where that does not pay it is plain `LU`, or ``linear`` for matrices that are ``definite``. None is Cholesky, in
+    single precision for large matrices that are not definite.
     """
 
     border: IntArray
-    linear: LinearSolver = field(default_factory=Cholesky)
+    linear: LinearSolver | None = None
     definite: bool = False
 
     def factor(self, A: Any, memory: Any = None) -> Any:
         if isinstance(A, Corrected) and self.definite:
             return A.factored(self, memory)  # type: ignore[return-value]
-        n = A.shape[0]
+        n, linear = A.shape[0], self.linear
         if n < SMALL or not 0 < len(self.border) <= min(WIDE, n // 4):
-            return self.linear.factor(A, memory) if self.definite else LU().factor(A)
+            return (linear or Cholesky()).factor(A, memory) if self.definite else LU().factor(A)
         if self.definite:
-            return BorderedFactor(A, self.border, self.linear, memory, definite=True)
+            return BorderedFactor(A, self.border, linear or Cholesky(), memory, definite=True)
         try:
-            return BorderedFactor(A, self.border, self.linear, memory)
+            return BorderedFactor(A, self.border, linear or (SINGLE if n >= REFINED else Cholesky()), memory)
         except NotPositiveDefinite:
             return _whole(A, memory)
 
@@ -65,7 +70,7 @@ def _whole(A: sp.csr_matrix, memory: Any) -> Factor:
 
 
 class BorderedFactor:
-    """The factors of S and Z. Where the whole is ``definite``, solutions are not checked."""
+    """The factors of S and Z. Where the whole is ``definite``, solutions are neither checked nor refined."""
 
     inner = 0
 
@@ -77,7 +82,7 @@ class BorderedFactor:
         memory: Any = None,
         definite: bool = False,
     ) -> None:
-        self._A, self._border = A, border
+        self._A, self._border, self._linear = A, border, linear
         self._rest, S, C, D, T = _blocks(A, border)
         factor = linear.factor(S, memory)
         self._factor, self.memory, self.analysed = factor, factor.memory, factor.analysed
@@ -95,17 +100,20 @@ class BorderedFactor:
         """x with A x = b, for b (N,) or (N, k)."""
         if self._whole is not None:
             return self._whole.solve(b)
-        x = self._solve(b)
+        x, before = self._solve(b), np.inf
         if self._definite:
             return x
         size = max(float(np.linalg.norm(b)), 1e-300)
-        for limit in (GOOD, BAD):
+        while True:
             r = b - self._A @ x
-            if float(np.linalg.norm(r)) <= limit * size:
+            left = float(np.linalg.norm(r))
+            if left <= GOOD * size or GAIN * before < left <= BAD * size:
                 return x
-            if limit == GOOD:
-                x = x + self._solve(r)
-        self._whole = _whole(self._A, self.memory)
+            if not left <= GAIN * before:
+                break
+            x, before = x + self._solve(r), left
+        single = self._linear == SINGLE
+        self._whole = Bordered(self._border, Cholesky()).factor(self._A) if single else _whole(self._A, self.memory)
         return self._whole.solve(b)
 
     def _solve(self, b: Array) -> Array:

@@ -24,7 +24,7 @@ from pliant.kernels.specialise import compiled
 COARSEST = 100  # bodies (600 unknowns) that a dense factor takes
 JUMP = 10.0  # rows whose diagonal blocks differ by more are not in one aggregate
 FEWER = 0.7  # part of the rows that the next level may have: where nothing is connected there is nothing to gain
-PARALLEL_FROM = 2_000  # rows from which on loops use all threads
+PARALLEL_FROM = 200_000  # values from which on loops use all threads
 OMEGA = 4.0 / 3.0  # over the largest eigenvalue of D^-1 A
 POWERS = 10  # iterations of the power method that estimates it
 SAFETY = 1.15  # by which the estimate may be too low
@@ -118,7 +118,7 @@ class Level:
 
     def __init__(self, block: int, ptr: IntArray, col: Array, val: Array) -> None:
         self.pattern, self.val, n = (ptr, col), val, len(ptr) - 1
-        self.loops, self.size = loops(block, n > PARALLEL_FROM), block * n
+        self.loops, self.size = loops(block, len(val) > PARALLEL_FROM), block * n
         self.inverse, bad = np.empty(block * block * n), np.zeros(n, dtype=np.int8)
         self.loops.inverse_diagonal(ptr, col, val, self.inverse, bad)
         self.bad = int(np.argmax(bad)) if bad.any() else -1

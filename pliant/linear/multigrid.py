@@ -54,7 +54,7 @@ class Grids:
     def blocks(self, A: sp.csr_matrix) -> Array:
         """The values of A block by block."""
         val = np.empty(9 * len(self.col))
-        fill = loops(3, len(self.points) > PARALLEL_FROM).filled
+        fill = loops(3, len(val) > PARALLEL_FROM).filled
         fill(A.indptr, A.indices, A.data, self.node, self.axis, self.first, self.ptr, self.col, val)
         return val
 

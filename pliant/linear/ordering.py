@@ -4,6 +4,8 @@ Rows with the same pattern (the three coordinates of a node, the six of a rigid 
 is ordered: a ninth of the edges, a better ordering, and dense blocks from the start.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
@@ -31,8 +33,13 @@ def group_graph(indptr: np.ndarray, indices: np.ndarray, offset: IntArray) -> tu
     return graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
 
 
-def fill_reducing(pointers: IntArray, neighbours: IntArray, weights: IntArray) -> IntArray:
-    """``order`` (g,): order[k] is the vertex eliminated k-th; nested dissection, or minimum degree without METIS."""
+def fill_reducing(
+    pointers: IntArray, neighbours: IntArray, weights: IntArray, options: Mapping[str, int] | None = None
+) -> IntArray:
+    """``order`` (g,): order[k] is the vertex eliminated k-th; nested dissection, or minimum degree without METIS.
+
+    ``options`` are those of METIS; none of them is better than its defaults (`pliant bench scale/factor`).
+    """
     count = len(pointers) - 1
     if len(neighbours) == 0:
         return np.arange(count)
@@ -41,7 +48,8 @@ def fill_reducing(pointers: IntArray, neighbours: IntArray, weights: IntArray) -
     except ImportError:
         return minimum_degree(pointers, neighbours)
     graph = pymetis.CSRAdjacency(pointers.astype(np.int32), neighbours.astype(np.int32))
-    order, _ = pymetis.nested_dissection(graph, vweights=weights.astype(np.int32))
+    chosen = pymetis.Options(**(options or {}))
+    order, _ = pymetis.nested_dissection(graph, vweights=weights.astype(np.int32), options=chosen)
     return np.asarray(order, dtype=np.int64)
 
 

@@ -1,8 +1,9 @@
-"""A numeric factorization on several threads, with the same bytes for any number of them.
+"""Factorization and substitution on several threads, with the same bytes for any number of them.
 
 Subtrees of the elimination tree are factored side by side, each by itself. Then their updates are added to the columns
 above them, groups of columns side by side, each in the order of the panels. The panels on top follow one by one, their
-updates again by groups of columns. What is done apart, and in which order, is fixed by the pattern.
+updates again by groups of columns. Substitution goes through the subtrees side by side as well; what each takes from
+the rows above it is added up apart. What is done apart, and in which order, is fixed by the pattern.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,13 +16,14 @@ import numba
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.kernels import substitution, wide
 from pliant.kernels import supernodal as kernels
 from pliant.linear.symbolic import Structure
 
 WORTH = 500.0  # millions of operations below which one thread does it all
 SUBTREES, LARGEST = 8, 0.15  # at least so many, none with a larger part of the work
 GROUPS = 8  # of columns
-PIECE = 2 * kernels.BLOCK  # columns of a wide panel that one thread works on
+PIECE = 2 * kernels.BLOCK  # rows or columns of a wide panel that one thread works on
 HEAVY = 20.0  # millions of operations from which on the update of a single panel is shared out
 
 
@@ -39,6 +41,8 @@ class Schedule:
     beyond: IntArray  # the first column after the subtree of every panel, after the panel itself above
     cuts: IntArray
     heavy: np.ndarray
+    top: IntArray  # the rows of the panels above, ascending
+    place: IntArray  # of every row among these
 
     @staticmethod
     def of(structure: Structure) -> "Schedule":
@@ -50,13 +54,15 @@ class Schedule:
         for begin, end in subtrees:
             inside[begin:end], beyond[begin:end] = True, structure.first[end]
         below, above = np.flatnonzero(inside), np.flatnonzero(~inside)
-        return Schedule(subtrees, below, above, beyond, _cuts(structure, above), work >= HEAVY)
+        on_top = np.repeat(~inside, np.diff(structure.first))
+        heavy, cuts = work >= HEAVY, _cuts(structure, above)
+        return Schedule(subtrees, below, above, beyond, cuts, heavy, np.flatnonzero(on_top), np.cumsum(on_top) - 1)
 
     def factor(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array) -> int:
         """Overwrite the panels L, which hold A, by its factor; the position of a bad pivot, or -1."""
         if not self.subtrees:
             return int(kernels.factor(blas, arrays, L))
-        found = run([_call(kernels.factor_subtree, blas, arrays, L, *range_) for range_ in self.subtrees])
+        found = run([_call(kernels.factor_subtree, blas, arrays, L, *ends) for ends in self.subtrees])
         bad = [position for position in found if position >= 0]
         if bad:
             return int(min(bad))
@@ -64,7 +70,7 @@ class Schedule:
         for s in self.above:
             source = np.array([s])
             if self.heavy[s]:
-                position = _factor_panel(blas, arrays, L, int(s))
+                position = wide.factor(blas, arrays, L, s, PIECE)
                 self._update(blas, arrays, L, source)
             else:
                 position = kernels.factor_subtree(blas, arrays, L, s, s + 1)
@@ -73,6 +79,31 @@ class Schedule:
                 return int(position)
         return -1
 
+    def forward(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, X: Array) -> None:
+        """X <- L^-1 X (N, k), row-major in elimination order."""
+        if self.subtrees:
+            rests = np.zeros((len(self.subtrees), len(self.top), X.shape[1]), dtype=L.dtype)
+            run(
+                [
+                    _call(self._climb, blas, arrays, L, X, *ends, rest)
+                    for ends, rest in zip(self.subtrees, rests, strict=True)
+                ]
+            )
+            substitution.subtract(X, self.top, rests)
+        substitution.forward(blas, arrays, L, X, self.above, len(X), self.place, X[:0])
+
+    def _climb(
+        self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, X: Array, begin: int, end: int, rest: Array
+    ) -> None:
+        """Forward substitution in one subtree."""
+        substitution.forward(blas, arrays, L, X, np.arange(begin, end), arrays[0][end], self.place, rest)
+
+    def backward(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, X: Array) -> None:
+        """X <- L^-T X (N, k), row-major in elimination order."""
+        substitution.backward(blas, arrays, L, X, self.above)
+        if self.subtrees:
+            run([_call(substitution.backward, blas, arrays, L, X, np.arange(*ends)) for ends in self.subtrees])
+
     def _update(self, blas: IntArray, arrays: tuple[IntArray, ...], L: Array, sources: IntArray) -> None:
         run(
             [
@@ -80,23 +111,6 @@ class Schedule:
                 for low, high in zip(self.cuts, self.cuts[1:], strict=False)
             ]
         )
-
-
-def _factor_panel(blas: IntArray, arrays: tuple[IntArray, ...], L: Array, s: int) -> int:
-    """A wide panel by blocks of columns, each subtracted from the columns after it in pieces side by side."""
-    width = int(arrays[0][s + 1] - arrays[0][s])
-    for begin in range(0, width, kernels.BLOCK):
-        end = min(begin + kernels.BLOCK, width)
-        position = kernels.factor_block(blas, arrays, L, s, begin, end)
-        if position >= 0:
-            return int(position)
-        run(
-            [
-                _call(kernels.update_block, blas, arrays, L, s, begin, end, low, min(low + PIECE, width))
-                for low in range(end, width, PIECE)
-            ]
-        )
-    return -1
 
 
 def panel_work(structure: Structure) -> Array:
@@ -155,11 +169,23 @@ def _call(kernel: Any, *arguments: Any) -> Callable[[], Any]:
 
 
 def run(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results of tasks that release the interpreter's lock, on as many threads as the kernels may use."""
-    threads = numba.get_num_threads()
-    if threads == 1:
-        return [task() for task in tasks]
-    return [*_pool(threads).map(lambda task: task(), tasks)]
+    """The results of tasks that release the interpreter's lock, on as many threads as the kernels may use.
+
+    The calling thread takes part: the others may be slow to wake.
+    """
+    results: list[Any] = [None] * len(tasks)
+    left = iter(range(len(tasks)))  # every number once, whoever asks
+
+    def work() -> None:
+        for k in left:
+            results[k] = tasks[k]()
+
+    helpers = min(numba.get_num_threads(), len(tasks)) - 1
+    others = [_pool(helpers).submit(work) for _ in range(helpers)]
+    work()
+    for other in others:
+        other.result()
+    return results
 
 
 @cache

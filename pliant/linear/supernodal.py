@@ -6,14 +6,15 @@ offers and the Ldot solvers need [Weidner2022, Ch. 5].
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 from weakref import finalize
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.kernels import substitution, supernodes
 from pliant.kernels import supernodal as kernels
+from pliant.kernels import supernodes
 from pliant.kernels.blas import routines
 from pliant.linear.subtrees import Schedule
 from pliant.linear.symbolic import Structure, analyse
@@ -61,18 +62,13 @@ class SupernodalLayout:
     def solve(self, panels: Array, b: Array) -> Array:
         """x (N, k) with L L^T x = b (N, k), rows in the order of A."""
         X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
-        with one_thread():
-            for transposed in (False, True):
-                substitution.solve(_routines(panels), self.structure.arrays, panels, X, transposed)
-        x = np.empty(X.shape)
-        x[self.structure.order] = X
-        return x
+        self._substitute(panels, X, self.schedule.forward, self.schedule.backward)
+        return self._returned(X)
 
     def forward(self, panels: Array, b: Array) -> Array:
         """L^-1 b (N, k), in elimination order."""
         X = np.ascontiguousarray(b[self.structure.order], dtype=panels.dtype)
-        with one_thread():
-            substitution.solve(_routines(panels), self.structure.arrays, panels, X, False)
+        self._substitute(panels, X, self.schedule.forward)
         return X
 
     def forward_rows(self, panels: Array, B: sp.csr_matrix) -> tuple[Array, IntArray]:
@@ -91,15 +87,22 @@ class SupernodalLayout:
         column[chosen] = np.arange(m)
         X = np.zeros((len(place), m), dtype=panels.dtype)
         np.add.at(X, (where, column[row]), B.data)
-        with one_thread():
-            substitution.solve(_routines(panels), self.structure.arrays, panels, X, False)
+        self._substitute(panels, X, self.schedule.forward)
         return X, chosen
 
     def backward(self, panels: Array, y: Array) -> Array:
         """L^-T y (N, k), y in elimination order, rows of the result in the order of A."""
         X = np.array(y, dtype=panels.dtype, order="C")
+        self._substitute(panels, X, self.schedule.backward)
+        return self._returned(X)
+
+    def _substitute(self, panels: Array, X: Array, *halves: Any) -> None:
         with one_thread():
-            substitution.solve(_routines(panels), self.structure.arrays, panels, X, True)
+            for half in halves:
+                half(_routines(panels), self.structure.arrays, panels, X)
+
+    def _returned(self, X: Array) -> Array:
+        """Rows in the order of A, in double precision."""
         x = np.empty(X.shape)
         x[self.structure.order] = X
         return x

@@ -17,7 +17,7 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing, Turning
-from pliant.pattern import added, csr, pulled_back
+from pliant.pattern import added, csr, empty, pulled_back
 
 PIECES = 64  # into which a curved way is cut at most
 SOFT = 0.1  # least eigenvalue of a projected matrix, in masses
@@ -38,7 +38,7 @@ class PointMap(Protocol):
 
 @runtime_checkable
 class Nearing(Limiting, Protocol):
-    """A `Limiting` energy of contacts that knows its least distance and can keep a distance on the way."""
+    """A `Limiting` energy of contacts that knows its least distance and can keep a distance along the path."""
 
     def nearest(self, x: Array) -> float:
         """The least distance at x [m], or that at which contact begins if nothing is closer."""
@@ -131,7 +131,7 @@ class ForceOnPoints:
     def turning_on_points(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         """What directions that turn make of the stiffness over the points (`pliant.forces.base.Turning`)."""
         x, u, _ = self._at(q, v)
-        return self.inner.turning(x, u, t) if able(self.inner, Turning) else sp.csr_matrix((len(x), len(x)))
+        return self.inner.turning(x, u, t) if able(self.inner, Turning) else empty(len(x), len(x))
 
 
 def limit_of(terms: Sequence[OnPoints], q: Array, dq: Array) -> float:
@@ -205,12 +205,12 @@ def tangents_of(
 ) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """`tangent_of` in two parts: J^T (...) J and, if ``curved``, d(J^T g)/dq: points may move on curves."""
     (q, v, t), (_, w_damping, w_stiffness) = at, weights
-    total = bent = sp.csr_matrix((len(q), len(q)))
+    total = bent = empty(len(q), len(q))
     places = [*(e.points for e in energies), *(f.points for f in forces)]
     for points in {id(p): p for p in places}.values():
         x, J = points.lift(q), points.jacobian(q)
         own = [e for e in energies if e.points is points and w_stiffness]
-        P = sp.csr_matrix((len(x), len(x)))
+        P = empty(len(x), len(x))
         for energy in own:
             P = added(P, energy.on_points(x, psd=psd, persistent=persistent), w_stiffness)
         for force in (f for f in forces if f.points is points):

@@ -1,4 +1,4 @@
-"""Materials: one energy density per file, all with the same seams; add them with ``+``."""
+"""Materials: one energy density per file, all with the same interface; add them with ``+``."""
 
 from pliant.materials.anisotropic_arap import AnisotropicARAP
 from pliant.materials.anisotropic_fung import AnisotropicFung

@@ -67,9 +67,7 @@ class AnisotropicFung:
             tension=base.parameter(self.tension, "tension", "Pa"),
         )
         active = np.asarray(self.activation) * np.asarray(self.tension)
-        base.require(
-            active >= 0.0, active, "activation * tension", "must not be negative", "fibres pull, they do not push"
-        )
+        base.require(active >= 0.0, active, "activation * tension", "must not be negative", "fibres can only pull")
 
     def terms(self) -> tuple[tuple[Density, Array], ...]:
         active = self.activation * self.tension

@@ -41,5 +41,5 @@ def tetrahedralise(V: Array, F: IntArray, edge_length: float | None = None, *, d
     with TemporaryDirectory() as folder, chdir(folder):  # it leaves a file of its own in the current folder
         X, T = pytetwild.tetrahedralize(points, triangles, edge_length_abs=edge_length, epsilon=relative)
     if not len(T):
-        raise MeshError("the surface encloses nothing", where="tetrahedralise", remedy="close its holes")
+        raise MeshError("the surface encloses no volume", where="tetrahedralise", remedy="close its holes")
     return repair(np.asarray(X, dtype=np.float64), np.asarray(T, dtype=np.int64))[0]

@@ -92,7 +92,7 @@ def plot_runs(runs: Sequence[Run], path: str | Path, panels: Sequence[str] = ())
     panels = panels or tuple(name for name in PANELS if name != "steps" or chosen)
     if "steps" in panels and not chosen:
         remedy = "run with integrator=adaptive"
-        raise RunError("no run has chosen its steps itself", where="plot", remedy=remedy)
+        raise RunError("no run has adaptive steps", where="plot", remedy=remedy)
     figure, grid = sheet(len(panels), 1, (8.0, 2.4 * len(panels) + 0.6), sharex=True)
     for axes, panel in zip(grid[:, 0], panels):
         PANELS[panel](axes, ledgers, " or ".join(dict.fromkeys(run.energy_unit for run in runs)))

@@ -7,7 +7,7 @@ renamed. Geometry that does not change is stored once: frames point at their top
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,12 @@ class Frame:
     point_values: dict[str, Array]
     cell_values: dict[str, Array]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values."""
+        values = (self.point_values | self.cell_values).values()
+        return self.points.nbytes + sum(value.nbytes for value in values)
+
 
 @dataclass(frozen=True)
 class _Room:
@@ -98,8 +104,12 @@ class FrameWriter:
 
     def append(self, frame: Frame, topology: Topology) -> None:
         """Record a frame; ``topology`` is stored when its cells are not those of the frame before."""
+        self.extend([(frame, topology)])
+
+    def extend(self, frames: Sequence[tuple[Frame, Topology]]) -> None:
+        """Record frames one after the other, for little more than the price of one."""
         try:
-            self._append(frame, topology)
+            self._extend(frames)
         except (OSError, RuntimeError) as error:
             raise RunError(
                 f"cannot write frame {self.count} to {self.path}: {_first_line(error)}",
@@ -129,26 +139,40 @@ class FrameWriter:
 
     # ------------------------------------------------------------------------------------------------ writing
 
-    def _append(self, frame: Frame, topology: Topology) -> None:
+    def _extend(self, frames: Sequence[tuple[Frame, Topology]]) -> None:
+        if not frames:
+            return
         if self._file is None:
-            self._create(frame, topology)
-        new = topology is not self._topology and not self._same(topology)
-        after, writes = self._plan(frame, topology, new)
-        need = {name: first + len(rows) for name, (first, rows) in writes.items()}
+            self._create(*frames[0])
+        next_, topology = self._next, self._topology
+        places: dict[
+            str, tuple[int, list[Any]]
+        ] = {}  # dataset -> first row, rows of all frames, which follow each other
+        for k, (frame, cells) in enumerate(frames, self.count):
+            new = cells is not topology and not self._same(cells, topology)
+            next_, writes = self._plan(k, next_, frame, cells, new)
+            for name, (first, rows) in writes.items():
+                places.setdefault(name, (first, []))[1].append(rows)
+            topology = cells
+        joined = {name: (first, np.concatenate(rows)) for name, (first, rows) in places.items()}
+        need = {name: first + len(rows) for name, (first, rows) in joined.items()}
         if any(self._rooms[name].rows < length for name, length in need.items()):
             self._grow(need)
-        for name, (first, rows) in writes.items():
+        for name, (first, rows) in joined.items():
             self._write(name, first, rows)
-        self._set_count(self.count + 1)
+        before = self.count
+        self._set_count(before + len(frames))
         times = self._file["VTKHDF/Steps/Values"]
         times.resize((self.count,))
-        times[self.count - 1] = frame.t
+        times[before:] = [frame.t for frame, _ in frames]
         self._flush()
-        self._topology, self._next = topology, after
+        self._topology, self._next = topology, next_
 
-    def _plan(self, frame: Frame, topology: Topology, new: bool) -> tuple[dict[str, int], dict[str, tuple[int, Any]]]:
-        """Where the next frame will begin, and what this one writes: dataset -> (first row, rows)."""
-        at, k = dict(self._next), self.count
+    def _plan(
+        self, k: int, begin: dict[str, int], frame: Frame, topology: Topology, new: bool
+    ) -> tuple[dict[str, int], dict[str, tuple[int, Any]]]:
+        """Where the frame after frame k will begin, and what frame k writes: dataset -> (first row, rows)."""
+        at = dict(begin)
         writes: dict[str, tuple[int, Any]] = {}
         if new:
             at |= {"part": at["parts"], "cell": at["cells"], "id": at["ids"]}
@@ -207,9 +231,7 @@ class FrameWriter:
         return used
 
     def _create(self, frame: Frame, topology: Topology) -> None:
-        values = frame.point_values | frame.cell_values
-        size = frame.points.nbytes + sum(value.nbytes for value in values.values())
-        frames = max(1, min(self._expected, ROOM // max(size, 1)))
+        frames = max(1, min(self._expected, ROOM // max(frame.nbytes, 1)))
         shapes: dict[str, tuple[tuple[int, ...], str]] = dict.fromkeys(SIZES, ((1,), "i8"))
         shapes["Points"] = ((frames * len(frame.points), 3), "f8")
         shapes["Connectivity"] = ((len(topology.connectivity),), "i8")
@@ -261,12 +283,13 @@ class FrameWriter:
         self._set_count(min(int(steps.attrs["NSteps"]), len(steps["Values"])))
         self._topology, self._next = None, self._used()
 
-    def _same(self, topology: Topology) -> bool:
-        """Whether the last stored topology has the same cells; identity alone tells nothing after reopening."""
-        if self.count == 0:
-            return False
-        with open_frames(self.path) as file:
-            last = read_topology(file, self.count - 1)
+    def _same(self, topology: Topology, last: Topology | None) -> bool:
+        """Whether the last topology has the same cells: the one before in memory, after reopening that of the file."""
+        if last is None:
+            if self.count == 0:
+                return False
+            with open_frames(self.path) as file:
+                last = read_topology(file, self.count - 1)
         return np.array_equal(last.connectivity, topology.connectivity) and np.array_equal(last.types, topology.types)
 
 

@@ -69,7 +69,9 @@ def reserve(folder: Path) -> None:
 
 
 def release(folder: Path) -> None:
-    (folder / RESERVE).unlink(missing_ok=True)
+    """Give the room back; a disk that refuses keeps it, and nothing is lost."""
+    with suppress(OSError):
+        (folder / RESERVE).unlink(missing_ok=True)
 
 
 def file_sums(folder: Path, names: Iterable[str]) -> dict[str, str]:

@@ -1,5 +1,8 @@
 """Recording: simulate a scene into a folder that is readable at every moment, and go on with one that was interrupted.
 
+Frames and lines of the ledger are written together, once a second and before every checkpoint: one by one they would
+cost more than the steps of a small scene.
+
 The folder holds ``scene.toml`` (everything needed to run again), ``frames.vtkhdf``, ``ledger.csv``, ``report.json``
 and ``checkpoint.h5``. Ctrl-C and SIGTERM finish the step, save and raise `Interrupted`.
 """
@@ -31,7 +34,7 @@ from pliant.integrators.base import Leading
 from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
-from pliant.record.frames import FrameWriter
+from pliant.record.frames import Frame, FrameWriter, Topology
 from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run, place_of
@@ -43,6 +46,7 @@ from pliant.units import InUnits
 
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
 SECONDS = 10.0  # between checkpoints, unless the output says otherwise
+LAG, BATCH = 1.0, 1 << 23  # s by which files may be behind, bytes of frames that wait to be written together
 
 
 class Interrupted(KeyboardInterrupt):
@@ -60,7 +64,7 @@ def record(
     watch: Callable[[TimeStep], None] | None = None,
     start: Checkpoint | None = None,
 ) -> Run:
-    """Simulate ``scene`` and record it; ``watch`` sees every step after it was written.
+    """Simulate ``scene`` and record it; ``watch`` sees every step, which the files have a second later at the latest.
 
     ``origin`` says where the scene came from (a file, a function); without it the scene describes itself. ``start`` is
     a state to begin with instead of the scene's own.
@@ -96,7 +100,10 @@ class RunRecorder:
         self._frames = FrameWriter(folder / FRAMES, frames=scene.steps // output.every + 2)
         self._ledger = folder / LEDGER
         self._shape: tuple[Any, Any, Any] = (None, None, None)  # system, topology, blocks
-        self._saved = monotonic()
+        self._waiting: list[tuple[Frame, Topology]] = []
+        self._lines: list[str] = []
+        self._size = 0  # bytes of the frames that wait
+        self._saved = self._flushed = monotonic()
         self._sums: dict[str, Any] = {"files": {}, "physics": {}, "frames_sum": ""}
         self._written = hashlib.sha256()  # of the ledger
 
@@ -113,7 +120,9 @@ class RunRecorder:
         self._columns = [*row.flat(), *ledger.CERTIFIED]
         header = io.StringIO()
         csv.writer(header, lineterminator="\n").writerow(self._columns)
-        self._append(header.getvalue(), "wb")
+        self._lines.append(header.getvalue())
+        with _writing(self._ledger):
+            self._ledger.write_bytes(b"")
         self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
         self._frame(system, start.state, memory=start.memory)
         self._checkpoint(start)
@@ -145,6 +154,8 @@ class RunRecorder:
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
         if due or step.index == self.scene.steps:
             self.save(step)
+        elif monotonic() - self._flushed > LAG or self._size > BATCH:
+            self._flush()
 
     def save(self, step: TimeStep) -> None:
         self._checkpoint(step.checkpoint())
@@ -161,19 +172,28 @@ class RunRecorder:
             os.replace(temporary, path)
 
     def close(self) -> None:
-        self._frames.close()
+        try:
+            self._flush()
+        finally:
+            with _writing(self.folder / FRAMES):
+                self._frames.close()
 
     def _line(self, row: ledger.Row, certificate: Certificate) -> None:
         values: dict[str, float | None] = {**row.flat(), **certified(certificate)}
         found = (values.get(name, 0.0) for name in self._columns)
         text = ",".join("" if value is None else repr(value) for value in found) + "\n"
-        self._append(text, "ab")
+        self._lines.append(text)
 
-    def _append(self, text: str, mode: str) -> None:
-        content = text.encode("utf-8")
-        with _writing(self._ledger), open(self._ledger, mode) as file:
-            file.write(content)
-        self._written.update(content)
+    def _flush(self) -> None:
+        """Write what waits; what cannot be written is not tried again, so that files can still be closed."""
+        frames, lines = self._waiting, self._lines
+        self._waiting, self._lines, self._size, self._flushed = [], [], 0, monotonic()
+        if lines:
+            content = "".join(lines).encode("utf-8")
+            with _writing(self._ledger), open(self._ledger, "ab") as file:
+                file.write(content)
+            self._written.update(content)
+        self._frames.extend(frames)
 
     def _frame_sum(self, count: int) -> str:
         """The sum of the first frames as they lie in the file; "" where they cannot be read."""
@@ -193,11 +213,13 @@ class RunRecorder:
         if "leading" in wanted and isinstance(integrator, Leading):
             leading = integrator.leading(system, memory)
         frame = channels.frame_of(system, state, blocks, wanted, acted, leading)
-        self._frames.append(frame, topology)
+        self._waiting.append((frame, topology))
+        self._size += frame.nbytes
         self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)
 
     def _checkpoint(self, point: Checkpoint) -> None:
         """What the checkpoint refers to is on the disk before it."""
+        self._flush()
         with _writing(self.folder):
             self._frames.sync()
             checkpoint.synced(self._ledger)
@@ -227,6 +249,7 @@ def drive(recorder: RunRecorder, start: Checkpoint, system: Any, watch: Callable
                 if stopped() and step.index < recorder.scene.steps:
                     recorder.save(step)
                     raise Interrupted(f"stopped after step {step.index} of {recorder.scene.steps}")
+        recorder.close()  # a run whose files cannot be closed has not finished
         recorder.report("finished")
     except StepFailed as failed:
         if step is not None:

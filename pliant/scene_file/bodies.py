@@ -1,4 +1,4 @@
-"""Bodies in documents: the fields of their classes, and a few words more (mass, transform, urdf)."""
+"""Bodies in documents: the fields of their classes, and a few more keys (mass, transform, urdf, mjcf)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from pliant.articulated.bodies import Body
-from pliant.articulated.body import Articulated, Rigid, from_urdf
+from pliant.articulated.body import Articulated, Rigid, from_mjcf, from_urdf
 from pliant.articulated.joints import Fixed
 from pliant.articulated.se3 import frame as make_frame
 from pliant.articulated.tree import Link
-from pliant.bodies import Damping, Membrane, Solid
+from pliant.bodies import Membrane, Solid
 from pliant.cloth.fabrics import fabric as find_fabric
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial, from_fabric
+from pliant.deformable import Damping
 from pliant.dg import DiscontinuousSolid
 from pliant.errors import SceneError
 from pliant.fitting import Fitting
@@ -33,7 +34,11 @@ from pliant.scene_file.shapes import welded
 from pliant.units import quantity
 
 HIDDEN = ("positions",)  # fields that no document says
-ROBOT = ("urdf", "floating", "geometry")  # of a robot's file
+ROBOTS: dict[str, tuple[Any, tuple[str, ...]]] = {  # files with a robot: how they are read, and their own keys
+    "urdf": (from_urdf, ("floating", "geometry")),
+    "mjcf": (from_mjcf, ("skip",)),
+}
+ROBOT = tuple(key for kind, (_, own) in ROBOTS.items() for key in (kind, *own))
 MORE: dict[type, tuple[str, ...]] = {  # keys beyond the fields of the class
     Solid: ("mass", "transform"),
     Membrane: ("mass", "transform"),
@@ -65,7 +70,7 @@ def body(reader: Reader, table: Any, where: str) -> Any:
     """The body that a table describes."""
     kind = table.get("kind", "solid") if isinstance(table, dict) else "solid"
     if not isinstance(kind, str):
-        raise SceneError(f"{kind!r} is no kind of body", where=f"{where}.kind", remedy='like "solid"')
+        raise SceneError(f"{kind!r} is not a kind of body", where=f"{where}.kind", remedy='like "solid"')
     choice = find("body", kind, f"{where}.kind")
     _only(table, choice, where)
     given = {k: v for k, v in table.items() if k != "kind"}
@@ -100,7 +105,7 @@ def _only(table: Any, choice: Choice, where: str) -> None:
     elsewhere = {key for other in families()["body"] for key in keys(other)}
     for name in table if isinstance(table, dict) else ():
         if name not in known and name in elsewhere:
-            what = f"{name!r} means nothing for {kind_of(choice)}"
+            what = f"{name!r} does not apply to {kind_of(choice)}"
             raise SceneError(what, where=f"{where}.{name}", remedy=f"it takes {', '.join(known[1:])}")
     known_keys(table, known, where)
 
@@ -154,7 +159,7 @@ def read_fabric(reader: Reader, table: Any, where: str) -> ClothMaterial:
 
 @reads(Pin)
 def read_pin(reader: Reader, table: Any, where: str) -> Any:
-    """Vertices that are held or moved: ``where`` a sentence says, or ``vertices``; ``motion``; ``axes``.
+    """Vertices that are held or moved: ``where`` a condition says, or ``vertices``; ``motion``; ``axes``.
 
     With material points ``X`` it is a handle of Eulerian cloth.
     """
@@ -169,7 +174,7 @@ def read_pin(reader: Reader, table: Any, where: str) -> Any:
 
 
 def _fitted(reader: Reader, coarse: Any, fit: Any, table: dict[str, Any], where: str) -> Any:
-    """The body with the frequencies of itself on a finer mesh, held where the same sentences say."""
+    """The body with the frequencies of itself on a finer mesh, held where the same conditions say."""
     place = f"{where}.fit"
     known_keys(fit, FIT, place)
     fine = reader.value("mesh", Mesh, fit.get("mesh"), f"{place}.mesh")
@@ -178,7 +183,7 @@ def _fitted(reader: Reader, coarse: Any, fit: Any, table: dict[str, Any], where:
     pins = fit.get("pins", table.get("pins", []))
     if "pins" not in fit and any("vertices" in pin for pin in pins):
         remedy = "choose them with where, or give fit.pins"
-        raise SceneError("vertices of the coarse mesh mean nothing on the fine one", where=place, remedy=remedy)
+        raise SceneError("vertices of the coarse mesh do not exist on the fine one", where=place, remedy=remedy)
     held = [read_pin(there, pin, f"{place}.pins.{i}") for i, pin in enumerate(pins)]
     changed: dict[str, Any] = {"mesh": fine, "pins": held}
     if "material" in fit:
@@ -194,19 +199,22 @@ def _fitted(reader: Reader, coarse: Any, fit: Any, table: dict[str, Any], where:
 
 
 def _articulated(reader: Reader, given: dict[str, Any], where: str) -> Articulated:
-    """Links listed in the document, or the robot of a URDF file with more forces and constraints."""
-    if ("urdf" in given) == ("links" in given):
-        raise SceneError("an articulated body needs either links or urdf", where=where, remedy="give one of them")
+    """Links listed in the document, or the robot of a URDF or MJCF file with more forces and constraints."""
+    sources = [key for key in ("links", *ROBOTS) if key in given]
+    if len(sources) != 1:
+        raise SceneError("an articulated body needs links, urdf or mjcf", where=where, remedy="give one of them")
     if "links" in given:
         known_keys(given, [key for key in keys(Articulated) if key not in ROBOT], where)
         made: Articulated = reader.construct(Articulated, given, where)
     else:
-        path = inside(reader.folder, given.pop("urdf"), f"{where}.urdf")
-        options = {k: v for k, v in given.items() if k not in (*ROBOT, "name")}
+        kind = sources[0]
+        read_robot, own = ROBOTS[kind]
+        path = inside(reader.folder, given.pop(kind), f"{where}.{kind}")
+        options = {k: v for k, v in given.items() if k not in (*own, "name")}
         read = reader.construct(Articulated, {"links": [_NOTHING], **options}, where)  # for the types of its fields
         more = {name: getattr(read, name) for name in options}
-        robot = {key: given[key] for key in ("floating", "geometry") if key in given}
-        made = located(where, from_urdf, path, name=given.get("name"), **robot, **more)
+        robot = {key: given[key] for key in own if key in given}
+        made = located(where, read_robot, path, name=given.get("name"), **robot, **more)
     system = located(where, made.system)  # names of links, inertia, the length of q: refused with the place
     if made.v is not None and np.shape(made.v) != system.rest.shape:
         what, remedy = f"v has {np.size(made.v)} entries", f"give {system.tree.dof} rates"
@@ -233,7 +241,7 @@ def read_link(reader: Reader, table: Any, where: str) -> Link:
 
 def _shape(reader: Reader, given: Any, density: dict[str, Any], where: str) -> Body:
     if not isinstance(given, dict) or not isinstance(given.get("kind"), str):
-        raise SceneError(f"{given!r} is no shape", where=where, remedy='like { kind = "sphere", radius = 0.1 }')
+        raise SceneError(f"{given!r} is not a shape", where=where, remedy='like { kind = "sphere", radius = 0.1 }')
     takes = parameter_types(find("shape", given["kind"], where))
     made: Body = reader.make("shape", (density if "density" in takes else {}) | given, where)
     return made

@@ -101,7 +101,7 @@ def _on_a_body(reader: Reader, choice: Choice, given: dict[str, Any], bodies: Se
 
 
 def _points(body: Any, chosen: str, where: str) -> Array:
-    """The points of a body among which a sentence chooses: its vertices, or the centers of its elements."""
+    """The points of a body among which a condition chooses: its vertices, or the centers of its elements."""
     if isinstance(body, Articulated):
         system = body.system()
         return system.positions(system.rest)

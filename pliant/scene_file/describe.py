@@ -19,7 +19,7 @@ ALWAYS = ("name", "h", "duration", "gravity", "on_failure", "on_energy_gain", "u
 def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The document of a scene and the files (meshes) that lie beside it; raises `NotDescribable`."""
     if type(scene) is not Scene:
-        raise NotDescribable(f"{type(scene).__name__} is made in Python")
+        raise NotDescribable(f"{type(scene).__name__} is built in Python")
     writer = Writer()
     document = {name: writer.plain(getattr(scene, name), f"Scene.{name}") for name in ALWAYS}
     if scene.budget is not None:
@@ -41,7 +41,7 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def _body(writer: Writer, body: Any) -> dict[str, Any]:
     if type(body) not in families()["body"]:
-        raise NotDescribable(f"{type(body).__name__} is made in Python")
+        raise NotDescribable(f"{type(body).__name__} is built in Python")
     kind = type(body)
     writer.keep_extension(kind)
     _nothing_else(body, {name for name in {f.name for f in fields(body)} if name not in HIDDEN})
@@ -61,7 +61,7 @@ def _fit(writer: Writer, coarse: Solid, fit: Fitting) -> dict[str, Any]:
     """What is different about the fine body: its mesh, its pins, its material and density if they differ."""
     fine: Any = fit.fine
     if type(fine) is not Solid:
-        raise NotDescribable(f"Fitting.fine is a {type(fine).__name__}, made in Python")
+        raise NotDescribable(f"Fitting.fine is a {type(fine).__name__}, built in Python")
     for f in fields(fine):
         same = f.name in ("mesh", "material", "density", "pins", "name", "fit")
         if not same and not np.array_equal(getattr(fine, f.name), getattr(coarse, f.name)):
@@ -80,4 +80,4 @@ def _nothing_else(thing: Any, said: set[str]) -> None:
         value = getattr(thing, f.name)
         default = default_of(f)
         if f.init and f.name not in said and value is not default and not np.array_equal(value, default):
-            raise NotDescribable(f"{type(thing).__name__}.{f.name} has no word in scene files")
+            raise NotDescribable(f"{type(thing).__name__}.{f.name} cannot be written in scene files")

@@ -85,7 +85,7 @@ def from_document(document: dict[str, Any], folder: Path, where: str, files: dic
     """The scene of a document whose files lie in ``folder`` (or are given)."""
     if "made_in_python" in document:
         remedy = "pass the scene itself: pliant.resume(folder, scene)"
-        raise SceneError(f"the scene was made in Python ({document['made_in_python']})", where=where, remedy=remedy)
+        raise SceneError(f"the scene was built in Python ({document['made_in_python']})", where=where, remedy=remedy)
     if files is None:
         import_extensions(document.get("extensions", []), folder)
     table = parse(document, where)

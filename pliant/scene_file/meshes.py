@@ -35,7 +35,9 @@ TRANSFORM = ("scale", "rotate", "translate")
 def read_mesh(reader: Reader, table: Any, where: str) -> Any:
     """{ generator = "bar", ... its parameters } or { file = "bunny.msh" }; with sheet = true a pattern of cloth."""
     if not isinstance(table, dict):
-        raise SceneError(f"{table!r} is no mesh", where=where, remedy='like { generator = "bar" } or { file = "..." }')
+        raise SceneError(
+            f"{table!r} is not a mesh", where=where, remedy='like { generator = "bar" } or { file = "..." }'
+        )
     if "file" in table:
         known_keys(table, FILE, where)
         path = inside(reader.folder, table["file"], where)
@@ -112,7 +114,7 @@ def read_arrays(path: Path) -> dict[str, Any]:
 def inside(folder: Path, file: Any, where: str) -> Path:
     """A file that a document names, beside it."""
     if not isinstance(file, str) or not file:
-        raise SceneError(f"{file!r} is no file", where=where, remedy="give its name in quotes")
+        raise SceneError(f"{file!r} is not a file name", where=where, remedy="give its name in quotes")
     return folder / file
 
 
@@ -140,7 +142,7 @@ def region(table: dict[str, Any], X: Any, where: str, things: str = "vertices") 
             raise SceneError(f"{things} are {listed!r:.60}", where=f"{where}.{things}", remedy="list whole numbers")
         return np.asarray(listed, dtype=np.int64)
     if not isinstance(table["where"], str):
-        raise SceneError(f"{table['where']!r} is no sentence", where=f"{where}.where", remedy='like "x < 1 cm"')
+        raise SceneError(f"{table['where']!r} is not a condition", where=f"{where}.where", remedy='like "x < 1 cm"')
     chosen = np.flatnonzero(select(table["where"], X, where=f"{where}.where"))
     if not len(chosen):
         one = {"vertices": "vertex", "elements": "element"}[things]
@@ -151,7 +153,7 @@ def region(table: dict[str, Any], X: Any, where: str, things: str = "vertices") 
 def vector(values: Any, unit: str, where: str, lengths: tuple[int, ...] = (3,)) -> tuple[float, ...]:
     """Finite components in SI, as many as one of ``lengths``."""
     if not isinstance(values, list | tuple) or len(values) not in lengths:
-        raise SceneError(f"{values!r} is no vector", where=where, remedy=f"give three components in {unit}")
+        raise SceneError(f"{values!r} is not a vector", where=where, remedy=f"give three components in {unit}")
     x = quantity(values, unit, where)
     if np.ndim(x) != 1 or not np.isfinite(x).all():
         raise SceneError(f"{values} is not finite", where=where, remedy=f"give finite numbers in {unit}")

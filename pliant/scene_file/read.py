@@ -42,7 +42,7 @@ class Reader:
         """The choice a document means: a kind, or a table with ``kind`` and parameters."""
         table = {"kind": given} if isinstance(given, str) else given
         if not isinstance(table, dict) or not isinstance(table.get("kind"), str):
-            what = f"{given!r} names no {family}"
+            what = f"{given!r} does not name a {family}"
             raise SceneError(what, where=where, remedy='write "kind" or { kind = "...", ... }')
         parameters = {k: v for k, v in table.items() if k != "kind"}
         return self.construct(find(family, table["kind"], where), parameters, where)
@@ -143,14 +143,14 @@ def _numbers(reader: Reader, value: Any, where: str) -> Any:
 def _by_name(reader: Reader, value: Any, where: str) -> Any:
     """A table of values by names, which whoever takes them reads."""
     if not isinstance(value, dict):
-        raise SceneError(f"{value!r:.60} is no table", where=where, remedy="like { mu = 1e4 }")
+        raise SceneError(f"{value!r:.60} is not a table", where=where, remedy="like { mu = 1e4 }")
     return value
 
 
 def known_keys(table: Any, known: Any, where: str) -> None:
     """Refuse keys that mean nothing here."""
     if not isinstance(table, dict):
-        raise SceneError(f"{table!r} is no table", where=where, remedy=f"give some of {', '.join(list(known)[:12])}")
+        raise SceneError(f"{table!r} is not a table", where=where, remedy=f"give some of {', '.join(list(known)[:12])}")
     for name in table:
         if name not in known:
             raise SceneError(f"unknown key {name!r}", where=f"{where}.{name}", remedy=nearest(name, known))
@@ -228,8 +228,8 @@ def _protocols() -> dict[Any, str]:
     from pliant.articulated.forces import ArticulatedForce
     from pliant.articulated.joint_contacts import JointContact
     from pliant.articulated.joints import Joint
-    from pliant.bodies import Damping
     from pliant.constraints.kept import Kept
+    from pliant.deformable import Damping
     from pliant.integrators.base import Integrator
     from pliant.linear.base import LinearSolver
     from pliant.linear.box_qp import BoxSolver
@@ -250,7 +250,7 @@ def _function(reader: Reader, hint: Any, value: Any, where: str) -> Any:
     from pliant.maps.functions import constant
 
     if [*typing.get_args(hint)[0]] != [float]:
-        raise SceneError("only Python can say this", where=where, remedy="make the scene in Python")
+        raise SceneError("this can only be given in Python", where=where, remedy="build the scene in Python")
     if isinstance(value, dict):
         return reader.make("function", value, where)
     return located(where, constant, value)

@@ -40,7 +40,9 @@ def split(setting: str) -> tuple[list[str], Any]:
     path, equals, text = setting.partition("=")
     keys = [key.strip() for key in path.split(".")]
     if not equals or not all(keys):
-        raise SceneError(f"{setting!r} is no setting", where="--set", remedy="write it like h=0.01 or material.E=1MPa")
+        raise SceneError(
+            f"{setting!r} is not a setting", where="--set", remedy="write it like h=0.01 or material.E=1MPa"
+        )
     try:
         return keys, tomllib.loads(f"value = {text.strip()}")["value"]
     except tomllib.TOMLDecodeError:

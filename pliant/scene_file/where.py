@@ -1,4 +1,4 @@
-"""Choosing vertices by a sentence: ``x < 1 cm and (y == max or z >= 0.5)``. Parsed here, never evaluated as code.
+"""Choosing vertices by a condition: ``x < 1 cm and (y == max or z >= 0.5)``. Parsed here, never evaluated as code.
 
 choice  := all of `terms` joined by "or";  terms joined by "and";  a term is "(" choice ")", "not" term, "all",
 or  axis op value  with axis x | y | z, op < <= > >= ==, value a number, a quantity in quotes-free form ("1 cm"),
@@ -21,21 +21,21 @@ _TOKEN = re.compile(
 )
 
 
-def select(sentence: str, X: Array, *, where: str = "where") -> Mask:
-    """The vertices (n,) of rest positions X (n, d) [m] for which the sentence holds."""
-    parser = _Parser(_tokens(sentence, where), X, sentence, where)
+def select(condition: str, X: Array, *, where: str = "where") -> Mask:
+    """The vertices (n,) of rest positions X (n, d) [m] for which the condition holds."""
+    parser = _Parser(_tokens(condition, where), X, condition, where)
     mask = parser.choice()
     parser.end()
     return mask
 
 
-def _tokens(sentence: str, where: str) -> list[tuple[str, str]]:
-    tokens, rest = [], sentence.rstrip()
+def _tokens(condition: str, where: str) -> list[tuple[str, str]]:
+    tokens, rest = [], condition.rstrip()
     while rest:
         found = _TOKEN.match(rest)
         if found is None:
             raise SceneError(
-                f"cannot read {rest.strip()!r:.60} in {sentence!r:.60}", where=where, remedy='like "x < 1 cm"'
+                f"cannot read {rest.strip()!r:.60} in {condition!r:.60}", where=where, remedy='like "x < 1 cm"'
             )
         tokens.append((str(found.lastgroup), found.group(str(found.lastgroup))))
         rest = rest[found.end() :]
@@ -45,8 +45,8 @@ def _tokens(sentence: str, where: str) -> list[tuple[str, str]]:
 class _Parser:
     """Recursive descent over the tokens; every method returns the mask of what it read."""
 
-    def __init__(self, tokens: list[tuple[str, str]], X: Array, sentence: str, where: str) -> None:
-        self._tokens, self._X, self._sentence, self._where = tokens, X, sentence, where
+    def __init__(self, tokens: list[tuple[str, str]], X: Array, condition: str, where: str) -> None:
+        self._tokens, self._X, self._condition, self._where = tokens, X, condition, where
         self._at = 0
         self._depth = 0
         self._tolerance = 1e-9 * float(np.linalg.norm(np.ptp(X, axis=0)))
@@ -129,5 +129,5 @@ class _Parser:
 
     def _fail(self, what: str) -> Any:
         raise SceneError(
-            f"{self._sentence!r:.60} {what}", where=self._where, remedy='write it like "x < 1 cm and y == max"'
+            f"{self._condition!r:.60} {what}", where=self._where, remedy='write it like "x < 1 cm and y == max"'
         )

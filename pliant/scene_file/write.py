@@ -1,4 +1,4 @@
-"""From parts to the tables of a document, bit for bit: the way back of `read`."""
+"""From parts to the tables of a document, bit for bit: the inverse of `read`."""
 
 import dataclasses
 from collections.abc import Callable, Collection

@@ -45,7 +45,7 @@ def swinging_bar(cells: int = 2, E: float | str = "500 kPa", damping: float = 0.
 
 
 def falling_ball(cells: int = 6) -> Scene:
-    """A ball in free fall, spinning up nothing: momentum grows by its weight, its shape stays."""
+    """A ball in free fall: its momentum grows by its weight, and its shape does not change."""
     body = Solid(ball(radius=0.1, cells=cells), StableNeoHookean("50 kPa", 0.4), density=900, velocity=(1.0, 0.0, 2.0))
     return Scene([body], integrator=BDF2(), h=0.01, duration=0.5, name="falling-ball")
 

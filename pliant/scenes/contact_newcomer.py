@@ -35,7 +35,7 @@ def newcomer(
     h: float = 5e-3,
     duration: float = 0.5,
 ) -> Scene:
-    """One of `SETUPS` by its name; contact, integrator and h are what a newcomer chooses."""
+    """A small contact scene, one of `SETUPS`, with the contact, integrator and h that a beginner would choose."""
     bodies, obstacles = SETUPS[setup]()
     return Scene(
         bodies,

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bodies import Deformable, Placed, read_out
+from pliant.bodies import read_out
+from pliant.deformable import Deformable, Placed
 from pliant.energies.base import Energy
 from pliant.mesh import Mesh
 

@@ -143,7 +143,7 @@ def places_for(linear: LinearSolver, stage: StageLike, z: Array) -> Places | Non
 
 
 def placed(linear: LinearSolver, places: Places | None) -> LinearSolver:
-    """The linear solver, told where the rows of its matrices are."""
+    """The linear solver, given the positions of the rows of its matrices."""
     return linear.placed(places) if able(linear, Placing) and places is not None else linear
 
 

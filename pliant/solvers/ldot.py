@@ -49,22 +49,22 @@ AS_PUBLISHED: dict[str, Any] = {
 class Ldot:
     """Up to ``quasi`` quasi-Newton iterations with the early factor, then Newton-PCG preconditioned by it.
 
-    The switch happens when the line search fails, when ``quasi`` iterations are spent, or when the residual has not
-    halved in ten; the best iterate so far is kept, and there is no way back within a solve.
+    It switches when the line search fails, when ``quasi`` iterations are spent, or when the residual has not halved in
+    ten; the best iterate so far is kept, and a solve does not switch back.
 
-    The papers never replace the early factor (``worth=None``). Where the matrix changes much during a solve, as when
-    a bar buckles, PCG then takes tens or hundreds of iterations, each as dear as a direct solve. A factorization is
-    ``worth`` so many of them, and the matrix is factored again where that pays (see `stale`).
+    The papers never replace the early factor (``worth=None``). Where the matrix changes much during a solve, as when a
+    bar buckles, PCG then takes tens or hundreds of iterations, each as expensive as a direct solve. A factorization is
+    taken to cost as much as ``worth`` of them, and the matrix is factored again where that pays (see `stale`).
 
-    Adot of L1 is a difference over the part ``epsilon`` of the step. A small part, as published, cannot see contacts
-    that close within the step; over the whole step it can, and elsewhere it is as good.
+    Adot of L1 is a difference over the fraction ``epsilon`` of the step. A small fraction, as published, misses
+    contacts that close within the step; over the whole step they are seen, and elsewhere the difference is as good.
 
-    The matrix of the Newton phase is the exact one; where it is indefinite, PCG stops at the first direction that says
-    so, and a new factor is that of the projected matrix. The papers project it always (``project="always"``), which
-    makes Newton's convergence linear. Their own choices are ``HybridL1(**AS_PUBLISHED)``.
+    The matrix of the Newton phase is exact; where it is indefinite, PCG stops at the first direction of negative
+    curvature, and a new factor is that of the projected matrix. The papers always project (``project="always"``), which
+    makes Newton's convergence linear. Their choices are ``HybridL1(**AS_PUBLISHED)``.
 
-    On a device the early matrix is solved with by conjugate gradients in place of a factor, and what NEWTON keeps of it
-    is the preconditioner's coarse space; L1 needs a factor.
+    On a device the system with the early matrix is solved by conjugate gradients instead of a factor, and NEWTON keeps
+    the coarse space of the preconditioner; L1 needs a factor.
     """
 
     early: Early = "extrapolated"
@@ -197,7 +197,7 @@ class Ldot:
             history.append(row(len(history), now, now.t))
             if stagnates(history[begin:]):
                 if search.projected <= STRICT:
-                    return now, counts, "the residual has stopped falling"
+                    return now, counts, "the residual has stopped decreasing"
                 kinds, search, begin = (True,), replace(search, projected=STRICT), len(history) - 1  # as `Newton` does
         return now, counts, ""
 

@@ -51,20 +51,22 @@ LIFTS = tuple(float(x) for x in np.geomspace(1e-3, 1.0, 7))  # of the mass, on a
 
 @dataclass(frozen=True)
 class Newton:
-    """z <- z - t A(z)^-1 r(z), A factored anew in every iteration, t by line search.
+    """Newton's method, z <- z - t A(z)^-1 r(z): A is factored in every iteration, t found by a line search.
 
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
-    giving up is `LineSearch.pulled`. If the residual stops falling, the iteration goes round in circles, which the
-    projected residual allows where there is no merit: it goes on once with the ``STRICT`` one and projected blocks.
-    Where the stage is not symmetric the matrix is the exact one, and `Bordered` or `LU` takes the place of ``linear``.
-    If barriers cut a step short, the next matrix is projected (the exact one leads far along negative curvature), and
-    the next steps go less far, by A + tau diag(M): points of bodies that turn move on curves, on which a step is no
-    longer than the square root of the distance allows.
-    Blocks projected one by one may be far stiffer together than the exact matrix where their curvatures balance: past
-    a saddle whole steps then creep. After one that hardly helped, the exact matrix with the least of ``LIFTS`` that
-    makes it definite is tried before the projected one.
-    ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once.
-    On large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
+    giving up is `LineSearch.pulled`. If the residual stops decreasing, the iteration is cycling, which the projected
+    residual test allows where there is no merit function: it continues once with the ``STRICT`` test and projected
+    blocks. If the stage is not symmetric, the exact matrix is used, and `Bordered` or `LU` replaces ``linear``. If
+    barriers cut a step short, the next matrix is projected (the exact one leads far along negative curvature), and the
+    next steps are shortened by A + tau diag(M): points of rotating bodies move on curves, on which a step is limited to
+    the square root of the distance.
+
+    Blocks projected one by one may together be far stiffer than the exact matrix where their curvatures balance: past a
+    saddle, full steps then hardly move. After such a step, the exact matrix with the smallest of ``LIFTS`` that makes
+    it definite is tried before the projected one.
+
+    ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once. On
+    large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
     """
 
     linear: LinearSolver = field(default_factory=Automatic)
@@ -107,7 +109,7 @@ class Newton:
                 if search.projected > STRICT and (now.merit is None or project == "on_demand"):
                     project, search, escape = "always", replace(search, projected=STRICT), k
                     continue
-                message = "the residual has stopped falling"
+                message = "the residual has stopped decreasing"
                 break
         return finish(stage, now, goal, k, counts, clock, history, message, memory)
 
@@ -226,10 +228,10 @@ def finish(
     memory: Any,
     rounded: RoundedOff | None = None,
 ) -> Solution:
-    """The solution with its honest report: converged means that this very z passed the test.
+    """The solution with its report: ``converged`` means that this very z passed the test.
 
-    Where the residual did not, but is nothing but round-off, the error in the positions decides; where the iteration
-    got stuck (there is a message), the bound that the residual is for them.
+    Where the residual did not pass but is only round-off, the error in the positions decides; where the iteration got
+    stuck (there is a message), the bound on the positions that the residual implies.
     """
     converged = bool(now.norm <= goal.threshold)
     tolerance, error, judged = goal.threshold, now.norm if stage.inertial else None, "residual"

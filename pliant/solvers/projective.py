@@ -80,12 +80,12 @@ class ByAxes:
 
 @dataclass(frozen=True)
 class PD:
-    """``m`` secant pairs on the constant matrix; m = 0 is the local/global iteration itself.
+    """Projective Dynamics, accelerated by ``m`` secant pairs; m = 0 is the local/global iteration itself.
 
     ``fixed`` runs exactly that many iterations and accepts the result whatever its residual, as interactive programs
-    do; the report says how far it is from the root. Otherwise the solver iterates until the tolerance is met.
-    ``line_search=None`` takes every step whole without evaluating the objective: right for m = 0 and energies that are
-    squared distances, where S majorises the Hessian.
+    do; the report contains the remaining residual. Otherwise the solver iterates until the tolerance is met.
+    ``line_search=None`` takes full steps without evaluating the objective: safe for m = 0 and energies that are squared
+    distances, where S majorises the Hessian.
     """
 
     m: int = 5

@@ -77,17 +77,17 @@ class Pairs:
 
 @dataclass(frozen=True)
 class QLB:
-    """m secant pairs on one Cholesky factor.
+    """Quasi-Newton: L-BFGS with m secant pairs around one Cholesky factorization per solve. [QLB2021]
 
     ``reuse="solve"`` factors once per nonlinear solve (the paper); "steps" keeps the factor as long as it contracts,
     across stages and time steps. ``at`` evaluates the matrix at the guess or at the start of the stage. ``refresh``
-    factors it anew whenever that many iterations did not suffice: where contacts come and go or a boundary jumps, no
-    secant pairs make up for it. The factor is kept in single precision, and on large meshes it is a V-cycle of
-    multigrid (`approximate`), which may take three times as many iterations; the residual, and so the root, is as
-    exact as ever.
-    The paper's own choices are ``QLB(**AS_PUBLISHED)``; see qlb/fig3 for what the others are worth.
+    factors again whenever that many iterations did not suffice: where contacts open and close or a boundary jumps,
+    secant pairs cannot make up for it. The factor is kept in single precision, and on large meshes it is a V-cycle of
+    multigrid (`approximate`), which may take three times as many iterations; the residual, and so the solution, is as
+    accurate as ever. The paper's own choices are ``QLB(**AS_PUBLISHED)``; see qlb/fig3 for the effect of the others.
+
     ``scaled`` rescales the initial matrix by s.y / (y.H0 y), for one more solve per iteration. When no step is
-    acceptable the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
+    acceptable, the pairs are dropped, then (``recover``) the matrix is factored once more at the current iterate.
     ``coupled`` adds H_T, the blocks that couple the sides of contact pairs, at the price of a changing pattern.
     """
 
@@ -195,10 +195,10 @@ def patience(frozen: Frozen) -> int:
 
 
 def rests(stage: StageLike, now: Trial) -> bool:
-    """Whether a guess is as good as round-off lets it be; looked at only where it is good."""
+    """Whether a guess is already as good as round-off allows; checked only where it is good."""
     return now.norm <= 1e-9 * stage.scale and at_floor(stage, now.z, now.norm)
 
 
 def QLF(**options: Any) -> QLB:
-    """The frozen factor alone: linear convergence, and an honest failure when it stalls. [QLB2021, sec. 3.1]"""
+    """Quasi-Newton with a frozen factor alone: linear convergence, fails where it stalls. [QLB2021, sec. 3.1]"""
     return QLB(**{**AS_PUBLISHED, "m": 0, "recover": False, **options})

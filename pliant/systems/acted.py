@@ -1,7 +1,7 @@
-"""The contact forces that acted in a step: those at the roots of its solves, with the contacts these were solved with.
+"""Contact forces of a step: those at the solutions of its solves, with the contacts used there.
 
-Detected anew where a step ends they would be others: pairs that met on the way are missing, friction has another load,
-and a barrier that was adapted is as stiff as for the next step.
+Detected again at the end of the step they would differ: pairs that met during the step are missing, friction has other
+normal forces, and an adaptive barrier has the stiffness of the next step.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,12 +22,13 @@ Pairs = dict[tuple[str, str], Array]
 
 
 class Acted:
-    """Forces [N] on the points of a system, ``contact (p, 3)`` across the surfaces and ``friction (p, 3)`` along them.
+    """Contact forces [N] on the points of a system: ``contact (p, 3)`` normal to surfaces, ``friction (p, 3)``
+    tangential.
 
-    ``x (p, 3)`` is where the points were: at the root of a stage, or where a velocity step was linearised.
-    ``pairs`` are those of a on b (3,), by the names of bodies and obstacles; None where they are not known one by one.
-    Nothing is computed before it is asked for. ``during`` is the system of the stage they were found in, with its
-    contacts and the lagged friction of its last solve; None where there was no stage.
+    ``x (p, 3)`` are the positions of the points: at the solution of a stage, or where a velocity step was linearised.
+    ``pairs`` are the forces of a on b (3,), by the names of bodies and obstacles; None where they are not known
+    separately. Everything is computed on demand. ``during`` is the system of the stage, with its contacts and the
+    lagged friction of its last solve; None where there was no stage.
     """
 
     def __init__(self, find: Callable[[], tuple[Array, Array, Pairs | None]], x: Array, during: Any = None) -> None:

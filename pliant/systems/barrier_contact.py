@@ -1,4 +1,4 @@
-"""Barrier contact: nothing ever crosses, by a potential that is infinite at contact and steps that stop before it.
+"""Barrier contact: free of intersections, by a potential that is infinite at contact and steps that stop before it.
 
 [Li2020], with lagged friction; distances, broad phase and continuous collision detection by the IPC Toolkit.
 """
@@ -28,15 +28,15 @@ from pliant.units import read_fields
 
 @dataclass(frozen=True)
 class BarrierContact:
-    """Contact between all surfaces at a distance below ``dhat`` [m] (None: a thousandth of the scene's size).
+    """Contact without intersections between all surfaces, from a distance ``dhat`` [m] on.
 
-    ``stiffness`` kappa [N/m^3]; "adaptive" makes the barrier at dhat/2 ten times as stiff as the bodies' elements, or
-    as the inertia of their vertices in a step where that is more, and sqrt(dhat/10 / d) times stiffer in a step that
-    begins with something at a distance d below dhat/10. ``mu`` is the friction coefficient, or a table of pairs
-    (`pliant.contact.coefficients`), ``creep`` [m/s] the speed below which contacts stick. Friction has the
-    normal forces of the step before; with ``friction_solves`` above 1 a step is solved up to so many times, with those
-    of the last solution, until they change by less than a thousandth. ``resolve_initial`` moves bodies apart that
-    overlap at the start.
+    ``dhat`` is a thousandth of the size of the scene by default. ``stiffness`` kappa [N/m^3]; "adaptive" makes the
+    barrier at dhat/2 ten times as stiff as the elements of the bodies, or as the inertia of their vertices in a step if
+    that is more, and sqrt(dhat/10 / d) times stiffer in a step that begins with a distance d below dhat/10. ``mu`` is
+    the friction coefficient, or a table of pairs (`pliant.contact.coefficients`), ``creep`` [m/s] the speed below which
+    contacts stick. Friction uses the normal forces of the previous step; with ``friction_solves`` above 1 a step is
+    solved up to that many times, with those of the last solution, until they change by less than a thousandth.
+    ``resolve_initial`` separates bodies that overlap at the start.
     """
 
     dhat: float | None = None
@@ -113,7 +113,7 @@ class BarrierModel:
         if body == other:
             what = f"body {names[body]!r} touches itself at the start"
             crossing = self.setting.meshes[body].kind == "springs"
-            remedy = "use a net whose springs do not cross" if crossing else "part what touches"
+            remedy = "use a net whose springs do not cross" if crossing else "separate the surfaces"
         else:
             second = f"body {names[other]!r}" if other >= 0 else f"obstacle {self.setting.obstacles[-1 - other].name!r}"
             what = f"body {names[body]!r} touches {second} at the start"
@@ -189,7 +189,7 @@ class BarrierModel:
         return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
 
     def crossings(self, q: Array, t: float) -> int:
-        """How many edges pass through triangles, and vertices through the walls of containers."""
+        """The number of edges that pass through triangles, and of vertices through the walls of containers."""
         passages = self.setting.passages(t, t)
         found = len(self._surfaces.crossings(self._surfaces.vertices(q, passages)))
         outside = int((self._all_gaps(q, passages) <= 0.0).sum()) if self._containers else 0

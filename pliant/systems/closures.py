@@ -64,7 +64,7 @@ class Constrained(Protocol):
 
 @runtime_checkable
 class Accelerating(Protocol):
-    """A constrained system that tells what its rows demand of accelerations."""
+    """A constrained system that provides the right-hand sides of its rows for accelerations."""
 
     def acceleration_rows(self, q: Array, v: Array, t: float) -> tuple[Array, Array] | None:
         """(G (k, N), b (k,)) with G a = b; None where nothing closes."""

@@ -1,8 +1,8 @@
-"""Soft bodies that are condensed onto a few vertices, as a part of any velocity step. [ConJac2020]
+"""Soft bodies condensed onto a few dynamic vertices, as a part of any velocity step. [ConJac2020]
 
-The vertices that are chosen, and those that attachments hold, lead: u holds their velocities. All others follow so that
-the net force on them stays zero, and every point of the body moves with J u: ties, contacts and everything else between
-parts work as for full bodies.
+The unknowns u are the velocities of the chosen vertices and of those that attachments hold. All others follow so that
+the net force on them stays zero, and every point of the body moves with J u: attachments, contacts and other couplings
+work as for full bodies.
 """
 
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ from pliant.velocity_step import Linearisation, Prepared
 
 @dataclass(frozen=True, eq=False)
 class Condensation:
-    """A body whose vertices follow ``nodes`` (numbers of its vertices), or ``count`` of them spread over it.
+    """Condenses a body onto the dynamic ``nodes`` (vertex numbers), or onto ``count`` nodes spread over it.
 
-    ``gamma`` is the part of the force left on the followers that each step removes, ``cap`` the part of its length by
-    which that may change an edge. Without a pin in it, as much of a piece's inertia is subtracted from that force as
-    lowers its energy, with ``inertial`` all of it everywhere. With a ``radius`` [m] a node stands for the mean over
-    the vertices within it, so that what pulls at it does not dent the body at a point.
+    ``gamma`` is the fraction of the residual force on the other vertices that each step removes, ``cap`` limits the
+    relative change of an edge length by this. In an unsupported piece, as much of its inertia is subtracted from that
+    force as lowers its energy; with ``inertial`` all of it, everywhere. With a ``radius`` [m] a node represents the
+    mean over the vertices within it, so that a load on it does not dent the body at a point.
     """
 
     nodes: IntArray | None = None

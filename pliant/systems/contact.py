@@ -122,7 +122,7 @@ class ContactChoice(Protocol):
 
 
 class LiveForce:
-    """A contact force outside any stage: contacts are detected where it is asked for. Used for the books."""
+    """A contact force outside any stage: contacts are detected where it is evaluated. Used for the ledger."""
 
     def __init__(self, model: ContactModel, name: str, n: int) -> None:
         self.name, self._model = name, model

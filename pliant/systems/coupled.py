@@ -19,7 +19,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, limit_of, tangent_of, tangents_of
-from pliant.pattern import added, side_by_side, taken
+from pliant.pattern import added, taken
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
 from pliant.systems.acted import Acted, of_terms, placed
@@ -29,6 +29,7 @@ from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
 from pliant.systems.coupled_step import NOBODY
 from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
+from pliant.systems.joined import Restriction, SideBySide
 from pliant.systems.observed import Barring, Jointed, Pullable, Restorable, Working
 from pliant.systems.points import Points
 from pliant.systems.shown import Shown
@@ -67,6 +68,7 @@ class Coupled:
         self.slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
         self.free = np.concatenate([part.free + a for part, a in zip(parts, ends[:-1], strict=True)])
         self.size = int(ends[-1])
+        self.join, self._restriction = SideBySide(), Restriction(self.free)
         self.scale = max(part.scale for part in parts)
         self.total_mass = sum(part.total_mass for part in parts)
         self.free_mass = sum(part.free_mass for part in parts)
@@ -188,7 +190,7 @@ class Coupled:
     # ------------------------------------------------------------------------------------------------ physics
 
     def mass(self, q: Array) -> sp.csr_matrix:
-        return side_by_side(self.each(lambda p, x: p.mass(x), q))
+        return self.join(self.each(lambda p, x: p.mass(x), q))
 
     def inertia(self, q: Array, a: Array) -> Array:
         return np.concatenate(self.each(lambda p, x, y: p.inertia(x, y), q, a))
@@ -249,12 +251,12 @@ class Coupled:
         curved = not psd or bool(self._swept)
         terms, bent = tangents_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, curved=curved)
         if not psd:
-            return added(added(side_by_side(blocks), bent), terms)
+            return added(added(self.join(blocks), bent), terms)
         for k in self._swept:  # what its own inertia and the contacts add is projected together: they balance
             s = self.slices[k]
             own = np.arange(s.start, s.stop)
             blocks[k] = definite(added(blocks[k], taken(bent, own, own)), self.parts[k].weights(q[s]))
-        return added(side_by_side(blocks), terms)
+        return added(self.join(blocks), terms)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
         """The tangent without the blocks that couple the two sides of contacts. [QLB2021, sec. 3.3]"""
@@ -266,12 +268,12 @@ class Coupled:
             return tangent(x, u, t, weights, psd=psd)
 
         terms = tangent_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, persistent=True)
-        return added(side_by_side(self.each(own, q, v)), terms)
+        return added(self.join(self.each(own, q, v)), terms)
 
     # ------------------------------------------------------------------------------------------------ boundary
 
     def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        return A if len(self.free) == A.shape[0] else taken(A, self.free, self.free)
+        return self._restriction(A)
 
     def prescribe(self, q: Array, t: float) -> Array:
         return np.concatenate(self.each(lambda p, x: p.prescribe(x, t), q))

@@ -21,14 +21,13 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.errors import SceneError
 from pliant.linear.inverse import Matrix, Solvable
-from pliant.linear.lowrank import Corrected, corrected
 from pliant.linear.staggered import Slip
-from pliant.pattern import csr
-from pliant.pattern import side_by_side as diagonal
+from pliant.pattern import empty, side_by_side
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, Pairs, of_contacts
 from pliant.systems.coupling_rows import Ties, Touches, contact_rows, contact_slip, tie_rows
+from pliant.systems.joined import SideBySide, sparse
 from pliant.systems.shown import Shown, Watching
 from pliant.systems.stepped import Stepping
 from pliant.velocity_step import (
@@ -95,7 +94,7 @@ class CoupledStep:
     ``states`` are those that the parts set out from. ``shown`` tells, for the bodies that a part's live rows push
     against, whose links they are. ``rebuild(systems)`` makes the whole system again when parts have changed their
     meshes; ``systems`` has None where a part has not. ``place(state)`` puts exactly together what the state at the end
-    should have together.
+    should have together. ``join`` puts the matrices side by side, and knows the pattern from the last step.
     """
 
     def __init__(
@@ -109,10 +108,11 @@ class CoupledStep:
         shown: Shown = NOBODY,
         rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
         place: Callable[[State], State] | None = None,
+        join: SideBySide | None = None,
     ) -> None:
         self.parts, self.states, self.h = tuple(parts), tuple(states), h
         self.ties, self.touches, self.shown, self.rebuild = ties, touches, shown, rebuild
-        self.place = place
+        self.place, self.join = place, SideBySide() if join is None else join
         blocks = [p.block for p in self.parts]
         for k, b in enumerate(blocks):
             if able(b.A, Solvable):
@@ -126,7 +126,7 @@ class CoupledStep:
     @cached_property
     def block(self) -> Block:
         blocks = self._blocks
-        J = diagonal([_sparse(b.J) for b in blocks])
+        J = side_by_side([sparse(b.J) for b in blocks])
         w = np.concatenate([np.zeros(b.J.shape[0]) if b.w is None else b.w for b in blocks])
         x = np.concatenate([b.x for b in blocks])
         own = self._own_rows()
@@ -140,7 +140,7 @@ class CoupledStep:
             slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
             inequality = _joined(inequality, rows)
         return Block(
-            side_by_side([b.A for b in blocks]),
+            self.join([b.A for b in blocks]),
             np.concatenate([b.b for b in blocks]),
             x,
             J,
@@ -229,7 +229,7 @@ class CoupledStep:
     def _touched(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
         """The work of contacts between the points."""
         touches = self.touches
-        if touches is None or touches.setting is None or touches.owner is None:
+        if touches is None or touches.setting is None or touches.owner is None or not len(touches.contacts):
             return {}
         total = exchange.nothing(touches.setting)
         w = self.block.w
@@ -287,7 +287,9 @@ class CoupledStep:
             return None
         parts = [p if f is None else f for p, f in zip(self.parts, found, strict=True)]
         between: Any = {"ties": self.ties, "touches": self.touches, "shown": self.shown}
-        return CoupledStep(parts, self.states, self.h, **between, rebuild=self.rebuild, place=self.place)
+        return CoupledStep(
+            parts, self.states, self.h, **between, rebuild=self.rebuild, place=self.place, join=self.join
+        )
 
     def _split(self, u: Array) -> list[Array]:
         return np.split(u, self._starts[1:-1])
@@ -316,36 +318,10 @@ class CoupledStep:
         return Moved(after, memory, system, _stacked(start) if changed else None, work, notes)
 
 
-def side_by_side(blocks: Sequence[Matrix]) -> sp.csr_matrix:
-    """The block diagonal matrix; low-rank corrections stay low-rank."""
-    A = diagonal([_sparse(b) for b in blocks])
-    extra, first = [], 0
-    for b in blocks:
-        if isinstance(b, Corrected) and b.W is not None and b.c is not None:
-            W = np.zeros((A.shape[0], len(b.c)))
-            W[first : first + len(b.W)] = b.W
-            extra.append((W, b.c))
-        first += b.shape[0]
-    return corrected(A, np.hstack([W for W, _ in extra]), np.concatenate([c for _, c in extra])) if extra else A
-
-
-def _sparse(A: Matrix) -> sp.csr_matrix:
-    """A block as CSR with sorted indices; a dense one with all of its entries, so that its pattern never changes."""
-    if isinstance(A, Corrected):
-        return A.sparse()
-    if not sp.issparse(A):
-        n, m = A.shape
-        columns, ends = np.arange(m, dtype=np.int32), m * np.arange(n + 1, dtype=np.int32)
-        return csr(A.ravel(), np.tile(columns, n), ends, (n, m))
-    A = A if isinstance(A, sp.csr_matrix) else sp.csr_matrix(A)
-    A.sort_indices()
-    return A
-
-
 def _own(rows: Sequence[Rows | None], blocks: Sequence[Block]) -> tuple[sp.csr_matrix, Array]:
     """Rows of every part over all velocities."""
     if not any(len(r[1]) for r in rows if r is not None):
-        return sp.csr_matrix((0, sum(len(b.b) for b in blocks))), np.zeros(0)
+        return empty(0, sum(len(b.b) for b in blocks)), np.zeros(0)
     full = [(np.zeros((0, len(b.b))), np.zeros(0)) if r is None else r for r, b in zip(rows, blocks, strict=True)]
     return sp.csr_matrix(sp.block_diag([G for G, _ in full])), np.concatenate([e for _, e in full])
 

@@ -44,7 +44,7 @@ def _stepping(
         if system.rows is not None:
             touches = touches.renumbered(system.rows, len(system.points.lift(state.q)) // 3)
     between: Any = {"ties": ties, "touches": touches, "shown": system.shown, "rebuild": lambda _: system}
-    coupled = CoupledStep(prepared, states, h, **between, place=lambda end: _placed(system, end))
+    coupled = CoupledStep(prepared, states, h, **between, place=lambda end: _placed(system, end), join=system.join)
     stage = system.at(state, state.t + h)
     terms = stage.energy_terms, stage.force_terms
     return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled

@@ -13,7 +13,6 @@ matrix is a combination of M and K, its inverse on the modes is known and the co
 Modes belong to the start of a step, as in the source: a stage keeps those of the state it sets out from.
 """
 
-import warnings
 from copy import copy
 from typing import Any, ClassVar
 
@@ -29,7 +28,7 @@ from pliant.linear.lowrank import Corrected, corrected
 from pliant.state import State
 from pliant.systems.acted import Acted
 from pliant.systems.base import Quadrature, Weights, distinct
-from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Mismatch, Start
+from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Matching, Mismatch, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.row_contact import vertex_step
@@ -39,15 +38,15 @@ __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 
 
 class EigenFit:
-    """The coarse ``system`` with the fit's frequencies, as a System.
+    """The coarse ``system`` with the frequencies of the fit, as a System.
 
     ``alpha, beta`` add the damping alpha M + beta K#. ``frozen=True`` keeps the modes of the rest state, which is exact
-    for linear materials; for these the correction has a potential and is booked as the energy "eigenfit". Otherwise it
-    has none, and the ledger books its work instead. ``rematch=True`` gives every mode the ratio of
-    the rest mode it resembles, and 1 when it resembles none, instead of going by its number. ``on_mismatch`` says what
-    happens when fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the coarse
-    mesh as it is while that lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices
-    agree. Modes are improved until they turn by less than ``tolerance`` (the sine of an angle; what is left is a
+    for linear materials; for these the correction has a potential, in the ledger as the energy "eigenfit". Otherwise it
+    has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio of the rest mode that it
+    resembles (1 if it resembles none) instead of the one with its number. ``on_mismatch`` decides what happens when
+    fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the uncorrected coarse
+    mesh as long as this lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices agree.
+    Modes are refined until they rotate by less than ``tolerance`` (the sine of an angle; the remaining error is a
     fraction of it, and its square for eigenvalues). With unit ratios and no damping it is the wrapped system, bit for
     bit.
     """
@@ -69,7 +68,7 @@ class EigenFit:
     ) -> None:
         self.inner, self.fit = system, fit
         self.alpha, self.beta, self.psd = alpha, beta, psd
-        self.frozen, self.rematch, self.on_mismatch = frozen, rematch, on_mismatch
+        self.frozen = frozen
         self.elastic = tuple(e for e in system.energy_terms if isinstance(e, Internal))
         if not self.elastic:
             raise SceneError("no elastic energy to correct", where="EigenFit", remedy="wrap a system with a solid body")
@@ -93,8 +92,7 @@ class EigenFit:
         self._held_rows = np.setdiff1d(np.arange(len(rest)), self.free)
         stiffness = lambda q: system.restrict(self._elastic_stiffness(q))
         self._finder = Finder(fit, self._M_free, stiffness, rest, tolerance)
-        self._M_rest = self._finder.mass(fit.modes)
-        self._warned: list[str] = []  # shared by all copies: one warning is enough
+        self._matching = Matching(fit, self._finder.mass(fit.modes), rematch, on_mismatch)
         self._start: Start | None = None
         self._follow = False
         self._held: Spectrum | None = None
@@ -163,34 +161,13 @@ class EigenFit:
         return self.inner.weighted_sum([(1.0, K) for K in (first, *others)])
 
     def _spectrum(self, q: Array, K: sp.csr_matrix, U_free: Array, lam: Array, **kept: Any) -> Spectrum:
-        overlap = np.abs(U_free.T @ self._M_rest)
-        found = overlap.max(axis=1) > MATCH
-        ratios = np.where(found, self.fit.ratios[overlap.argmax(axis=1)], 1.0) if self.rematch else self.fit.ratios
-        if self._lost(int(np.count_nonzero(found)), len(lam)):
-            ratios = np.ones_like(ratios)
+        ratios, overlap = self._matching.ratios(U_free)
         U = np.zeros((len(q), len(lam)))
         U[self.free] = U_free
         W = np.zeros_like(U)
         W[self.free] = self._finder.mass(U_free)
         W[self._held_rows] = K[self._held_rows] @ (U / np.where(ratios == 1.0, np.inf, lam))  # rigid modes: ratio 1
         return Spectrum(q, K, U, W, lam, ratios, overlap, **kept)
-
-    def _lost(self, resembling: int, s: int) -> bool:
-        """Whether to fall back to the coarse mesh, by the source's test: do half of the modes resemble one at rest?
-
-        [Chen2019, sec. 3.3.5]
-        """
-        if 2 * resembling >= s or self.on_mismatch == "ignore":
-            return False
-        what = f"only {resembling} of {s} modes still resemble those at rest (overlap > {MATCH})"
-        remedy = "use rematch=True, fewer modes, a finer coarse mesh or a stiffer material"
-        if self.on_mismatch == "raise":
-            raise SceneError(what, where="EigenFit", remedy=remedy)
-        if not self._warned:
-            self._warned.append(what)
-            instead = "; the coarse mesh moves as it is" if self.on_mismatch == "coarse" else ""
-            warnings.warn(f"EigenFit: {what}{instead}; {remedy}", stacklevel=2)
-        return self.on_mismatch == "coarse"
 
     # ------------------------------------------------------------------------------------------------ physics
 

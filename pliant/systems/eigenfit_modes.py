@@ -1,7 +1,8 @@
 """The modes that EigenFit corrects: what a fit found at rest, and the modes at some q, sought from rest or followed."""
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.errors import NotPositiveDefinite
+from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.davidson import Operator, refined
@@ -40,6 +41,42 @@ class Fit:
     def matched(self) -> int:
         """How many coarse modes have a fine one of the same shape."""
         return int(np.count_nonzero(self.overlap.max(axis=1, initial=0.0) > MATCH))
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """The ratios of modes at some q: by their number, or with ``rematch`` by the mode at rest that each resembles."""
+
+    fit: Fit
+    M_rest: Array  # M times the modes at rest (n_free, s)
+    rematch: bool
+    on_mismatch: Mismatch
+    warned: list[str] = field(default_factory=list)  # one warning is enough
+
+    def ratios(self, U: Array) -> tuple[Array, Array]:
+        """Of the modes U (n_free, s): their ratios (s,), and their overlap with those at rest (s, s)."""
+        overlap = np.abs(U.T @ self.M_rest)
+        found = overlap.max(axis=1) > MATCH
+        ratios = np.where(found, self.fit.ratios[overlap.argmax(axis=1)], 1.0) if self.rematch else self.fit.ratios
+        lost = self._lost(int(np.count_nonzero(found)), U.shape[1])
+        return np.ones_like(ratios) if lost else ratios, overlap
+
+    def _lost(self, resembling: int, s: int) -> bool:
+        """Whether to fall back to the coarse mesh, by the source's test: do half of the modes resemble one at rest?
+
+        [Chen2019, sec. 3.3.5]
+        """
+        if 2 * resembling >= s or self.on_mismatch == "ignore":
+            return False
+        what = f"only {resembling} of {s} modes still resemble those at rest (overlap > {MATCH})"
+        remedy = "use rematch=True, fewer modes, a finer coarse mesh or a stiffer material"
+        if self.on_mismatch == "raise":
+            raise SceneError(what, where="EigenFit", remedy=remedy)
+        if not self.warned:
+            self.warned.append(what)
+            instead = "; the coarse mesh moves as it is" if self.on_mismatch == "coarse" else ""
+            warnings.warn(f"EigenFit: {what}{instead}; {remedy}", stacklevel=2)
+        return self.on_mismatch == "coarse"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,19 +16,20 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray, cross
 from pliant.contact.setting import Setting
 from pliant.energies.attachment import Attachment
-from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing, Pressing
+from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing
 from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
 from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
-from pliant.pattern import Pattern, added
+from pliant.pattern import Pattern
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
-from pliant.systems.base import Quadrature, Weights, distinct
+from pliant.systems.base import Quadrature, Weights
 from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
+from pliant.systems.labels import labels
 from pliant.systems.observed import Barring
 from pliant.systems.patterns import Patterns
 from pliant.systems.projected_contact import Projecting
@@ -102,6 +103,10 @@ class Elastodynamics:
             return self
         return self._touched(self.contact.at(start, t, c), self.contact.setting)
 
+    def _here(self, q: Array, v: Array, t: float) -> "Elastodynamics":
+        """The system whose terms include the contacts of this moment."""
+        return self if self.contact is None else self.at(State(q, v, t), t)
+
     def _touched(self, terms: Terms, met: Setting | None) -> "Elastodynamics":
         fixed = copy(self)  # shares patterns and slots; only the terms differ
         fixed.contact, fixed._met, fixed._again = None, met, terms.again
@@ -156,22 +161,18 @@ class Elastodynamics:
         return self.nodal_mass
 
     def force(self, q: Array, v: Array, t: float) -> Array:
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).force(q, v, t)
-        f = np.zeros_like(q)
-        for energy in self.energy_terms:
+        here, f = self._here(q, v, t), np.zeros_like(q)
+        for energy in here.energy_terms:
             f -= energy.gradient(q)
-        for force in self.force_terms:
+        for force in here.force_terms:
             f += force.force(q, v, t)
         return f
 
     def force_sizes(self, q: Array, v: Array, t: float) -> Array:
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).force_sizes(q, v, t)
-        sizes = np.zeros_like(q)
-        for energy in self.energy_terms:
+        here, sizes = self._here(q, v, t), np.zeros_like(q)
+        for energy in here.energy_terms:
             sizes += abs(energy.gradient(q))
-        for force in self.force_terms:
+        for force in here.force_terms:
             sizes += abs(force.force(q, v, t))
         return sizes
 
@@ -206,49 +207,43 @@ class Elastodynamics:
         return others[0].march(q, v, self._inverse_mass, load, dt, steps)
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).stiffness(q, v, t, psd=psd)
-        parts = [(-1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
-        parts += [(1.0, f.stiffness(q, v, t)) for f in self.force_terms]
+        here = self._here(q, v, t)
+        parts = [(-1.0, e.hessian(q, psd=psd)) for e in here.energy_terms]
+        parts += [(1.0, f.stiffness(q, v, t)) for f in here.force_terms]
         return self.weighted_sum(parts)
 
     def exact_stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         """df/dq, with the parts that forces leave out of their stiffness."""
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).exact_stiffness(q, v, t)
-        parts = [(-1.0, e.hessian(q)) for e in self.energy_terms]
-        for f in self.force_terms:
+        here = self._here(q, v, t)
+        parts = [(-1.0, e.hessian(q)) for e in here.energy_terms]
+        for f in here.force_terms:
             slope = f.exact_stiffness(q, v, t) if able(f, Approximating) else f.stiffness(q, v, t)
             parts.append((1.0, slope))
         return self.weighted_sum(parts)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).damping(q, v, t)
-        return self.weighted_sum([(1.0, f.damping(q, v, t)) for f in self.force_terms])
+        return self.weighted_sum([(1.0, f.damping(q, v, t)) for f in self._here(q, v, t).force_terms])
 
     def tangent(
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
     ) -> sp.csr_matrix:
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
-        parts = [(1.0, e.hessian(q, psd=psd)) for e in self.energy_terms]
+        here = self._here(q, v, t)
+        parts = [(1.0, e.hessian(q, psd=psd)) for e in here.energy_terms]
         if not psd:
-            parts += [(-1.0, f.turning(q, v, t)) for f in self.force_terms if able(f, Turning)]
-        return self._tangent(parts, [f.damping(q, v, t) for f in self.force_terms], (q, v, t), weights)
+            parts += [(-1.0, f.turning(q, v, t)) for f in here.force_terms if able(f, Turning)]
+        return here._tangent(parts, [f.damping(q, v, t) for f in here.force_terms], (q, v, t), weights)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
         """The tangent without the blocks that couple the two sides of contact pairs: always the pattern of the meshes.
 
         H_P of [QLB2021, sec. 3.3], for solvers that correct the rest by iterating.
         """
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
+        here = self._here(q, v, t)
         parts = [
-            (1.0, (e.persistent_hessian if able(e, Pairing) else e.hessian)(q, psd=psd)) for e in self.energy_terms
+            (1.0, (e.persistent_hessian if able(e, Pairing) else e.hessian)(q, psd=psd)) for e in here.energy_terms
         ]
-        damping = [(f.persistent_damping if able(f, Rubbing) else f.damping)(q, v, t) for f in self.force_terms]
-        return self._tangent(parts, damping, (q, v, t), weights)
+        damping = [(f.persistent_damping if able(f, Rubbing) else f.damping)(q, v, t) for f in here.force_terms]
+        return here._tangent(parts, damping, (q, v, t), weights)
 
     def _tangent(self, hessians: list[Any], damping: list[Any], at: tuple[Any, ...], weights: Weights) -> sp.csr_matrix:
         w_mass, w_damping, w_stiffness = weights
@@ -258,43 +253,13 @@ class Elastodynamics:
         return self.weighted_sum(parts + [(w_mass, self._mass)])
 
     def weighted_sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
-        """sum_k w_k A_k: value arrays when all patterns are known, general sparse sums for the others (contact)."""
-        data: Array | None = None
-        strangers = []
-        for w, A in parts:
-            if A.nnz == 0 or w == 0.0:
-                continue
-            if self.pattern.holds(A):
-                data = w * A.data if data is None else data + w * A.data
-                continue
-            slots = self._slots_of(A)
-            if slots is None:
-                strangers.append(w * A)
-                continue
-            if data is None:
-                data = np.zeros(self.pattern.nnz)
-            data[slots] += w * A.data
-        if data is None and not strangers:
-            return self._empty
-        total = self.pattern.matrix(np.zeros(self.pattern.nnz) if data is None else data)
-        for A in strangers:
-            total = added(total, A)
-        return total
-
-    def _slots_of(self, A: sp.csr_matrix) -> IntArray | None:
-        """Places of A's entries in the pattern, known for the constant patterns, found for others; None if outside."""
-        known = self._patterns.whole[1].get(id(A.indices))
-        return known[1] if known is not None and known[0] is A.indices else self.pattern.find(A)
+        """sum_k w_k A_k"""
+        return self._patterns.weighted_sum(parts)
 
     # ------------------------------------------------------------------------------------------------ boundary
 
     def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        if len(self.free) == A.shape[0]:
-            return A
-        if self.pattern.holds(A):
-            free, chosen = self._patterns.free
-            return free.matrix(A.data[chosen])
-        return sp.csr_matrix(A[self.free][:, self.free])
+        return self._patterns.restricted(A)
 
     def prescribe(self, q: Array, t: float) -> Array:
         return self.pins.lift(q, t)
@@ -306,11 +271,10 @@ class Elastodynamics:
     # ------------------------------------------------------------------------------------------------ read-out
 
     def potential(self, q: Array, t: float) -> float | None:
-        if self.contact is not None:
-            return self.at(State(q, np.zeros_like(q), t), t).potential(q, t)
-        if len(self._lagged()) < len(self.force_terms):
+        here = self._here(q, np.zeros_like(q), t)
+        if len(here._lagged()) < len(here.force_terms):
             return None
-        return sum(e.value(q) for e in self.energy_terms)
+        return sum(e.value(q) for e in here.energy_terms)
 
     def dissipation(self, q: Array, v: Array) -> float:
         """P(v) [W] of the lagged forces, which are -dP/dv: the part of them in the incremental potential."""
@@ -392,25 +356,14 @@ class Elastodynamics:
         return np.column_stack([field[:, : self.X.shape[1]].ravel() for field in fields])
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
-        if self.contact is not None:
-            return self.at(State(q, v, t), t).energies(q, v, t)
+        here = self._here(q, v, t)
         out = {"kinetic": 0.5 * float(v @ self.inertia(q, v))}
-        for label, e in zip(self.labels(), self.energy_terms, strict=True):
+        for label, e in zip(here.labels(), here.energy_terms, strict=True):
             out[label] = out.get(label, 0.0) + e.value(q)
         return out
 
     def labels(self) -> list[str]:
         return labels(self.energy_terms)
-
-
-def labels(energies: Sequence[Energy]) -> list[str]:
-    """A name for every energy: loads and contacts keep theirs and are summed, other equal names are numbered."""
-    common = [able(e, ConstantLoad) or able(e, Pressing) for e in energies]
-    first = list(dict.fromkeys(e.name for e, alike in zip(energies, common, strict=True) if alike))
-    own = [e.name for e, alike in zip(energies, common, strict=True) if not alike]
-    named = distinct(["kinetic", *first, *own])[1:]
-    shared, rest = dict(zip(first, named, strict=False)), iter(named[len(first) :])
-    return [shared[e.name] if alike else next(rest) for e, alike in zip(energies, common, strict=True)]
 
 
 def _diagonal(m: Array, d: int) -> sp.csr_matrix:

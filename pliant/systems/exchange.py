@@ -1,4 +1,4 @@
-"""Who did how much work on whom: contact forces of a step times the ways of the two sides they act on.
+"""The work of bodies on each other: contact forces of a step times the displacements of the two sides.
 
 A contact between a and b pushes with f_r on the vertices of both:
 
@@ -74,7 +74,7 @@ def nothing(setting: Setting) -> Array:
 
 
 def works(setting: Setting, owner: IntArray, pushes: ContactForces, dx: Array, ways: Array) -> Array:
-    """The work [J] of everybody (row) on everybody (column): forces times the ways ``dx (n, 3)`` of their nodes.
+    """The work [J] of each body (row) on each (column): forces times the displacements ``dx (n, 3)`` of their nodes.
 
     ``owner (n,)`` are the bodies of the vertices, ``ways (c, 3)`` go the obstacles, which are pushed back.
     """
@@ -112,7 +112,7 @@ def forces(terms: Terms, s: State) -> Iterator[ContactForces]:
 
 
 def pushed(here: Met, before: State, after: State, quadrature: Quadrature) -> float:
-    """Normal contact forces times the ways of the obstacles they act at [J]; their friction is booked as friction."""
+    """Normal contact forces times the displacements of their obstacles [J]; friction is in the ledger as friction."""
     setting = here.setting
     if all(obstacle.motion is None for obstacle in setting.obstacles):
         return 0.0

@@ -1,11 +1,11 @@
-"""Momentum of a system that nothing outside acts on, kept by any method: a projection after every step.
+"""Momentum conservation of an isolated system with any method: a projection after every step.
 
     v <- v + S (S^T M S)^-1 (P_0 - P(q, v)),      P = (momentum, angular momentum) = S^T M v
 
 S (N, 6) are the velocities of q when everything moves as one rigid body. Of all velocities with the momenta P_0 these
 are the nearest in the norm of kinetic energy [Hairer2006, sec. IV.4], and nothing inside feels the change: relative
 velocities at contacts, joints and attachments stay as they are. A method of order p changes P by O(h^(p+1)) in a step,
-so that its order stays, too. What the change costs is among the numerical dissipation of the ledger.
+so that its order stays, too. The change of energy is part of the numerical dissipation in the ledger.
 """
 
 from typing import Any
@@ -28,7 +28,9 @@ def rigid_rates(system: Any, q: Array) -> Array:
     for part, own in parts_of(system):
         if not isinstance(part, Floating):
             remedy = "leave it out: this kind of body does not know its coordinates' share in a rigid motion"
-            raise SceneError(f"{type(part).__name__} cannot keep its momentum by itself", where=WHERE, remedy=remedy)
+            raise SceneError(
+                f"{type(part).__name__} does not conserve its momentum by itself", where=WHERE, remedy=remedy
+            )
         S[own] = part.rigid_rates(q[own])
     return S
 
@@ -54,7 +56,7 @@ def require_isolated(system: Any, start: State) -> None:
     for rate in (np.zeros(6), *np.eye(6)[:3]):
         push = S[:, :3].T @ system.force(q, S @ rate, start.t)
         if float(np.abs(push).max()) > PUSH * system.total_mass:
-            what = f"forces from outside act on the bodies: {', '.join(f'{f:.2g}' for f in push)} N"
+            what = f"external forces act on the bodies: {', '.join(f'{f:.2g}' for f in push)} N"
             what += f" where they move with {rate[:3].astype(int)} m/s" if rate.any() else " at the start"
             remedy = "set gravity to zero, and leave out drag, Rayleigh's alpha and springs to the world"
             raise SceneError(what, where=WHERE, remedy=remedy)

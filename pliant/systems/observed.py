@@ -1,4 +1,4 @@
-"""What some systems can tell besides `System`: to certificates, ledgers, recordings, the viewer and hands that pull.
+"""Optional abilities of systems that certificates, ledgers, recordings, the viewer and dragging by hand ask for.
 
 A type has an ability by having its members; whoever needs one asks with ``isinstance``.
 """
@@ -59,7 +59,7 @@ class Barring(Protocol):
 
 @runtime_checkable
 class Stretching(Protocol):
-    """A system that tells itself by how much its elements are stretched; of `Composed` ones the energies do."""
+    """A system that reports the stretch of its elements itself; for `Composed` ones the energies do."""
 
     def det(self, q: Array) -> Array:
         """det F (m,) of every element; of a sheet the ratio of its areas."""
@@ -144,7 +144,7 @@ class Restorable(Reshaping, Protocol):
 
 @runtime_checkable
 class Working(Protocol):
-    """A system that books the work of forces that are no `force_terms`: ``works`` are their names."""
+    """A system that reports the work of forces that are not in `force_terms`: ``works`` are their names."""
 
     works: tuple[str, ...]
 
@@ -158,7 +158,7 @@ class Pushing(Protocol):
     """A system in which obstacles move by scripts."""
 
     def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
-        """What the obstacles did [J] between two states: their normal forces times their ways."""
+        """The work [J] of obstacles between two states: their normal forces times their displacements."""
         ...
 
 

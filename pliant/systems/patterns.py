@@ -1,4 +1,4 @@
-"""The patterns of a system's matrices, made once per topology and only where matrices are asked for."""
+"""The patterns of a system's matrices, made once per topology and only where matrices are asked for; sums on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
-from pliant.pattern import Pattern, union
+from pliant.pattern import Pattern, added, union
 from pliant.systems.contact import block_diagonal
 
 
@@ -45,3 +45,41 @@ class Patterns:
     def free(self) -> tuple[Pattern, IntArray]:
         """The pattern of the rows and columns ``kept``, and the places of its entries in the whole."""
         return self.whole[0].restricted(self.kept)
+
+    def weighted_sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
+        """sum_k w_k A_k: value arrays when all patterns are known, general sparse sums for the others (contact)."""
+        pattern, data, strangers = self.whole[0], None, []
+        for w, A in parts:
+            if A.nnz == 0 or w == 0.0:
+                continue
+            if pattern.holds(A):
+                data = w * A.data if data is None else data + w * A.data
+                continue
+            slots = self._slots_of(A)
+            if slots is None:
+                strangers.append(w * A)
+                continue
+            if data is None:
+                data = np.zeros(pattern.nnz)
+            data[slots] += w * A.data
+        if data is None and not strangers:
+            return sp.csr_matrix(self.mass.shape)
+        total = pattern.matrix(np.zeros(pattern.nnz) if data is None else data)
+        for A in strangers:
+            total = added(total, A)
+        return total
+
+    def _slots_of(self, A: sp.csr_matrix) -> IntArray | None:
+        """Places of A's entries in the whole: known for constant patterns, found for others; None if outside."""
+        pattern, known = self.whole
+        indices, slots = known.get(id(A.indices), (None, None))
+        return slots if indices is A.indices else pattern.find(A)
+
+    def restricted(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        """The rows and columns ``kept`` of A."""
+        if len(self.kept) == A.shape[0]:
+            return A
+        if self.whole[0].holds(A):
+            free, chosen = self.free
+            return free.matrix(A.data[chosen])
+        return sp.csr_matrix(A[self.kept][:, self.kept])

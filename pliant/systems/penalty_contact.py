@@ -1,4 +1,4 @@
-"""Penalty contact: springs that push out what is inside, friction and damping where they press."""
+"""Penalty contact: springs that resist penetration, with friction and damping."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,19 +29,20 @@ from pliant.units import read_fields
 class PenaltyContact:
     """Soft contact with obstacles, between bodies, and of bodies with themselves: vertices against triangles.
 
-    ``k`` [N/m] per vertex; None takes 10 E times the mean edge length (thickness of sheets). ``mu`` is the friction
-    coefficient, or a table of pairs (`pliant.contact.coefficients`); contacts that stick creep at about
-    ``creep`` [m/s], lagged ones more slowly than that; ``lagged`` takes the normal forces of friction from the start
-    of a stage, which gives solvers a potential to descend on; with ``friction_solves`` above 1 a step is solved up to
-    so many times, with those of the last solution, until they change by less than a thousandth. ``damping`` r gives
-    normal damping r sqrt(k m).
-    ``thickness`` [m] keeps vertices at a distance from obstacles and triangles; None: sheets have their own, half of it
-    on either side, or nothing would ever be inside them, solids none.
-    ``smoothing`` [m] makes the spring soft at first, over 2 % of the mean edge if not given; solvers want it.
-    ``anisotropy`` alpha replaces the springs against obstacles by those of [ConJac2020] to the closest point at the
-    start of a step, K ((1 - alpha) n n^T + alpha I): alpha > 0 holds tangentially, too, whatever mu is. They are meant
-    for ConJac and BDF1; integrators with several stages per step see them move.
-    ``resolve_initial`` moves bodies apart that overlap at the start.
+    ``k`` [N/m] is the stiffness per vertex (None: 10 E times the mean edge length, or the thickness of sheets). ``mu``
+    is the friction coefficient, or a table of pairs (`pliant.contact.coefficients`). Sticking contacts creep at about
+    ``creep`` [m/s], with lagged friction more slowly. ``lagged`` takes the normal forces of friction from the start of
+    a stage, which gives solvers a potential to minimize; with ``friction_solves`` above 1 a step is solved up to that
+    many times, with those of the last solution, until they change by less than a thousandth. ``damping`` r gives normal
+    damping r sqrt(k m).
+
+    ``thickness`` [m] is the contact distance of vertices to obstacles and triangles (None: half the thickness of a
+    sheet on either side, since nothing is ever inside a sheet, and 0 for solids). ``smoothing`` [m] makes the spring
+    softer at first, by default over 2 % of the mean edge, which helps solvers to converge. ``anisotropy`` alpha
+    replaces the springs against obstacles by those of [ConJac2020] to the closest point at the start of a step, K ((1 -
+    alpha) n n^T + alpha I): alpha > 0 also resists tangential motion, whatever mu is. They are meant for ConJac and
+    BDF1; in integrators with several stages per step they move between stages. ``resolve_initial`` separates bodies
+    that overlap at the start.
     """
 
     k: float | None = None

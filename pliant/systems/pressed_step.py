@@ -12,7 +12,7 @@ from pliant.arrays import Array
 from pliant.energies.base import Pressing
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.maps.points import ForceOnPoints, OnPoints, PointMap
-from pliant.pattern import added, pulled_back
+from pliant.pattern import added, empty, pulled_back
 from pliant.state import State
 from pliant.systems.acted import Acted, linearised, placed
 from pliant.systems.coupled_step import CoupledStep
@@ -55,7 +55,7 @@ class Pressed:
         assert block.origin is not None and block.w is not None
         x, old, moving = points.lift(q), points.jacobian(q) @ v, block.J @ block.origin + block.w
         moving = moving if points.dofs is None else moving[points.dofs]
-        P, f = sp.csr_matrix((len(x), len(x))), np.zeros_like(x)
+        P, f = empty(len(x), len(x)), np.zeros_like(x)
         for energy in (term.energy for term in self._energies if term.points is points):
             P = added(P, energy.hessian(x, psd=True), self._beta * h * h)
             f -= h * energy.gradient(x)

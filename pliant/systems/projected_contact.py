@@ -32,11 +32,11 @@ class Projecting(Protocol):
 
 @dataclass(frozen=True)
 class ProjectedContact:
-    """Vertices inside an obstacle go to its surface and lose the velocity with which they approached it.
+    """Moves vertices inside an obstacle to its surface after each step, and removes their velocity of approach.
 
-    ``margin`` [m] keeps them at a distance; friction takes ``mu`` times the lost normal velocity from the tangential
-    one. Bodies do not feel each other. Momentum goes into the obstacles, no energy is stored, and what the correction
-    does is in the numerical dissipation of the books. Scripted vertices stay where their script says.
+    ``margin`` [m] keeps them at a distance; friction reduces the tangential velocity by ``mu`` times the removed normal
+    one. Bodies do not interact with each other. Momentum is transferred to the obstacles, no energy is stored, and the
+    effect of the correction is part of the numerical dissipation in the ledger. Scripted vertices follow their script.
     """
 
     mu: float = 0.0

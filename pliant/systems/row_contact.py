@@ -1,8 +1,8 @@
-"""Contact as rows of the velocity step: nothing is pushed by springs, velocities are bounded and friction is Coulomb's.
+"""Contact as rows of the velocity step: bounds on velocities instead of springs, and Coulomb friction.
 
     n . v_relative >= -gap/h,    impulse >= 0,    |friction| <= mu impulse
 
-A gap closes exactly in one step, so what rests, rests at its surface; what is inside leaves over a few steps.
+A gap closes exactly in one step, so bodies rest exactly at a surface; penetrations are resolved over a few steps.
 """
 
 from dataclasses import dataclass, replace
@@ -36,13 +36,12 @@ CLOSED = 1e-6  # of half an edge: gaps below this count as contact
 class RowContact:
     """Hard contact with obstacles and between bodies for `LinearlyImplicit`: vertices against triangles.
 
-    Boxes that lie across each other touch with edges against edges: ``edges`` finds these too, by the distances of the
-    IPC toolkit, which need a thickness to tell inside from outside.
-
-    ``mu`` is the friction coefficient, or a table of pairs (`pliant.contact.coefficients`). ``thickness`` [m] keeps
-    vertices at a distance from obstacles and triangles, a thousandth of the shortest mean edge if not given: what lies
-    exactly on a triangle is neither above it nor inside. ``gamma`` is the part of a penetration that one step undoes.
-    ``resolve_initial`` moves bodies apart that overlap at the start.
+    ``edges`` also finds contacts of edges with edges, as of boxes that lie across each other, by the distances of the
+    IPC Toolkit; it needs a thickness, to tell inside from outside. ``mu`` is the friction coefficient, or a table of
+    pairs (`pliant.contact.coefficients`). ``thickness`` [m] is the contact distance of vertices to obstacles and
+    triangles, by default a thousandth of the shortest mean edge, since a vertex exactly on a triangle is neither above
+    nor inside. ``gamma`` is the fraction of a penetration that one step resolves. ``resolve_initial`` separates bodies
+    that overlap at the start.
     """
 
     mu: Mu = 0.3
@@ -118,7 +117,7 @@ class RowModel:
         return self._kept(surfaces.contacts(surfaces.collisions(V, reach), V, [])[0])
 
     def _ahead(self, surfaces: Surfaces, x: Array, way: Array) -> Contacts:
-        """What is farther apart now and would meet on the ``way (n, 3)`` [m]."""
+        """What is farther apart now and would meet during the displacement ``way (n, 3)`` [m]."""
         return self._kept(surfaces.meeting(surfaces.vertices(x, []), surfaces.vertices(x + way, [])))
 
     def _kept(self, contacts: Contacts) -> Contacts:

@@ -48,7 +48,7 @@ class AuditedSprings:
 
 
 class Audit:
-    """The books of a scene of solids and spring networks; ``known`` says whether it is one."""
+    """The energy balance of a scene of solids and spring networks; ``known`` says whether it is one."""
 
     def __init__(self, scene: pl.Scene) -> None:
         self.scene, self.h = scene, float(scene.h)
@@ -214,14 +214,14 @@ class Audit:
                 yield f"step {step.index}: residual {own:.3g}, said {step.report.residual:.3g} (rounding {blur:.2g})"
 
     def _gains(self, steps: Sequence[Any], start: Any) -> Iterator[str]:
-        """Energy from nowhere is an alarm, where nothing works on the bodies."""
+        """A spurious energy gain must raise an alarm, where nothing does work on the bodies."""
         last, peak = self.energy(start.q.reshape(-1, 3), start.v.reshape(-1, 3))
         for step in steps:
             now, size = self.energy(step.state.q.reshape(-1, 3), step.state.v.reshape(-1, 3))
             peak = max(peak, size)
             told = any(alarm.kind == "energy" for alarm in step.report.alarms)
             if now - last > GAINED * peak + 1e-12 and not told:
-                yield f"step {step.index}: {now - last:.3g} J from nowhere, of {peak:.3g} J, and no alarm"
+                yield f"step {step.index}: {now - last:.3g} J of spurious energy gain, of {peak:.3g} J, and no alarm"
             last = now
 
 

@@ -85,7 +85,7 @@ def check_books(steps: list[TimeStep]) -> None:
             continue
         left = a.ledger.total - b.ledger.total + sum(b.ledger.work.values()) - b.ledger.numerical
         size = max(a.ledger.scale, b.ledger.scale, 1e-12)
-        assert abs(left) <= 1e-9 * size, f"step {b.index}: the books are {left:.3g} J off"
+        assert abs(left) <= 1e-9 * size, f"step {b.index}: the energy balance is off by {left:.3g} J"
 
 
 def check_balance(scene: Any, *, h: float = 5e-4, warm: int = 2, most: float = 0.35) -> None:
@@ -105,7 +105,9 @@ def check_balance(scene: Any, *, h: float = 5e-4, warm: int = 2, most: float = 0
         step = next(simulate(fine, start=replace(start.checkpoint(), memory=None, step=0)))
         lost.append(abs(step.ledger.numerical) / max(step.ledger.scale, 1e-300))
     small = 1e-8  # what is left of residuals, and the jump of velocities where a method starts anew
-    assert lost[1] <= max(most * lost[0], small), f"the books miss {lost[0]:.3g} and {lost[1]:.3g} at h and h/2"
+    assert lost[1] <= max(most * lost[0], small), (
+        f"the energy balance is off by {lost[0]:.3g} and {lost[1]:.3g} at h and h/2"
+    )
 
 
 def check_recording(scene: Any, folder: Path) -> None:

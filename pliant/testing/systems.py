@@ -72,7 +72,7 @@ def _force(system: Any, v: Array, t: float, q: Array) -> Array:
 
 
 def check_potential(system: Any, state: State, *, eps: float = 1e-6, tolerance: float = 1e-5) -> None:
-    """f(q, 0) = -dW/dq where there is a potential, which is the sum of the energies in the books."""
+    """f(q, 0) = -dW/dq where there is a potential, which is the sum of the energies in the ledger."""
     q, t, name = state.q, state.t, type(system).__name__
     still = np.zeros_like(q)
     W = system.potential(q, t)
@@ -80,8 +80,8 @@ def check_potential(system: Any, state: State, *, eps: float = 1e-6, tolerance: 
         return
     slope = derivative(lambda x: system.potential(x, t), q, eps)
     agree(f"{name}: force", system.force(q, still, t), -slope, tolerance, floor=1e-6)
-    books = sum(value for key, value in system.energies(q, still, t).items() if key != "kinetic")
-    agree(f"{name}: energies in the books", np.array([books]), np.array([W]), 1e-9, floor=1e-9)
+    total = sum(value for key, value in system.energies(q, still, t).items() if key != "kinetic")
+    agree(f"{name}: energies in the ledger", np.array([total]), np.array([W]), 1e-9, floor=1e-9)
 
 
 def check_tangent(

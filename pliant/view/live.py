@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bodies import OfMaterial, bodies_of
+from pliant.bodies import bodies_of
 from pliant.certificate import told
+from pliant.deformable import OfMaterial
 from pliant.errors import PliantError
 from pliant.export.colours import magnitude
 from pliant.integrators import INTEGRATORS

@@ -1,4 +1,4 @@
-"""A scene that is run step by step, may be changed on the way, and may be pulled at by a hand."""
+"""A scene that is run step by step, may be changed while it runs, and pulled at by hand."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ Hand = tuple[Hold, Array, float]  # what is held, where it is pulled to (3,) [m]
 
 
 class Player:
-    """One live run: its scene, where it is, and the last steps of its books as ``history``: (t, energy, iterations).
+    """One live run: its scene, where it is, and the last rows of its ledger as ``history``: (t, energy, iterations).
 
     The hand is a spring of the system itself, so that solvers, ledger and certificates know it; what moving it did is
     in ``worked`` [J].

@@ -183,7 +183,7 @@ FITS = {
 }
 PSI = "mu/2*(I1 - 3 - 2*log(J))"
 LAWS = {
-    "no formula": lambda: law("", {}),
+    "not a formula": lambda: law("", {}),
     "a number": lambda: law(3, {}),
     "half a formula": lambda: law("mu*(I1 - 3", {"mu": 1e4}),
     "an unknown name": lambda: law(f"{PSI} + foo", {"mu": 1e4}),
@@ -367,7 +367,7 @@ COMMANDS = {
     "all bodies": (*FIT[:5], "bodies", *FIT[6:]),
     "no runs": (*FIT, "--runs", "0"),
     "a marker without a place": (*FIT, "--marker", "tip"),
-    "half a sentence": (*FIT, "--marker", "tip=x >"),
+    "half a condition": (*FIT, "--marker", "tip=x >"),
     "a marker at no vertex": (*FIT, "--marker", "tip=x > 9"),
 }
 

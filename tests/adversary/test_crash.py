@@ -46,3 +46,11 @@ def test_full_and_failing_disks_are_errors_of_one_line(recorded):
         row = crash.untried(name, folder)
         crash.faulty(row, folder, library, every=25)
         assert row["full or failing"] > 8 and row["met"] == row["full or failing"], row["said"]
+
+
+def test_disks_that_fail_while_files_are_closed_are_told_in_one_line(recorded):
+    library, folders = recorded
+    row = crash.untried("membrane", folders["membrane"])
+    last = range(row["operations"] - 24, row["operations"], 2)
+    crash.judge_faults(row, folders["membrane"], library, [f"disk fails:{k}" for k in last])
+    assert row["full or failing"] == 12 == row["met"], row["said"]

@@ -17,7 +17,7 @@ LAYERS = [
     {"systems", "parts", "constraints", "velocity_step", "cuda"},
     {"solvers", "stage", "closed_stage", "solve_stage"},
     {"integrators", "coarsen"},
-    {"bodies", "articulated", "cloth", "dg", "xpbd"},
+    {"bodies", "deformable", "articulated", "cloth", "dg", "xpbd"},
     {"scene", "scene_checks", "scene_like", "assembly", "events", "loads", "attachments", "fitting", "choices"},
     {"certificate", "alarms", "ledger", "checkpoint", "bundle", "devices", "attempt", "simulate", "origin"},
     {"record", "advise", "scene_file", "progress"},

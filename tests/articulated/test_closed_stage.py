@@ -97,7 +97,7 @@ def test_redundant_closures_are_solved():
 
 def test_one_sided_constraints_are_refused_by_name():
     scene = NUMBERED[6]()
-    with pytest.raises(SceneError, match="JointLimit acts one way only"):
+    with pytest.raises(SceneError, match="JointLimit is one-sided"):
         BDF1().step(scene.system(), scene.initial(), scene.h)
     floor = NUMBERED[31]()
     with pytest.raises(SceneError, match="FloorContact"):

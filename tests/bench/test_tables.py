@@ -17,15 +17,11 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    "contact/pile": LATER,
     "eol/strain": LATER,
-    "gpu/peers": LATER,
-    "gpu/precision": LATER,
     "ldot/folded": LATER,
     "scale/factor": LATER,
     "scale/recording": LATER,
     "trust/crash": LATER,
-    "trust/matrix": LATER,
 }
 
 

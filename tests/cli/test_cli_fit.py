@@ -124,7 +124,7 @@ def test_wrong_words_are_one_line(files):
     scene, data = files
     for arguments, message in (
         (("--vary", "material.Q"), "no body has a number"),
-        (("--vary", "material.E", "--marker", "tip"), "is no marker"),
+        (("--vary", "material.E", "--marker", "tip"), "is not a marker"),
         (("--vary", "material.E"), "marker 'tip'"),
     ):
         done = invoke("fit", str(scene), "--to", str(data), *arguments)

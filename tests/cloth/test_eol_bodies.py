@@ -8,7 +8,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from pliant.bench.eol.march import march
-from pliant.bodies import Placed
 from pliant.cloth.body import Cloth
 from pliant.cloth.material import ClothMaterial, from_fabric
 from pliant.cloth.sheet import rectangle
@@ -16,6 +15,7 @@ from pliant.cloth.sheet import sheet as flat_sheet
 from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
 from pliant.contact.obstacles import Box
+from pliant.deformable import Placed
 from pliant.errors import SceneError
 from pliant.events import PlaneCut
 from pliant.integrators import BDF1

@@ -194,7 +194,7 @@ def test_keyframes_of_an_activation_are_joined_by_lines():
     ("make", "message"),
     [
         (lambda: Activation((1, 0, 0), 1e4, ((0.3, 0.0), (0.1, 1.0))), "Activation.signal"),
-        (lambda: Activation((1, 0, 0), -1e4, ((0.0, 0.0),)), "do not push"),
+        (lambda: Activation((1, 0, 0), -1e4, ((0.0, 0.0),)), "can only pull"),
         (lambda: Condensation(gamma=-1.0), "Condensation.gamma"),
         (lambda: beam(reduction="conjac"), "Condensation"),
         (lambda: Scene([beam(Condensation(np.array([9999])))], integrator=LinearlyImplicit()).system(), "9999"),

@@ -150,6 +150,29 @@ def test_bodies_at_rest_are_looked_for_as_far_as_gravity_takes_them(g, met):
     assert any(len(energy.contacts(q)) for energy in energies) == met  # 3 mm apart; in 10 ms they fall 0, 1 and 10 mm
 
 
+@pytest.mark.parametrize("pace", [0.002, 0.01, 0.1])
+def test_what_was_near_before_does_not_change_what_is_found(pace):
+    """One detector follows bodies through each other, in slow steps and fast ones; at every place a new one agrees."""
+    rng = np.random.default_rng(3)
+    cube, cloth = box((0.1, 0.1, 0.1), (2, 2, 2)), sheet((0.2, 0.2), (6, 6))
+    meshes = [cube, cube.transformed(translate=(0.02, 0.01, 0.112)), cloth.transformed(translate=(-0.1, -0.1, 0.22))]
+    offsets = np.concatenate([[0], np.cumsum([len(m.X) for m in meshes])])
+    x, edge = np.concatenate([m.X for m in meshes]), 0.05
+    down = np.repeat([0.0, -1.0, -3.0], np.diff(offsets))[:, None] * [0.1, 0.2, 1.0]
+    old, found = PairDetector(meshes, offsets), []
+    for _ in range(60):
+        x = x + pace * edge * (down + 0.3 * rng.normal(size=x.shape))
+        way = pace * edge * down
+        pairs = [
+            d.detect_along(x, way, slack=0.0, thickness=0.005, margin=0.02)
+            for d in (old, PairDetector(meshes, offsets))
+        ]
+        for a, b in zip(*(vars(p).values() for p in pairs), strict=True):
+            assert a.tobytes() == b.tobytes()
+        found.append(len(pairs[0].body))
+    assert max(found) > min(found) + 5
+
+
 def test_detection_does_not_depend_on_where_the_scene_is():
     meshes, offsets, x = heap(1)
     detector = PairDetector(meshes, offsets)

@@ -17,8 +17,9 @@ from pliant.linear.staggered import Staggered
 from pliant.maps.motions import Keyframes
 from pliant.maps.pins import Pin
 from pliant.state import State
-from pliant.systems.coupled_step import CoupledStep, prepared_parts, side_by_side
+from pliant.systems.coupled_step import CoupledStep, prepared_parts
 from pliant.systems.coupling_rows import Ties, Touches
+from pliant.systems.joined import Restriction, SideBySide
 from pliant.systems.shown import Shown
 from pliant.velocity_step import Linearisation, Live, solve_block
 
@@ -238,7 +239,7 @@ def test_corrections_of_low_rank_stay_so_side_by_side():
     rng = np.random.default_rng(5)
     A, W, c = sp.identity(6, format="csr"), rng.normal(size=(6, 2)), np.array([2.0, 0.5])
     B = np.diag([3.0, 4.0])
-    whole = side_by_side([B, corrected(A, W, c)])
+    whole = SideBySide()([B, corrected(A, W, c)])
     dense = scipy.linalg.block_diag(B, np.eye(6) + (W * c) @ W.T)
     assert np.allclose(whole.toarray(), dense)
     b = rng.normal(size=8)
@@ -247,6 +248,21 @@ def test_corrections_of_low_rank_stay_so_side_by_side():
     rows = (rng.normal(size=(2, 8)), np.array([0.3, -0.2]))
     K = np.block([[dense, -rows[0].T], [rows[0], np.zeros((2, 2))]])
     assert np.allclose(velocity_step(whole, b, equality=rows).u, np.linalg.solve(K, np.concatenate([b, rows[1]]))[:8])
+
+
+def test_joined_matrices_have_the_values_of_now_whatever_was_joined_before():
+    """The same patterns with other values, other patterns, and the first ones again; so do their free rows."""
+    rng, kept = np.random.default_rng(6), np.array([0, 2, 3, 7])
+    patterns = [[sp.random(n, n, density=0.5, format="csr", random_state=seed + n) for n in (5, 3)] for seed in (1, 2)]
+    join, restrict = SideBySide(), Restriction(kept)
+    for number in (0, 0, 0, 1, 0, 1, 1):
+        blocks = patterns[number]
+        for A in blocks:
+            A.sort_indices()
+            A.data = rng.normal(size=A.nnz)
+        dense, whole = scipy.linalg.block_diag(*(A.toarray() for A in blocks)), join(blocks)
+        assert np.array_equal(whole.toarray(), dense)
+        assert np.array_equal(restrict(whole).toarray(), dense[np.ix_(kept, kept)])
 
 
 def test_friction_that_has_not_settled_says_so():

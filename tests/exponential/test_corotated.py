@@ -71,7 +71,7 @@ def test_a_stiff_body_tumbles_like_a_rigid_one_at_half_a_radian_per_step(method)
 def test_a_step_in_which_a_body_turns_too_far_says_so():
     system, start = spinning(free_bar(1e8), (0.0, 0.0, 80.0))
     report = Corotated(SIERE()).step(system, start, 0.01).reports[0]
-    assert not report.converged and "turns by 0.8 rad in a step" in report.message
+    assert not report.converged and "rotates by 0.8 rad in a step" in report.message
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -157,11 +157,11 @@ def test_contact_within_the_step_is_refused():
         free_bar(1e5), contact=PenaltyContact(), obstacles=[Plane(point=(0, 0, -1))], integrator=Corotated()
     )
     system = scene.system()
-    with pytest.raises(SceneError, match="does not turn with a body"):
+    with pytest.raises(SceneError, match="does not rotate with a body"):
         scene.integrator.step(system, scene.initial(system), 0.01)
 
 
 def test_methods_with_a_history_are_refused():
     for method in (BDF2(), Quasistatic(), Corotated()):
-        with pytest.raises(SceneError, match="does not step in a frame of the moment"):
+        with pytest.raises(SceneError, match="does not work in rotating frames"):
             Corotated(method)

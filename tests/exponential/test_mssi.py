@@ -81,7 +81,7 @@ def test_it_needs_a_system_with_energies():
         def force(self, q, v, t):
             return 0 * q
 
-    with pytest.raises(SceneError, match="does not tell its energies apart"):
+    with pytest.raises(SceneError, match="does not list its energies"):
         MSSI().step(Opaque(), State(np.zeros(3), np.zeros(3)), 0.1)
 
 

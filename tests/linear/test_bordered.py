@@ -120,3 +120,17 @@ def test_rows_act_on_each_other_as_the_inverse_says(backend, coupled):
         W = Inverse(A, solver).gram(B)
         assert np.array_equal(W, W.T)
         assert np.allclose(W, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("mass, crooked", [(1e-2, 0.0), (1e-7, 0.0), (1e-2, 0.5)])
+def test_large_matrices_are_solved_to_the_digits_of_double_precision(mass, crooked):
+    """Factored in single precision and refined; where no factor of S can help, by LU of everything."""
+    S, rng = lattice((14, 10, 5), mass=mass).tolil(), np.random.default_rng(2)
+    S[3, 4] = S[3, 4] - crooked
+    n, k = S.shape[0], 5
+    C = sp.csr_matrix(rng.normal(size=(n, k)) * (rng.random((n, k)) < 0.01))
+    A = sp.csr_matrix(sp.bmat([[S, C], [2.0 * C.T, 30.0 * sp.identity(k) + rng.normal(size=(k, k))]]))
+    A.sort_indices()
+    x = rng.normal(size=n + k)
+    b = A @ x
+    assert np.linalg.norm(A @ Bordered(n + np.arange(k)).factor(A).solve(b) - b) <= 1e-9 * np.linalg.norm(b)

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from lattice import lattice
 
-from pliant.pattern import pulled_back, taken
+from pliant.pattern import pulled_back, summed, taken
 
 
 def sample(shape, seed, density=0.1):
@@ -29,3 +29,16 @@ def test_taken_is_a_piece():
     zeros = lattice((2, 2, 2))
     zeros.data[:] = 0.0
     assert taken(zeros, None, np.arange(zeros.shape[1])).nnz == zeros.nnz
+
+
+def test_entries_of_one_place_are_summed():
+    """Short rows, a long one with many entries of the same place, and rows without any."""
+    rng = np.random.default_rng(4)
+    for k in (0, 30, 3000):
+        rows, columns = np.where(rng.random(k) < 0.5, 11, rng.integers(40, size=k)), rng.integers(40, size=k)
+        values = rng.normal(size=k)
+        found = summed(rows, columns, values, 50)
+        expected = sp.coo_matrix((values, (rows, columns)), shape=(50, 50)).toarray()
+        assert found.shape == (50, 50) and found.nnz == len(np.unique(50 * rows + columns))
+        assert np.allclose(found.toarray(), expected, rtol=0, atol=1e-12)
+        assert sp.csr_matrix((found.data, found.indices, found.indptr), shape=found.shape).has_canonical_format

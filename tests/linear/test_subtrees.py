@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from lattice import lattice
 
 from pliant.errors import NotPositiveDefinite
@@ -45,6 +46,26 @@ def test_any_number_of_threads_gives_the_same_bytes(shared_out):
         found.append([Cholesky(kind).factor(A).memory.engine.L.tobytes() for kind in ("supernodal", "single")])
     numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["supernodal", "single"])
+def test_substitution_by_subtrees_solves_for_any_right_hand_sides(shared_out, kind):
+    """One and several at once, dense and sparse; the same bytes on one thread and on two."""
+    A = lattice((9, 5, 5))
+    factor = Cholesky(kind).factor(A)
+    assert factor.memory.engine.layout.schedule.subtrees
+    b = np.random.default_rng(3).normal(size=(A.shape[0], 5))
+    rows = sp.random(11, A.shape[0], density=0.01, format="csr", random_state=4)
+    close = 1e-11 if kind == "supernodal" else 1e-3
+    inverse = np.linalg.inv(A.toarray())
+    found = []
+    for threads in (1, numba.config.NUMBA_NUM_THREADS):
+        numba.set_num_threads(threads)
+        found.append([factor.solve(b[:, 0]), factor.solve(b), factor.gram(rows)])
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    for x, exact in zip(found[0], (inverse @ b[:, 0], inverse @ b, rows @ inverse @ rows.T), strict=True):
+        assert np.abs(x - exact).max() <= close * np.abs(exact).max()
+    assert [x.tobytes() for x in found[0]] == [x.tobytes() for x in found[1]]
 
 
 @pytest.mark.parametrize("row", [0, 200, 1000])

@@ -89,7 +89,7 @@ def test_the_bundle_shows_where(tmp_path):
 
 
 def test_what_is_no_bundle_is_refused(tmp_path):
-    with pytest.raises(RunError, match="no failure bundle"):
+    with pytest.raises(RunError, match="not a failure bundle"):
         replay(tmp_path)
 
 

@@ -99,7 +99,7 @@ def test_a_class_of_another_module_is_never_imported(tmp_path, monkeypatch):
 
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "trap_module.py").write_text("raise SystemExit('imported')")
-    for name, reason in (("trap_module:Counts", "not known here"), ("subprocess:Popen", "no frozen dataclass")):
+    for name, reason in (("trap_module:Counts", "not known here"), ("subprocess:Popen", "not a frozen dataclass")):
         there_and_back(tmp_path, Counts(1))
         with h5py.File(tmp_path / "c.h5", "r+") as file:
             tree = file["tree"][...].tobytes().replace(b"pliant.state:Counts", name.encode())

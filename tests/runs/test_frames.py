@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import h5py
 import numpy as np
@@ -89,6 +90,29 @@ def test_reopening_goes_on_with_the_same_topology_and_can_cut_off(tmp_path):
         assert file["VTKHDF/Steps/PartOffsets"][:8].tolist() == [0] * 8
     np.testing.assert_allclose(ours.times, 0.1 * np.arange(8))
     np.testing.assert_array_equal(ours[-1].points, X + 7)
+
+
+@pytest.mark.parametrize("cuts", [(0, 7), (0, 4, 7), (0, 1, 2, 3, 4, 5, 6, 7)])
+def test_frames_written_together_are_those_written_one_by_one(tmp_path, cuts):
+    """With topologies that change among them, a file that grows, and one that is reopened in between."""
+    path, chance = tmp_path / "frames.vtkhdf", np.random.default_rng(5)
+    known = [Topology.of([TETS]), Topology.of([np.array([[0, 1, 2, 3], [1, 2, 3, 4]])])]
+    used = (0, 0, 1, 1, 1, 0, 0)
+    frames = [
+        Frame(0.1 * k, chance.normal(size=(4 + n, 3)), {}, {"von_mises": chance.normal(size=1 + n)})
+        for k, n in enumerate(used)
+    ]
+    for first, last in pairwise(cuts):
+        writer = FrameWriter(path, frames=3)
+        writer.extend([(frames[k], known[used[k]]) for k in range(first, last)])
+        writer.close()
+    ours = Frames(path)
+    assert [ours.topology(k).cells for k in range(len(ours))] == [1 + n for n in used]
+    with h5py.File(path) as file:
+        assert file["VTKHDF/Steps/PartOffsets"][:7].tolist() == [0, 0, 1, 1, 1, 2, 2]
+    for made, read in zip(frames, ours, strict=True):
+        assert read.t == made.t and np.array_equal(read.points, made.points)
+        np.testing.assert_array_equal(read.cell_values["von_mises"], made.cell_values["von_mises"])
 
 
 WRITER = """

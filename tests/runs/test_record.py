@@ -116,7 +116,7 @@ def test_a_python_only_scene_is_resumed_by_handing_it_over(tmp_path):
     scene = replace(net(cells=2), duration=0.05, integrator=Mine())
     record(scene, tmp_path / "a")
     assert "made_in_python" in (tmp_path / "a" / "scene.toml").read_text()
-    with pytest.raises(Exception, match="made in Python"):
+    with pytest.raises(Exception, match="built in Python"):
         resume(tmp_path / "a")
     longer = resume(tmp_path / "a", replace(scene, duration=0.1))
     assert longer.checkpoint.step == 10

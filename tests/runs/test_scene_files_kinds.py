@@ -399,7 +399,7 @@ REFUSED = {  # what is written instead, what the message says
     "unknown key of a link": ("parent", "parrent", "bodies.1.links.1.parrent: unknown key .*'parent'"),
     "unknown key of a shape": ("radius", "radus", "bodies.1.links.1.shape.radus: unknown key .*'radius'"),
     "unknown key of a rigid body": ('name = "die"', 'dencity = 3', "bodies.2.dencity: unknown key .*'density'"),
-    "of another kind": ('name = "die"', 'thickness = 3', "bodies.2.thickness: 'thickness' means nothing for rigid"),
+    "of another kind": ('name = "die"', 'thickness = 3', "bodies.2.thickness: 'thickness' does not apply to rigid"),
     "unknown joint": ("revolute", "revolut", "bodies.1.links.0.joint: unknown joint 'revolut'; did you mean 'rev"),
     "unknown shape": ('"box"', '"bix"', "bodies.1.links.0.shape: unknown shape 'bix'; did you mean 'box'"),
     "unknown parent": ('parent = "hand"', 'parent = "hend"', "bodies.1 .*unknown parent 'hend'"),
@@ -448,7 +448,7 @@ def test_what_only_python_can_say_is_named():
     with pytest.raises(NotDescribable, match=r"JointTorque\.torque: a function"):
         describe(Scene([arm(forces=[JointTorque("lower", lambda t: np.zeros(3))])]))
     start = bar(size=(0.3, 0.1, 0.1), cells=(3, 1, 1)).X + 0.1
-    with pytest.raises(NotDescribable, match=r"Solid\.positions has no word"):
+    with pytest.raises(NotDescribable, match=r"Solid\.positions cannot be written"):
         describe(Scene([soft(positions=start)]))
 
 

@@ -71,6 +71,52 @@ def test_meshes_of_links_lie_beside_the_copy(folder):
         assert np.array_equal(link.body.points, same.body.points)
 
 
+MJCF = """<mujoco model="arm"><compiler meshdir="parts"/><include file="lost/assets.xml"/>
+<worldbody><body name="upper"><joint name="j" axis="0 1 0"/><geom type="mesh" mesh="foot"/></body></worldbody>
+<actuator><motor joint="j"/></actuator></mujoco>"""
+ASSETS = '<mujoco><asset><mesh file="foot.stl"/></asset></mujoco>'
+MODEL = ROBOT.replace('urdf = "arm.urdf"', 'mjcf = "arm.xml"\nskip = ["actuator"]\nq = ["30 deg"]')
+
+
+def test_a_robot_comes_from_its_mjcf_file_and_the_copy_makes_the_same(folder):
+    pytest.importorskip("mujoco")
+    (folder / "lost").mkdir()
+    (folder / "lost" / "assets.xml").write_text(ASSETS)
+    (folder / "arm.xml").write_text(MJCF)
+    (folder / "scene.toml").write_text(MODEL)
+    loaded = load_scene(folder / "scene.toml")
+    (body,) = loaded.scene.bodies
+    assert body.name == "arm" and body.q[0] == pytest.approx(np.pi / 6)
+    assert body.links[0].body.inertia[5] == pytest.approx(1000.0 * 0.3 * 0.2 * 0.1)
+    copy = folder / "copy"
+    copy.mkdir()
+    for name, content in loaded.origin.files.items():
+        (copy / name).write_bytes(content)
+    assert sorted(path.name for path in copy.iterdir()) == ["arm.xml", "foot.stl"]
+    (copy / "scene.toml").write_text(MODEL)
+    (again,) = load_scene(copy / "scene.toml").scene.bodies
+    q = np.array([0.3])
+    assert np.array_equal(body.system().force(q, q, 0.0), again.system().force(q, q, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("skip = [", "skipped = ["), r"unknown key 'skipped'"),
+        (('["actuator"]', "3"), r"skip is 3"),
+        (('["actuator"]', "[]"), r"actuator: number 0; take it out of the file"),
+        (('mjcf = "arm.xml"', 'mjcf = "arm.xml"\nurdf = "arm.urdf"'), "needs links, urdf or mjcf; give one of them"),
+        (('"arm.xml"', '"lost.xml"'), "MuJoCo cannot read it"),
+    ],
+)
+def test_wrong_mjcf_is_refused_in_one_line(folder, wrong, words):
+    pytest.importorskip("mujoco")
+    (folder / "arm.xml").write_text(MJCF.replace('<include file="lost/assets.xml"/>', ASSETS[8:-9]))
+    (folder / "scene.toml").write_text(MODEL.replace(*wrong))
+    with pytest.raises(PliantError, match=words):
+        load_scene(folder / "scene.toml")
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

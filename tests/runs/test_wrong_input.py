@@ -112,9 +112,9 @@ def test_bodies_that_pins_hold_inside_each_other_are_not_told_to_set_what_is_set
 
 
 def test_what_is_no_scene_is_said_by_name():
-    with pytest.raises(PliantError, match="Loaded is no scene; give its .scene"):
+    with pytest.raises(PliantError, match="Loaded is not a scene; give its .scene"):
         next(simulate(pl.load_scene("cantilever")))
-    with pytest.raises(PliantError, match="Solid is no scene; give a pliant.Scene"):
+    with pytest.raises(PliantError, match="Solid is not a scene; give a pliant.Scene"):
         next(simulate(pl.Solid(BAR, SOFT)))
 
 

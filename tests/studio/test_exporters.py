@@ -217,7 +217,7 @@ def test_bad_input_is_named(run, tmp_path):
     with pytest.raises(RunError, match="not a run folder"):
         clip(half)
     (half / "report.json").write_text("{}")
-    with pytest.raises(RunError, match="half written"):
+    with pytest.raises(RunError, match="incomplete"):
         clip(half)
     (half / "frames.vtkhdf").write_bytes(b"nothing")
     with pytest.raises(RunError, match="cannot open"):

@@ -129,11 +129,11 @@ def test_the_command(run, tmp_path):
     assert done.exit_code == 0 and (tmp_path / "picture.png").stat().st_size > 0
     for wrong, told in (
         (["--to", "dwg"], "unknown format 'dwg'"),
-        (["--to", "png", "--size", "big"], "is no size"),
+        (["--to", "png", "--size", "big"], "is not a size"),
         (["--to", "usd", "--frame", "99"], "no frame 99"),
         (["--to", "usd", "--every", "0"], "every is 0"),
-        (["--to", "usd", "--camera", "front"], "usd has no use for 'front'"),
-        (["--to", "png", "--orbit", "90"], "png has no use for 90.0"),
+        (["--to", "usd", "--camera", "front"], "usd does not use 'front'"),
+        (["--to", "png", "--orbit", "90"], "png does not use 90.0"),
         (["--to", "png", "--limits", "low"], "is not 2 numbers"),
     ):
         failed = CliRunner().invoke(app, ["export", str(run.folder), *wrong])

@@ -75,10 +75,10 @@ def test_a_history_goes_on_after_the_change():
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"gravity": (0.0, 0.0, -9.81)}, "forces from outside"),
+        ({"gravity": (0.0, 0.0, -9.81)}, "external forces"),
         ({"bodies": [soft_ball((0, 0, 0), (0, 0, 0))], "integrator": pl.Quasistatic()}, "momentum"),
         ({"bodies": [Articulated([Link(Revolute(np.array([0.0, 0.0, 1.0])), cuboid((0.1, 0.1, 0.1), 1e3))])]}, "joint"),
-        ({"bodies": [replace(soft_ball((0, 0, 0), (0, 0, 0)), damping=pl.Rayleigh(alpha=1.0))]}, "forces from outside"),
+        ({"bodies": [replace(soft_ball((0, 0, 0), (0, 0, 0)), damping=pl.Rayleigh(alpha=1.0))]}, "external forces"),
         ({"bodies": [replace(soft_ball((0, 0, 0), (0, 0, 0)), pins=pl.Pin([0]))]}, "pins"),
     ],
 )

@@ -109,7 +109,7 @@ def test_a_vertex_in_two_attachments():
     [
         (lambda F: F[:-1], "open at 3 edges"),
         (lambda F: F[:, ::-1], "orient triangles outwards"),
-        (lambda F: np.vstack([F[:1, ::-1], F[1:]]), "triangle 0 of the surface is turned the other way"),
+        (lambda F: np.vstack([F[:1, ::-1], F[1:]]), "triangle 0 of the surface is oriented opposite"),
     ],
     ids=["open", "inverted", "one turned"],
 )

@@ -22,7 +22,7 @@ def _no_function(t: float) -> float:
 
 @dataclass(frozen=True)
 class JointLimit:
-    """lower <= q <= upper for one coordinate of a joint; acts only at or past a limit."""
+    """A joint limit, lower <= q <= upper for one coordinate; active only at or beyond a limit."""
 
     link: int | str
     lower: float = -np.inf
@@ -55,7 +55,7 @@ class JointLimit:
 
 @dataclass(frozen=True)
 class CoupledJoints:
-    """ratio q_first - q_second = offset: gears, mimic joints."""
+    """Gears and mimic joints: ratio q_first - q_second = offset."""
 
     first: int | str
     second: int | str
@@ -78,10 +78,10 @@ class CoupledJoints:
 
 @dataclass(frozen=True)
 class PrescribedJoint:
-    """qdot = rate(t) at a joint with one coordinate, pulled to position(t) when that is given.
+    """A motor with prescribed rate, qdot = rate(t), at a joint with one coordinate; follows position(t) if given.
 
-    The multiplier over h is the motor force. ``maximal`` writes the row on the two bodies, so that BISP sees the motor
-    as an external constraint.
+    The multiplier over h is the motor force. ``maximal`` writes the row on the two bodies, so that BISP treats the
+    motor as an external constraint.
     """
 
     link: int | str
@@ -126,7 +126,7 @@ class PrescribedJoint:
 
 @dataclass(frozen=True)
 class PrescribedBody:
-    """Some components of a body's twist follow a target: phi[components] = target.
+    """Prescribes some components of a body's twist: phi[components] = target.
 
     ``twist(t, E, phi)`` returns (target, its derivative), each (6,), for the body's world frame E and twist phi.
     """

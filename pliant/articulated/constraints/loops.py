@@ -14,10 +14,11 @@ from pliant.articulated.tree import Kinematics, Tree
 
 @dataclass(frozen=True)
 class LoopClosure:
-    """A hinge between point x1 of one link and x2 of another (None is the world): two rows B^T [R1 Gamma1, -R2 Gamma2].
+    """A hinge that closes a loop, between point x1 of one link and x2 of another (None is the world): two rows.
 
-    B are two world directions orthogonal to ``axis`` (3,), the hinge axis in the body frame of the first link. The
-    other directions are redundant in a planar mechanism; use `BallClosure` for all three.
+    The rows are B^T [R1 Gamma1, -R2 Gamma2]; B are two world directions orthogonal to ``axis`` (3,), the hinge axis in
+    the body frame of the first link. The other directions are redundant in a planar mechanism; use `BallClosure` for
+    all three.
     """
 
     first: int | str
@@ -40,7 +41,7 @@ class LoopClosure:
 
 @dataclass(frozen=True)
 class BallClosure:
-    """Point x1 of one link stays on point x2 of another (None is the world): three rows."""
+    """A ball joint that closes a loop, between point x1 of a link and x2 of another (None is the world): three rows."""
 
     first: int | str | None
     x1: Array

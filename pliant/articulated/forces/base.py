@@ -25,7 +25,7 @@ class ArticulatedForce(Protocol):
 
 @runtime_checkable
 class Driving(Protocol):
-    """A force that puts energy in, or may: its work is booked as that of drives, not of dampers."""
+    """A force that may supply energy: its work is in the ledger under "drives", not as damping."""
 
     drives: ClassVar[bool]
 

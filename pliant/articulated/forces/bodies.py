@@ -39,7 +39,7 @@ class WorldForce:
 
 @dataclass(frozen=True)
 class BodyDamping:
-    """wrench = -d phi on one link, or on all of them when ``link`` is None."""
+    """Viscous damping of one link, or of all of them when ``link`` is None: wrench = -d phi."""
 
     damping: float
     link: int | str | None = None

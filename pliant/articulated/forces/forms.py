@@ -13,7 +13,7 @@ from pliant.articulated.tree import Kinematics, Tree
 
 @dataclass(frozen=True)
 class Explicit:
-    """Only the value of a force, damping included, none of its derivatives."""
+    """A force treated explicitly: its value, damping included, without its derivatives."""
 
     inner: ArticulatedForce
 

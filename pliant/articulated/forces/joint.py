@@ -16,11 +16,12 @@ from pliant.errors import SceneError
 
 @dataclass(frozen=True)
 class JointSpring:
-    """tau = -k e - d w at one joint; ``maximal`` applies it as wrenches on child and parent instead.
+    """A spring and damper at one joint, tau = -k e - d w; ``maximal`` applies it as wrenches on child and parent.
 
     e = q - rest and w = qdot for the coordinates of hinges and sliders. The rotation of a ball (or free) joint is not a
-    vector: there e = log(R_rest^T R), the shortest way back, and w is the angular velocity, so that neither depends on
-    the zero of the joint nor on the chart of its exponential coordinates; ``rest`` is the rotation vector of R_rest.
+    vector: there e = log(R_rest^T R), the shortest rotation back, and w is the angular velocity, so that neither
+    depends on the zero of the joint nor on the chart of its exponential coordinates; ``rest`` is the rotation vector of
+    R_rest.
     """
 
     link: int | str
@@ -104,9 +105,10 @@ def in_time(given: Any, where: str) -> Callable[[float], Any]:
 
 @dataclass(frozen=True)
 class JointTorque:
-    """tau(t) on the coordinates of one joint [N m or N]; on the rotation of a ball a torque in the joint frame.
+    """A time-dependent torque or force tau(t) on the coordinates of one joint [N m or N].
 
-    ``torque`` is a number, a function of time, or rows (time, torque ...) with straight lines between them.
+    On the rotation of a ball joint it is a torque in the joint frame. ``torque`` is a number, a function of time, or
+    rows (time, torque ...), interpolated linearly.
     """
 
     link: int | str
@@ -141,9 +143,10 @@ class JointTorque:
 
 @dataclass(frozen=True)
 class Servo:
-    """A motor of limited torque: tau = T tanh(k (position(t) - q) / T) at a joint with one coordinate [N m or N].
+    """A motor of limited torque at a joint with one coordinate: tau = T tanh(k (position(t) - q) / T) [N m or N].
 
-    Near its goal it is a spring of ``stiffness`` k, far from it it pulls with its ``limit`` T. `JointSpring` damps.
+    Near its target it is a spring of ``stiffness`` k, far from it it pulls with its ``limit`` T. Add a `JointSpring`
+    for damping.
     """
 
     link: int | str

@@ -61,11 +61,11 @@ class PointSprings:
 
 @dataclass(frozen=True)
 class Cable:
-    """A path through body points with tension k (l - L (1 - act))/L + d ldot/L; slack cables pull nothing.
+    """A cable through points of bodies with tension k (l - L (1 - act))/L + d ldot/L; a slack cable has no tension.
 
     ``path`` lists (link, point) pairs, L = ``rest`` is the initial length when omitted, ``activation`` act(t) in [0, 1)
-    makes it a muscle. ``slack=False`` turns it into a spring-damper that also pushes. K and D keep the scalar part:
-    K = -(k/L) j^T j with j the derivative of the length.
+    makes it a muscle. ``slack=False`` turns it into a spring-damper that also pushes. K and D keep the scalar part: K =
+    -(k/L) j^T j with j the derivative of the length.
     """
 
     path: Sequence[tuple[int | str | None, Array]]

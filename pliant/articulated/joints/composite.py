@@ -11,7 +11,7 @@ from pliant.articulated.se3 import ad, adjoint, inverse
 
 @dataclass(frozen=True)
 class Composite:
-    """Q = Q1 Q2, S = [A(Q2^-1) S1, S2]; parts may be composites again."""
+    """Two joints in series, which may be composites themselves: Q = Q1 Q2, S = [A(Q2^-1) S1, S2]."""
 
     first: Joint
     second: Joint

@@ -10,7 +10,7 @@ from pliant.arrays import Array
 
 @dataclass(frozen=True)
 class Fixed:
-    """Q = I: the child is welded to its parent."""
+    """Welds the child to its parent: Q = I."""
 
     dof: ClassVar[int] = 0
     exponential: ClassVar[tuple[int, ...]] = ()

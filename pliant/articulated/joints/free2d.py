@@ -13,7 +13,7 @@ _Z = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Free2D:
-    """Q = trans(q1, q2, 0) Rz(q3); the translation enters S in the turned frame."""
+    """Free motion in a plane: Q = trans(q1, q2, 0) Rz(q3); the translation enters S in the rotated frame."""
 
     dof: ClassVar[int] = 3
     exponential: ClassVar[tuple[int, ...]] = ()

@@ -11,7 +11,10 @@ from pliant.articulated.se3 import exp3, exp3_jacobian, exp3_jacobian_rate, fram
 
 @dataclass(frozen=True)
 class Free3D:
-    """Q = trans(p) exp[r] with q = (p, r): S = [(0, R^T), (S(r), 0)]. Behaves better than `FreeST` with Euler steps."""
+    """Free motion in space: Q = trans(p) exp[r] with q = (p, r), S = [(0, R^T), (S(r), 0)].
+
+    It behaves better than `FreeST` with Euler steps.
+    """
 
     dof: ClassVar[int] = 6
     exponential: ClassVar[tuple[int, ...]] = (3,)

@@ -11,7 +11,7 @@ from pliant.articulated.se3 import exp3, exp3_jacobian, exp3_jacobian_rate, fram
 
 @dataclass(frozen=True)
 class FreeST:
-    """Q = exp[r] trans(p) with q = (r, p): S = [(S(r), -[p] S(r)), (0, I)]."""
+    """Free motion in space: Q = exp[r] trans(p) with q = (r, p), S = [(S(r), -[p] S(r)), (0, I)]; see `Free3D`."""
 
     dof: ClassVar[int] = 6
     exponential: ClassVar[tuple[int, ...]] = (0,)

@@ -11,7 +11,7 @@ from pliant.articulated.se3 import frame
 
 @dataclass(frozen=True)
 class Planar:
-    """Q = trans(q1, q2, 0), S = unit columns in the rows of nu_x, nu_y."""
+    """Translation in the xy plane: Q = trans(q1, q2, 0), S = unit columns in the rows of nu_x, nu_y."""
 
     dof: ClassVar[int] = 2
     exponential: ClassVar[tuple[int, ...]] = ()

@@ -12,7 +12,7 @@ from pliant.articulated.se3 import frame
 
 @dataclass(frozen=True)
 class Prismatic:
-    """Q = trans(a q), S = (0, a), with the unit axis a (..., 3) and q in metres."""
+    """A slider along the unit axis a (..., 3): Q = trans(a q), S = (0, a), with q in metres."""
 
     axis: Array
     dof: ClassVar[int] = 1

@@ -12,7 +12,7 @@ from pliant.articulated.se3 import exp3, frame
 
 @dataclass(frozen=True)
 class Revolute:
-    """Q = rot(a, q), S = (a, 0), with the unit axis a (..., 3) and q in radians."""
+    """A hinge about the unit axis a (..., 3): Q = rot(a, q), S = (a, 0), with q in radians."""
 
     axis: Array
     dof: ClassVar[int] = 1

@@ -11,7 +11,7 @@ from pliant.articulated.se3 import exp3, exp3_jacobian, exp3_jacobian_rate, fram
 
 @dataclass(frozen=True)
 class Spherical:
-    """Q = exp[r], S = (S(r), 0); reparameterised when |r| > 1.5 pi."""
+    """A ball joint: Q = exp[r], S = (S(r), 0); reparameterised when |r| > 1.5 pi."""
 
     dof: ClassVar[int] = 3
     exponential: ClassVar[tuple[int, ...]] = (0,)

@@ -13,7 +13,7 @@ from pliant.errors import SceneError
 
 @dataclass(frozen=True)
 class SplineCurve:
-    """Q = C_k prod_i exp(d_(k+i) b_i(u)): cumulative cubic B-spline of the cyclic control frames C (..., m, 4, 4).
+    """Sliding along a closed spline: Q = C_k prod_i exp(d_(k+i) b_i(u)) of cyclic control frames C (..., m, 4, 4).
 
     q runs over m segments per turn, q = k + u; d_i = log(C_(i-1)^-1 C_i). Rotations d b below the angle ``negligible``
     [rad] are left out; none are by default, and only the regression energies of the public code need it (1e-9).

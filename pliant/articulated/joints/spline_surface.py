@@ -16,7 +16,7 @@ _ORDERS = (((2, 0), (1, 1)), ((1, 1), (0, 2)))  # derivative orders in (q1, q2) 
 
 @dataclass(frozen=True)
 class SplineSurface:
-    """Q = prod_k exp(e_k c_k(q)): six one-parameter motions whose coordinates are one bicubic B-spline patch.
+    """Sliding on a spline surface, Q = prod_k exp(e_k c_k(q)): six motions by one bicubic B-spline patch.
 
     ``controls (..., 4, 4, 6)`` are the coordinates (x, y, z, rotations about x, y, z); the first index runs with q2,
     the second with q1, both in [0, 1].

@@ -11,7 +11,7 @@ from pliant.articulated.se3 import frame
 
 @dataclass(frozen=True)
 class Translational:
-    """Q = trans(q), S = (0, I)."""
+    """Translation in space: Q = trans(q), S = (0, I)."""
 
     dof: ClassVar[int] = 3
     exponential: ClassVar[tuple[int, ...]] = ()

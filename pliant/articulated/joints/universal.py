@@ -13,7 +13,7 @@ _X, _Y = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])
 
 @dataclass(frozen=True)
 class Universal:
-    """Q = Rx(q1) Ry(q2), S = [(cos q2, 0, sin q2), (0, 1, 0)] in the rows of omega."""
+    """A universal joint: Q = Rx(q1) Ry(q2), S = [(cos q2, 0, sin q2), (0, 1, 0)] in the rows of omega."""
 
     dof: ClassVar[int] = 2
     exponential: ClassVar[tuple[int, ...]] = ()

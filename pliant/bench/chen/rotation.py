@@ -1,4 +1,4 @@
-"""chen/rotation: a free bar turns, in frames at rest and in frames that turn with it; both books over many steps.
+"""chen/rotation: a free bar rotates, in fixed and in rotating frames; energy and momentum over many steps.
 
 Not in the source: its scenes are held or hang. A linear step takes the rotation of a body for a stretch, and its matrix
 resists it; the stiffer the body, the more angular momentum is lost.

@@ -51,7 +51,7 @@ class Moment:
 
 
 def march(scene: Any, steps: int | None = None, start: State | None = None) -> Iterator[Moment]:
-    """Step without certificates and books, from ``start`` if given; stops at the first step that is not sound."""
+    """Step without certificates and ledger, from ``start`` if given; stops at the first step that is not sound."""
     system = scene.system()
     state, memory = start or scene.initial(system), None
     now, happened = scene, 0

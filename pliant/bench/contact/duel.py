@@ -15,7 +15,7 @@ from typing import Any
 
 from pliant.bench.parts import WHOLE, Share, together
 from pliant.bench.race import Runner, faster
-from pliant.bench.samples import PHASES, OwnMemory
+from pliant.bench.samples import OwnMemory
 from pliant.checkpoint import Checkpoint
 from pliant.scene import Scene
 from pliant.simulate import simulate
@@ -67,7 +67,7 @@ class Duel:
         return [self._row(r) for r in self.runners]
 
     def _row(self, r: Runner) -> dict[str, Any]:
-        c, total = r.counts, max(sum(r.phases.values()), 1e-12)
+        c = r.counts
         counts = {
             "iterations": r.iterations,
             "forces": c.forces,
@@ -82,7 +82,7 @@ class Duel:
             **{name: round(count / self.samples, 1) for name, count in counts.items()},
             "analyses": r.counts.analyses,
             "detection": round(self.share(r.name), 3),
-            "fill/factor/solve/force %": "/".join(f"{100 * r.phases.get(p, 0.0) / total:.0f}" for p in PHASES),
+            **r.shares,
             "failed": f"{r.failures}/{r.solves}",
         }
 
@@ -125,7 +125,7 @@ def _solved_by(scene: Scene, solver: Any) -> Scene:
 
 
 def _entrant(guide: Runner, name: str, solver: Any) -> Runner:
-    """A runner on the guide's system that has compiled and analysed everything: its first step is not counted."""
+    """A runner on the reference system that has compiled and analysed everything: its first step is not counted."""
     kept = OwnMemory(replace(solver, tolerance=Tolerance(0.5)))
     runner = copy(guide)
     runner.name, runner.scene, runner.phases, runner.times = name, _solved_by(guide.scene, kept), {}, []

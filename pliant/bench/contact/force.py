@@ -42,9 +42,9 @@ METHODS: dict[str, tuple[Callable[[], Any], Any]] = {
     "rows, velocity step": (lambda: RowContact(mu=0.4), LinearlyImplicit()),
 }
 NOTES = [
-    "error: largest difference of the forces told and m (a - g), over all bodies and steps, as a part of the sum of "
-    "the sizes of all contact forces and weights of the step. a: change of velocity over h, of BDF2 by its formula; "
-    "methods of two stages tell the mean of their forces. detected anew: the same for contacts looked for where "
+    "error: largest difference between the reported forces and m (a - g), over all bodies and steps, relative to the "
+    "sum of the sizes of all contact forces and weights of the step. a: change of velocity over h, of BDF2 by its "
+    "formula; two-stage methods report the mean of their forces. detected anew: the same for contacts looked for where "
     "the step ends, as records used to. reaction: |f_ab + f_ba| of all pairs; linearised penalties do not tell pairs.",
 ]
 
@@ -61,7 +61,7 @@ def run(*, quick: bool = False) -> Table:
     count = sum(r["steps"] for r in rows)
     claims = [
         Claim("they do touch (contact force, part of the weight)", "> 0.1", f"{least:.2g}", least > 0.1),
-        Claim(f"forces told are m (a - g), {count} steps", "1e-6", f"{worst:.1e}", worst <= 1e-6),
+        Claim(f"reported forces are m (a - g), {count} steps", "1e-6", f"{worst:.1e}", worst <= 1e-6),
         Claim("runs that stopped", "0", str(sum(r["failed"] for r in rows)), not any(r["failed"] for r in rows)),
         Claim("action is reaction", "1e-12", f"{back:.1e}", back <= 1e-12),
     ]

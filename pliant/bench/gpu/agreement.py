@@ -1,4 +1,4 @@
-"""The same motions on CPU and GPU: positions, books, and the bytes of two runs on the GPU."""
+"""The same motions on CPU and GPU: positions, energies, and the bytes of two runs on the GPU."""
 
 from dataclasses import replace
 from typing import Any
@@ -62,9 +62,9 @@ def blocks() -> tuple[Solid, Solid]:
 
 
 def compared(case: str, scene: Scene) -> dict[str, Any]:
-    """The largest differences over a run, as parts of the size and of the scale of the books."""
+    """The largest differences over a run, relative to the size and to the energies in the ledger."""
     there = replace(scene, device="cuda")
-    apart = books = 0.0
+    apart = energies = 0.0
     same, contacts, verdicts = True, 0, set()
     size = float(np.linalg.norm(np.ptp(scene.system().positions(scene.system().rest), axis=0)))
     moved = 0.0
@@ -73,7 +73,7 @@ def compared(case: str, scene: Scene) -> dict[str, Any]:
         first = ours.state.q if first is None else first
         moved = max(moved, float(np.abs(ours.state.q - first).max()) / size)
         apart = max(apart, float(np.abs(ours.state.q - theirs.state.q).max()) / size)
-        books = max(books, abs(ours.ledger.total - theirs.ledger.total) / ours.ledger.scale)
+        energies = max(energies, abs(ours.ledger.total - theirs.ledger.total) / ours.ledger.scale)
         same &= np.array_equal(theirs.state.q, again.state.q) and np.array_equal(theirs.state.v, again.state.v)
         contacts = max(contacts, ours.report.contacts or 0)
         verdicts |= {ours.report.verdict, theirs.report.verdict}
@@ -84,7 +84,7 @@ def compared(case: str, scene: Scene) -> dict[str, Any]:
         "moved": moved,
         "contacts": contacts,
         "apart": apart,
-        "books": books,
+        "energies": energies,
         "same_bytes": bool(same),
         "verdicts": ", ".join(sorted(verdicts)),
     }
@@ -93,11 +93,12 @@ def compared(case: str, scene: Scene) -> dict[str, Any]:
 def run(*, quick: bool = False) -> Table:
     arrays()
     rows = [told(compared(case, scene)) for case, scene in scenes(10 if quick else 100).items()]
-    apart, books = max(row["apart"] for row in rows), max(row["books"] for row in rows)
+    apart, energies = max(row["apart"] for row in rows), max(row["energies"] for row in rows)
     good = all("failed" not in row["verdicts"] for row in rows) and min(row["moved"] for row in rows) > 1e-3
     claims = [
         Claim("largest difference of positions, by size", "<= 1e-6", f"{apart:.1e}", good and apart <= 1e-6),
-        Claim("largest difference of total energies, by scale", "<= 1e-8", f"{books:.1e}", good and books <= 1e-8),
+        Claim("largest difference of total energies, by scale", "<= 1e-8", f"{energies:.1e}",
+              good and energies <= 1e-8),
         Claim(
             "two runs on the GPU", "same bytes", f"{sum(r['same_bytes'] for r in rows)} of {len(rows)}",
             all(r["same_bytes"] for r in rows),

@@ -61,6 +61,6 @@ def run(*, quick: bool = False) -> Table:
     claims = [
         Claim("hangs as drawn, where that is stable, worst", "1e-6 sizes", f"{worst:.1e}", worst <= 1e-6),
         Claim("Newton steps where it is stable, most", "<= 10", f"{most}", most <= 10),
-        Claim("the softest bar cannot hang straight, and that is said", "yes", "yes" if told else "no", told),
+        Claim("the softest bar cannot hang straight, which is reported", "yes", "yes" if told else "no", told),
     ]
     return Table("gradient/design", "Rest shapes of bars that hang straight", rows, claims)

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from pliant.adjoint import CustomLoss, gradient
 from pliant.arrays import Array
 from pliant.bench.table import Claim, Plot, Table
-from pliant.bodies import Placed, SpringNet
+from pliant.bodies import SpringNet
+from pliant.deformable import Placed
 from pliant.integrators import SymplecticEuler
 from pliant.mesh import Mesh
 from pliant.scene import Scene

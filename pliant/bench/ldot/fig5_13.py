@@ -11,6 +11,7 @@ from typing import Any
 from pliant.bench.contact.duel import Duel, duel
 from pliant.bench.ldot.contest import RULE, chosen
 from pliant.bench.parts import Plays, Share, played
+from pliant.bench.race import all_converged
 from pliant.bench.samples import SAMPLES
 from pliant.bench.table import Claim, Table
 from pliant.mesh import long_eared
@@ -57,8 +58,7 @@ def run(*, quick: bool = False) -> Table:
         for slow in ("HYBRID-L1", "NEWTON-D"):
             holds, shown = d.ratio(slow, "HYBRID-LP") >= 1.0, d.faster(slow, "HYBRID-LP")
             claims.append(Claim(f"LD-7 {d.case}: HYBRID-LP not slower than {slow}", "ours", shown, holds))
-    failed = sum(r.failures for d in duels for r in d.runners)
-    claims.append(Claim("every step of every solver converged", "yes", f"{failed} failures", failed == 0))
+    claims.append(all_converged(r for d in duels for r in d.runners))
     rows = [row for d in duels for row in d.rows()]
     notes = [d.note() for d in duels]
     notes += [

@@ -7,6 +7,7 @@ so that it sees contacts that close within it; a dozen ducks, as iterations hard
 from typing import Any
 
 from pliant.bench.ldot.contest import LIMIT, THESIS, iteration_figure, iteration_note, iteration_rows
+from pliant.bench.race import all_converged
 from pliant.bench.samples import contest
 from pliant.bench.table import Claim, Table
 from pliant.integrators import SDIRK2
@@ -27,7 +28,6 @@ def run(*, quick: bool = False) -> Table:
     switches = {name: result.runner(name).counts.switches for name in SOLVERS if name != "NEWTON-D"}
     published, whole = switches.values()
     inner = {name: result.runner(name).counts.inner for name in switches}
-    failed = sum(r.failures for r in result.runners)
     solves = result.runner("HYBRID-L1").solves
     claims = [
         Claim("most solves of HYBRID-L1 end in the quasi-Newton phase", "yes", f"{solves - published} of {solves}",
@@ -35,7 +35,7 @@ def run(*, quick: bool = False) -> Table:
         Claim("Adot over the whole step spares switches", "ours", f"{whole} against {published}", whole < published),
         Claim("and PCG iterations", "ours", " against ".join(str(n) for n in reversed(inner.values())),
               inner["HYBRID-L1, Adot over the step"] < inner["HYBRID-L1"]),
-        Claim("every step of every solver converged", "yes", f"{failed} failures", failed == 0),
+        all_converged(result.runners),
     ]  # fmt: skip
     notes = [f"{count} ducks, {result.vertices} vertices", *(iteration_note(result, name) for name in SOLVERS)]
     return Table("ldot/fig5_14", "Iterations per step, DUCKS", iteration_rows(result), claims, notes)

@@ -109,7 +109,7 @@ def _apart(q: Array, other: Array) -> float:
 
 
 def stage_rows(steps: int) -> list[dict[str, Any]]:
-    """Fully implicit and adaptive steps of the chain of ten, and a whole run with its books and certificates."""
+    """Fully implicit and adaptive steps of the chain of ten, and a whole run with its ledger and certificates."""
     links, springs = chain(10)
     rows = []
     for name, method in (("BDF2", BDF2()), ("RK45", RK45())):
@@ -127,7 +127,7 @@ def stage_rows(steps: int) -> list[dict[str, Any]]:
         for _ in simulate(whole):
             pass
         best = min(best, process_time() - begun)
-    rows.append({"case": "chain, whole run with books", "bodies": 10, "ours_ms": 1e3 * best / whole.steps})
+    rows.append({"case": "chain, whole run with ledger", "bodies": 10, "ours_ms": 1e3 * best / whole.steps})
     return rows
 
 
@@ -171,7 +171,7 @@ def run(*, quick: bool = False) -> Table:
         "CPU time per step of 1 ms (walker 5 ms) on one thread, the fastest of five batches that take turns. Trees: "
         "damped hinges, linearly implicit Euler here and Euler with implicit damping in MuJoCo"
         + (f" {mujoco.__version__}" if mujoco is not None else " (not installed)")
-        + "; general_ms is the way that everything else takes. In MuJoCo the friction of the walker's hinges is a "
-        "constant torque, closures are soft, and so are contacts: other physics, for the time only."
+        + "; general_ms: the general code, for what is not compiled. In MuJoCo the friction of the walker's hinges is "
+        "a constant torque, closures are soft, and so are contacts: other physics, for the time only."
     ]
     return Table("scale/articulated", "Steps of articulated bodies beside MuJoCo", rows, claims, notes)

@@ -26,7 +26,7 @@ from pliant.bench.table import Claim, Table
 from pliant.bench.workers import spread
 from pliant.errors import PliantError
 from pliant.origin import origin_of
-from pliant.record import Output, load, record, resume
+from pliant.record import Output, load, record, recorder, resume
 from pliant.simulate import simulate
 from pliant.testing.disk import build_shim, cuts, kills, lay, read_journal, shim, with_shim
 from pliant.testing.essence import essence
@@ -136,10 +136,16 @@ def faulty(row: dict[str, Any], folder: Path, library: Path, *, every: int) -> N
     could be gone on with when the disk was well again.
     """
     operations = range(1 + list(KINDS).index(row["scene"]) % every, row["operations"], every)
-    cases = [f"{fault}:{k}" for fault in FAULTS for k in operations]
+    judge_faults(row, folder, library, [f"{fault}:{k}" for fault in FAULTS for k in operations])
+
+
+def judge_faults(row: dict[str, Any], folder: Path, library: Path, cases: list[str]) -> None:
+    """Runs whose disk is bad in the ways of ``cases``, "disk full:120" from the 120th operation on; all in one row."""
     child("fault", row["scene"], folder, cases, library)
     row["full or failing"] += len(cases)
-    lines = (folder / "told").read_text(encoding="utf-8").splitlines()
+    told = folder / "told"
+    lines = told.read_text(encoding="utf-8").splitlines()
+    told.unlink()
     for case, (wrong, code) in zip(cases, map(json.loads, lines), strict=True):
         row["met"] += not wrong and not code
         row["segfaults"] += code < 0
@@ -175,6 +181,7 @@ def random_kills(row: dict[str, Any], folder: Path, count: int) -> None:
 
 def main(task: str, name: str, place: str, *cases: str) -> None:
     """In a process with the shim: record a scene with its journal, or on bad disks."""
+    recorder.LAG = 0.0  # as in slow scenes: frames are written at once, so that files are ahead of checkpoints
     folder = Path(place)
     if task == "journal":
         recorded(folder, name)

@@ -1,4 +1,4 @@
-"""trust/soak: a hundred thousand steps with contact: books that balance, memory that does not grow.
+"""trust/soak: a hundred thousand steps with contact: the energy balance closes, memory does not grow.
 
 A soft block bounces and slides on a floor that shakes for a hundred thousand steps. The energies, momenta and works of
 the ledger are added up with arithmetic of our own: what came in by the floor and by gravity must be what is there or
@@ -55,7 +55,7 @@ def run(*, quick: bool = False) -> Table:
         Claim("steps", "100,000", f"{steps:,}", steps >= STEPS or quick),
         Claim("steps that are not certified", "0", str(failed), failed == 0),
         Claim("steps with contact", "> 10 %", f"{touched / steps:.0%}", touched > 0.1 * steps),
-        Claim("every line of the books balances (of their size)", "<= 1e-12", f"{worst:.1e}", worst <= 1e-12),
+        Claim("every row of the ledger balances (relative)", "<= 1e-12", f"{worst:.1e}", worst <= 1e-12),
         Claim("all of them together balance (of their size)", "<= 1e-9", f"{balance:.1e}", balance <= 1e-9),
         Claim("energies computed anew (of their size)", "<= 1e-9", f"{apart:.1e}", apart <= 1e-9),
         Claim("energy that a step creates (of their size)", "<= 5e-2", f"{gained:.1e}", gained <= 5e-2),

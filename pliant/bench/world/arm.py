@@ -116,7 +116,7 @@ def run(*, quick: bool = False) -> Table:
         ),
         Claim(
             "light cloth moves as with the box on rails (eol/swing)",
-            "middle within a tenth of its way",
+            "middle within a tenth of its displacement",
             f"{1e3 * off:.1f} mm of {1e3 * way:.0f} mm",
             off < 0.1 * way,
         ),

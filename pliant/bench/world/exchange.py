@@ -1,4 +1,4 @@
-"""world/exchange: who did how much work on whom, in mixtures; and whether their books balance.
+"""world/exchange: the work of bodies on each other in mixed scenes, and whether their energy balance closes.
 
 A contact between a and b does work on both. Added up, that is its force times the relative way of the two sides: what
 the contact has not stored and rubbing has not taken is exchanged, what a loses b gains. The sum is compared with forces
@@ -29,7 +29,7 @@ CONTACTS: dict[str, Any] = {
 
 NOTES = [
     "sum apart: |W_ab + W_ba - f . dx| of all pairs, largest of all steps, part of the work |f||dx| of the step. Both "
-    "use the contacts and the friction of the stage, as the books do; those of the ends of steps for BDF2. Rows: "
+    "use the contacts and the friction of the stage, as the ledger does; those of the ends of steps for BDF2. Rows: "
     "against the impulses times the rates of the rows over the velocities of joints.",
     "Orders 1 and 2 come late. An ideal impact is a jump of velocities: its modes "
     "have energies in proportion to 1/w^2 (assumed, not measured here). In a time T, BDF1 takes "
@@ -56,7 +56,7 @@ def run(*, quick: bool = False) -> Table:
     apart, least = max(r["sum apart"] for r in rows), min(r["exchanged"] for r in rows)
     claims = [
         Claim("they do exchange energy (part of all)", "> 0.01", f"{least:.2g}", least > 0.01),
-        Claim("works of both sides against forces times relative ways", "1e-8", f"{apart:.1e}", apart <= 1e-8),
+        Claim("works of both sides against forces times relative displacements", "1e-8", f"{apart:.1e}", apart <= 1e-8),
     ]
     claims += [_falling(mixture, order, [r["numerical"] for r in more]) for (mixture, order), more in series.items()]
     return Table("world/exchange", "Work between the parts of mixtures", rows, claims, NOTES)

@@ -106,13 +106,18 @@ def _their_chain(mujoco: Any, links: int, T: float) -> tuple[Array, float]:
         text = f'<body {place}><joint type="hinge" axis="0 1 0"/>{geom}{text}</body>'
     head = f'<option timestep="0.001" integrator="RK4" gravity="0 0 -{G}"><flag contact="disable"/></option>'
     model = mujoco.MjModel.from_xml_string(f"<mujoco>{head}<worldbody>{text}</worldbody></mujoco>")
-    data = mujoco.MjData(model)
-    begun, steps = process_time(), round(T / 1e-3)
+    data, spent = _stepped(mujoco, model, T)
+    mujoco.mj_forward(model, data)
+    return data.xpos[-1] + data.xmat[-1].reshape(3, 3) @ [LENGTH, 0.0, 0.0], spent
+
+
+def _stepped(mujoco: Any, model: Any, T: float) -> tuple[Any, float]:
+    """The state after the time T, and the CPU time of a step [ms]."""
+    data, steps = mujoco.MjData(model), round(T / model.opt.timestep)
+    begun = process_time()
     for _ in range(steps):
         mujoco.mj_step(model, data)
-    spent = (process_time() - begun) / steps
-    mujoco.mj_forward(model, data)
-    return data.xpos[-1] + data.xmat[-1].reshape(3, 3) @ [LENGTH, 0.0, 0.0], 1e3 * spent
+    return data, 1e3 * (process_time() - begun) / steps
 
 
 def _their_pile(mujoco: Any, boxes: int, T: float) -> dict[str, float]:
@@ -124,15 +129,11 @@ def _their_pile(mujoco: Any, boxes: int, T: float) -> dict[str, float]:
     head = f'<option timestep="0.002" integrator="implicitfast" gravity="0 0 -{G}"/>'
     floor = '<geom type="plane" size="1 1 0.1" friction="0.5"/>'
     model = mujoco.MjModel.from_xml_string(f"<mujoco>{head}<worldbody>{floor}{text}</worldbody></mujoco>")
-    data = mujoco.MjData(model)
-    begun, steps = process_time(), round(T / 2e-3)
-    for _ in range(steps):
-        mujoco.mj_step(model, data)
-    spent = (process_time() - begun) / steps
+    data, spent = _stepped(mujoco, model, T)
     f, load = np.zeros(6), 0.0
     for k in range(data.ncon):
         mujoco.mj_contactForce(model, data, k, f)
         load += f[0]
     weight = boxes * 1000.0 * SIDE**3 * G
     carried = sum(k + 1 for k in range(boxes)) / boxes * weight
-    return {"ms per step": 1e3 * spent, "off [mm]": _off(data.xpos[1:, 2]), "load": load / carried}
+    return {"ms per step": spent, "off [mm]": _off(data.xpos[1:, 2]), "load": load / carried}

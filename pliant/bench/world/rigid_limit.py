@@ -62,12 +62,12 @@ def run(*, quick: bool = False) -> Table:
     for name, tilt, h in (("flat", 0.0, H), ("tilted", 0.3, H), ("tilted", 0.3, H / 4))[: 1 if quick else 3]:
         rigid, told = trajectory(None, tilt, h=h, duration=duration)
         way = float(np.linalg.norm(rigid[-1].mean(axis=0) - rigid[0].mean(axis=0)))
-        rows.append({"cube": name, "h [ms]": 1e3 * h, "E [Pa]": float("inf"), "apart / way": 0.0, **told})
+        rows.append({"cube": name, "h [ms]": 1e3 * h, "E [Pa]": float("inf"), "apart / displacement": 0.0, **told})
         apart = []
         for E in moduli:
             soft, told = trajectory(E, tilt, h=h, duration=duration)
             apart.append(float(np.linalg.norm(soft - rigid, axis=2).max()) / way)
-            rows.append({"cube": name, "h [ms]": 1e3 * h, "E [Pa]": E, "apart / way": apart[-1], **told})
+            rows.append({"cube": name, "h [ms]": 1e3 * h, "E [Pa]": E, "apart / displacement": apart[-1], **told})
         steps = -np.diff(np.log10(apart))
         shown = ", ".join(f"{s:.2f}" for s in steps)
         what = f"{name}, h = {1e3 * h:g} ms: order in 1/E from one modulus to the next"
@@ -75,7 +75,7 @@ def run(*, quick: bool = False) -> Table:
         claims.append(
             Claim(
                 f"{name}, h = {1e3 * h:g} ms: largest E against rigid",
-                "1e-3 of the way",
+                "1e-3 of the displacement",
                 f"{apart[-1]:.1e}",
                 apart[-1] < 1e-3,
             )
@@ -86,5 +86,5 @@ def run(*, quick: bool = False) -> Table:
         Claim("they do land (contacts)", ">= 4", str(met), met >= 4),
         Claim("every step converged", "yes", str(converged), converged),
     ]
-    plot = Plot("E [Pa]", "apart / way", "cube", "xy")
+    plot = Plot("E [Pa]", "apart / displacement", "cube", "xy")
     return Table("world/rigid_limit", "Stiff cubes against a rigid one", rows, claims, plot=plot)

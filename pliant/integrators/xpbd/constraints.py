@@ -169,24 +169,25 @@ def _(energy: Elastic, X: Array) -> list[Batch]:
     for material in summands(energy.material):
         seen = material.plane_stress() if energy.plane == "stress" else material
         law, mu, lam = pair(seen)
-        out.append(_elements(law, e.nodes, e.gradients.reshape(-1, 9), e.volumes, (mu, lam), X))
+        out.append(_elements(law, e.nodes, e.gradients, e.volumes, (mu, lam), X))
     return out
 
 
 @constraints.register
 def _(energy: Membrane, X: Array) -> list[Batch]:
-    """Nodes 1 and 2 carry the gradients; node 0 follows from them."""
-    G = np.zeros((len(energy.faces), 3, 3))
-    G[:, :2, :2] = energy.b[:, 1:]
-    return [_elements(elements.corotational, energy.faces, G.reshape(-1, 9), energy.area, (energy.mu, energy.lam), X)]
+    G = in_space(energy.b[:, 1:])
+    return [_elements(elements.corotational, energy.faces, G, energy.area, (energy.mu, energy.lam), X)]
 
 
 def _elements(law: Any, nodes: IntArray, G: Array, volumes: Array, moduli: tuple[Any, Any], X: Array) -> Batch:
-    mu, lam = (np.broadcast_to(p, len(nodes)) for p in moduli)
+    """Elements with the shape gradients G (m, k, 3) of all vertices but the first, which are minus their sum."""
+    m, k = nodes.shape
+    G = G[:, : k - 1]
+    G = np.concatenate([-G.sum(axis=1, keepdims=True), G], axis=1).reshape(m, 3 * k)
+    mu, lam = (np.broadcast_to(p, m) for p in moduli)
     stiffness = np.stack([lam, mu], axis=1) * volumes[:, None]
     alpha = 1.0 / np.maximum(stiffness, SOFTEST * stiffness.max())
-    projection = (elements.TETS if nodes.shape[1] == 4 else elements.TRIANGLES)[law]
-    return batch(projection, nodes, X, (G, alpha), width=2)
+    return batch(elements.ELEMENTS[k, law], nodes, X, (G, alpha), width=2)
 
 
 PAIRS = {

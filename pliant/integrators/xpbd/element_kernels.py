@@ -15,16 +15,16 @@ stiff in the direction of the present strain. The 2x2 system of an element is so
 # mypy: ignore-errors
 import math
 
-from pliant.integrators.xpbd.kernels import projection
+from pliant.integrators.xpbd.kernels import edge, moved, projection, push, weight
 from pliant.kernels.bind import bind
-from pliant.kernels.device import cofactor, combine, det, device, dot, norm2, times, times_transpose
+from pliant.kernels.device import cofactor, combine, det, device, norm2, times, times_transpose
 from pliant.kernels.elements import normal
 from pliant.kernels.svd import svd3
 
 REST = 1e-10  # a shape constraint below this has no direction
 COLLAPSED = 0.05  # log J continues as its tangent below this volume ratio: an inverted element is pushed back
 
-measure = None  # bound to a law below
+NODES, gradient, measure = 0, None, None  # bound below
 
 
 @device
@@ -90,135 +90,64 @@ def multipliers(A, C, a, lam, moved, g):
 
 
 @device
+def tet(k, x, nodes, table):
+    """F of a tetrahedron."""
+    i = nodes[k, 0]
+    a = edge(x, i, nodes[k, 1])
+    b = edge(x, i, nodes[k, 2])
+    c = edge(x, i, nodes[k, 3])
+    G = (table[k, 3], table[k, 4], table[k, 5], table[k, 6], table[k, 7], table[k, 8],
+         table[k, 9], table[k, 10], table[k, 11])  # fmt: skip
+    return times((a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]), G)
+
+
+@device
+def triangle(k, x, nodes, table):
+    """F = [f_0 f_1 n] of a triangle in space or in the plane, with its unit normal n."""
+    i = nodes[k, 0]
+    a = edge(x, i, nodes[k, 1])
+    b = edge(x, i, nodes[k, 2])
+    p, q, r, s = table[k, 3], table[k, 4], table[k, 6], table[k, 7]
+    f0 = (a[0] * p + b[0] * r, a[1] * p + b[1] * r, a[2] * p + b[2] * r)
+    f1 = (a[0] * q + b[0] * s, a[1] * q + b[1] * s, a[2] * q + b[2] * s)
+    u = normal(f0, f1)
+    return f0[0], f1[0], u[0], f0[1], f1[1], u[1], f0[2], f1[2], u[2]
+
+
+@device
 def apply(P, table, k, n):
-    """P times the shape gradient of node n (1, 2, 3) of element k."""
-    a = table[k, 3 * n - 3]
-    b = table[k, 3 * n - 2]
-    c = table[k, 3 * n - 1]
+    """P times the shape gradient of vertex n of element k: the gradient of a constraint whose dC/dF is P."""
+    a = table[k, 3 * n]
+    b = table[k, 3 * n + 1]
+    c = table[k, 3 * n + 2]
     return P[0] * a + P[1] * b + P[2] * c, P[3] * a + P[4] * b + P[5] * c, P[6] * a + P[7] * b + P[8] * c
 
 
-@device
-def minus(u, v, w):
-    return -(u[0] + v[0] + w[0]), -(u[1] + v[1] + w[1]), -(u[2] + v[2] + w[2])
-
-
-@device
-def scaled(W, i, u):
-    """W_i u"""
-    return W[i, 0] * u[0], W[i, 1] * u[1], W[i, 2] * u[2]
-
-
-@device
-def moved_along(x, x0, i, u):
-    return (x[i, 0] - x0[i, 0]) * u[0] + (x[i, 1] - x0[i, 1]) * u[1] + (x[i, 2] - x0[i, 2]) * u[2]
-
-
-@device
-def push(x, i, u, a, v, b):
-    """x_i += a u + b v"""
-    x[i, 0] += a * u[0] + b * v[0]
-    x[i, 1] += a * u[1] + b * v[1]
-    x[i, 2] += a * u[2] + b * v[2]
-
-
-def tet(k, x, x0, W, lam, g, scale, nodes, table):
-    """A tetrahedron; the table has the shape gradients of nodes 1-3 (9 numbers) and two compliances."""
-    i = nodes[k, 0]
-    j = nodes[k, 1]
-    m = nodes[k, 2]
-    n = nodes[k, 3]
-    E = (x[j, 0] - x[i, 0], x[m, 0] - x[i, 0], x[n, 0] - x[i, 0],
-         x[j, 1] - x[i, 1], x[m, 1] - x[i, 1], x[n, 1] - x[i, 1],
-         x[j, 2] - x[i, 2], x[m, 2] - x[i, 2], x[n, 2] - x[i, 2])  # fmt: skip
-    G = (table[k, 0], table[k, 1], table[k, 2], table[k, 3], table[k, 4], table[k, 5],
-         table[k, 6], table[k, 7], table[k, 8])  # fmt: skip
-    F = times(E, G)
-    CV, CS, V, S = measure(F)
-    v1 = apply(V, table, k, 1)
-    v2 = apply(V, table, k, 2)
-    v3 = apply(V, table, k, 3)
-    v0 = minus(v1, v2, v3)
-    s1 = apply(S, table, k, 1)
-    s2 = apply(S, table, k, 2)
-    s3 = apply(S, table, k, 3)
-    s0 = minus(s1, s2, s3)
-    V0 = scaled(W, i, v0)
-    V1 = scaled(W, j, v1)
-    V2 = scaled(W, m, v2)
-    V3 = scaled(W, n, v3)
-    S0 = scaled(W, i, s0)
-    S1 = scaled(W, j, s1)
-    S2 = scaled(W, m, s2)
-    S3 = scaled(W, n, s3)
-    A = (
-        dot(v0, V0) + dot(v1, V1) + dot(v2, V2) + dot(v3, V3),
-        dot(s0, V0) + dot(s1, V1) + dot(s2, V2) + dot(s3, V3),
-        dot(s0, S0) + dot(s1, S1) + dot(s2, S2) + dot(s3, S3),
-    )
-    mv = 0.0
-    ms = 0.0
-    if g > 0.0:
-        mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1)
-        mv += moved_along(x, x0, m, v2) + moved_along(x, x0, n, v3)
-        ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1)
-        ms += moved_along(x, x0, m, s2) + moved_along(x, x0, n, s3)
-    compliance = (table[k, 9] * scale, table[k, 10] * scale)
-    dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
+def element(k, x, x0, W, lam, g, scale, nodes, table):
+    """An element of NODES vertices; the table has their shape gradients (3 numbers each) and two compliances."""
+    CV, CS, V, S = measure(gradient(k, x, nodes, table))
+    vv = vs = ss = mv = ms = 0.0
+    for n in range(NODES):
+        i = nodes[k, n]
+        v = apply(V, table, k, n)
+        s = apply(S, table, k, n)
+        vv += weight(W, i, v, v)
+        vs += weight(W, i, v, s)
+        ss += weight(W, i, s, s)
+        if g > 0.0:
+            mv += moved(x, x0, i, v)
+            ms += moved(x, x0, i, s)
+    compliance = (table[k, 3 * NODES] * scale, table[k, 3 * NODES + 1] * scale)
+    dv, ds = multipliers((vv, vs, ss), (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
     lam[k, 0] += dv
     lam[k, 1] += ds
-    push(x, i, V0, dv, S0, ds)
-    push(x, j, V1, dv, S1, ds)
-    push(x, m, V2, dv, S2, ds)
-    push(x, n, V3, dv, S3, ds)
-
-
-def triangle(k, x, x0, W, lam, g, scale, nodes, table):
-    """A triangle in space or in the plane: F = [f_0 f_1 n] with the unit normal n; the table is that of tets."""
-    i = nodes[k, 0]
-    j = nodes[k, 1]
-    m = nodes[k, 2]
-    a0 = x[j, 0] - x[i, 0]
-    a1 = x[j, 1] - x[i, 1]
-    a2 = x[j, 2] - x[i, 2]
-    b0 = x[m, 0] - x[i, 0]
-    b1 = x[m, 1] - x[i, 1]
-    b2 = x[m, 2] - x[i, 2]
-    f0 = (a0 * table[k, 0] + b0 * table[k, 3], a1 * table[k, 0] + b1 * table[k, 3], a2 * table[k, 0] + b2 * table[k, 3])
-    f1 = (a0 * table[k, 1] + b0 * table[k, 4], a1 * table[k, 1] + b1 * table[k, 4], a2 * table[k, 1] + b2 * table[k, 4])
-    u = normal(f0, f1)
-    CV, CS, V, S = measure((f0[0], f1[0], u[0], f0[1], f1[1], u[1], f0[2], f1[2], u[2]))
-    v1 = apply(V, table, k, 1)
-    v2 = apply(V, table, k, 2)
-    v0 = minus(v1, v2, (0.0, 0.0, 0.0))
-    s1 = apply(S, table, k, 1)
-    s2 = apply(S, table, k, 2)
-    s0 = minus(s1, s2, (0.0, 0.0, 0.0))
-    V0 = scaled(W, i, v0)
-    V1 = scaled(W, j, v1)
-    V2 = scaled(W, m, v2)
-    S0 = scaled(W, i, s0)
-    S1 = scaled(W, j, s1)
-    S2 = scaled(W, m, s2)
-    A = (
-        dot(v0, V0) + dot(v1, V1) + dot(v2, V2),
-        dot(s0, V0) + dot(s1, V1) + dot(s2, V2),
-        dot(s0, S0) + dot(s1, S1) + dot(s2, S2),
-    )
-    mv = 0.0
-    ms = 0.0
-    if g > 0.0:
-        mv = moved_along(x, x0, i, v0) + moved_along(x, x0, j, v1) + moved_along(x, x0, m, v2)
-        ms = moved_along(x, x0, i, s0) + moved_along(x, x0, j, s1) + moved_along(x, x0, m, s2)
-    compliance = (table[k, 9] * scale, table[k, 10] * scale)
-    dv, ds = multipliers(A, (CV, CS), compliance, (lam[k, 0], lam[k, 1]), (mv, ms), g)
-    lam[k, 0] += dv
-    lam[k, 1] += ds
-    push(x, i, V0, dv, S0, ds)
-    push(x, j, V1, dv, S1, ds)
-    push(x, m, V2, dv, S2, ds)
+    for n in range(NODES):
+        push(x, W, nodes[k, n], apply(combine(dv, V, ds, S), table, k, n), 1.0)
 
 
 LAWS = (stable_neo_hookean, neo_hookean, stvk, corotational)
-TETS = {law: projection(bind(tet, law.__name__, measure=law)) for law in LAWS}
-TRIANGLES = {law: projection(bind(triangle, law.__name__, measure=law)) for law in LAWS}
+ELEMENTS = {
+    (shape, law): projection(bind(element, f"{shape}-{law.__name__}", NODES=shape, gradient=gradient, measure=law))
+    for shape, gradient in ((3, triangle), (4, tet))
+    for law in LAWS
+}

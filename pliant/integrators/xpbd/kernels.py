@@ -22,7 +22,7 @@ from pliant.kernels import device as kernel_device
 from pliant.kernels import elements as kernel_elements
 from pliant.kernels import svd as kernel_svd
 from pliant.kernels.bind import bind
-from pliant.kernels.device import FASTMATH, device
+from pliant.kernels.device import FASTMATH, cross, device, dot
 
 projection = njit(inline="always", fastmath=FASTMATH, error_model="numpy")  # LLVM's own inlining costs 7 ns each
 EPS = 1e-12  # m: shorter than this a length has no direction
@@ -54,6 +54,46 @@ def digest():
     return hashlib.sha256(b"".join(file.read_bytes() for file in own + called)).hexdigest()[:10]
 
 
+@device
+def edge(x, i, j):
+    """x_j - x_i"""
+    return x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+
+
+@device
+def unit(s):
+    """(|s|, s / |s|)"""
+    L = math.sqrt(dot(s, s))
+    q = 1.0 / max(L, EPS)
+    return L, (q * s[0], q * s[1], q * s[2])
+
+
+@device
+def opposite(u, v, w):
+    """-(u + v + w), the gradient at the vertex whose neighbours have these: a translation changes nothing."""
+    return -(u[0] + v[0] + w[0]), -(u[1] + v[1] + w[1]), -(u[2] + v[2] + w[2])
+
+
+@device
+def weight(W, i, u, v):
+    """u W_i v^T"""
+    return W[i, 0] * u[0] * v[0] + W[i, 1] * u[1] * v[1] + W[i, 2] * u[2] * v[2]
+
+
+@device
+def moved(x, x0, i, u):
+    """(x_i - x0_i).u"""
+    return (x[i, 0] - x0[i, 0]) * u[0] + (x[i, 1] - x0[i, 1]) * u[1] + (x[i, 2] - x0[i, 2]) * u[2]
+
+
+@device
+def push(x, W, i, u, d):
+    """x_i += W_i u d"""
+    x[i, 0] += W[i, 0] * u[0] * d
+    x[i, 1] += W[i, 1] * u[1] * d
+    x[i, 2] += W[i, 2] * u[2] * d
+
+
 @projection
 def point(k, x, x0, W, lam, g, scale, nodes, table):
     """C = x - target, three components with one compliance; the table has target, compliance."""
@@ -70,15 +110,12 @@ def point(k, x, x0, W, lam, g, scale, nodes, table):
 def plane(k, x, x0, W, lam, g, scale, nodes, table):
     """C = (x - point).normal >= 0: the multiplier pushes only; the table has point, normal, compliance."""
     i = nodes[k, 0]
-    n0, n1, n2 = table[k, 3], table[k, 4], table[k, 5]
+    n = (table[k, 3], table[k, 4], table[k, 5])
     a = table[k, 6] * scale
-    C = (x[i, 0] - table[k, 0]) * n0 + (x[i, 1] - table[k, 1]) * n1 + (x[i, 2] - table[k, 2]) * n2
-    D = W[i, 0] * n0 * n0 + W[i, 1] * n1 * n1 + W[i, 2] * n2 * n2
-    d = max(-(C + a * lam[k, 0]) / (D + a + 1e-300), -lam[k, 0])
+    C = dot((x[i, 0] - table[k, 0], x[i, 1] - table[k, 1], x[i, 2] - table[k, 2]), n)
+    d = max(-(C + a * lam[k, 0]) / (weight(W, i, n, n) + a + 1e-300), -lam[k, 0])
     lam[k, 0] += d
-    x[i, 0] += W[i, 0] * n0 * d
-    x[i, 1] += W[i, 1] * n1 * d
-    x[i, 2] += W[i, 2] * n2 * d
+    push(x, W, i, n, d)
 
 
 @projection
@@ -86,29 +123,15 @@ def distance(k, x, x0, W, lam, g, scale, nodes, table):
     """C = |x_i - x_j| - rest; the table has rest, compliance."""
     i = nodes[k, 0]
     j = nodes[k, 1]
-    s0 = x[i, 0] - x[j, 0]
-    s1 = x[i, 1] - x[j, 1]
-    s2 = x[i, 2] - x[j, 2]
-    L = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
-    q = 1.0 / max(L, EPS)
-    s0 *= q
-    s1 *= q
-    s2 *= q
+    L, u = unit(edge(x, j, i))
     a = table[k, 1] * scale
-    D = (W[i, 0] + W[j, 0]) * s0 * s0 + (W[i, 1] + W[j, 1]) * s1 * s1 + (W[i, 2] + W[j, 2]) * s2 * s2
     C = L - table[k, 0] + a * lam[k, 0]
     if g > 0.0:
-        C += g * s0 * ((x[i, 0] - x0[i, 0]) - (x[j, 0] - x0[j, 0]))
-        C += g * s1 * ((x[i, 1] - x0[i, 1]) - (x[j, 1] - x0[j, 1]))
-        C += g * s2 * ((x[i, 2] - x0[i, 2]) - (x[j, 2] - x0[j, 2]))
-    d = -C / ((1.0 + g) * D + a + 1e-300)
+        C += g * (moved(x, x0, i, u) - moved(x, x0, j, u))
+    d = -C / ((1.0 + g) * (weight(W, i, u, u) + weight(W, j, u, u)) + a + 1e-300)
     lam[k, 0] += d
-    x[i, 0] += W[i, 0] * s0 * d
-    x[i, 1] += W[i, 1] * s1 * d
-    x[i, 2] += W[i, 2] * s2 * d
-    x[j, 0] -= W[j, 0] * s0 * d
-    x[j, 1] -= W[j, 1] * s1 * d
-    x[j, 2] -= W[j, 2] * s2 * d
+    push(x, W, i, u, d)
+    push(x, W, j, u, -d)
 
 
 @projection
@@ -133,7 +156,6 @@ def flat_hinge(k, x, x0, W, lam, g, scale, nodes, table):
 @projection
 def curved_hinge(k, x, x0, W, lam, g, scale, nodes, table):
     """C = |sum_i k_i x_i| - rest, bending of what is curved at rest; the table has the stencil, rest, compliance."""
-    a = table[k, 5] * scale
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -142,32 +164,19 @@ def curved_hinge(k, x, x0, W, lam, g, scale, nodes, table):
         s0 += table[k, v] * x[i, 0]
         s1 += table[k, v] * x[i, 1]
         s2 += table[k, v] * x[i, 2]
-    L = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
-    q = 1.0 / max(L, EPS)
-    s0 *= q
-    s1 *= q
-    s2 *= q
+    L, u = unit((s0, s1, s2))
+    a = table[k, 5] * scale
     C = L - table[k, 4] + a * lam[k, 0]
     D = 0.0
     for v in range(4):
         i = nodes[k, v]
         t = table[k, v]
-        D += t * t * (W[i, 0] * s0 * s0 + W[i, 1] * s1 * s1 + W[i, 2] * s2 * s2)
-        moved = s0 * (x[i, 0] - x0[i, 0]) + s1 * (x[i, 1] - x0[i, 1]) + s2 * (x[i, 2] - x0[i, 2])
-        C += g * t * moved
+        D += t * t * weight(W, i, u, u)
+        C += g * t * moved(x, x0, i, u)
     d = -C / ((1.0 + g) * D + a + 1e-300)
     lam[k, 0] += d
     for v in range(4):
-        i = nodes[k, v]
-        t = table[k, v] * d
-        x[i, 0] += W[i, 0] * s0 * t
-        x[i, 1] += W[i, 1] * s1 * t
-        x[i, 2] += W[i, 2] * s2 * t
-
-
-@device
-def cross(a0, a1, a2, b0, b1, b2):
-    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+        push(x, W, nodes[k, v], u, table[k, v] * d)
 
 
 @projection
@@ -180,45 +189,21 @@ def volume(k, x, x0, W, lam, g, scale, nodes, table):
     j = nodes[k, 1]
     m = nodes[k, 2]
     n = nodes[k, 3]
-    a0 = x[j, 0] - x[i, 0]
-    a1 = x[j, 1] - x[i, 1]
-    a2 = x[j, 2] - x[i, 2]
-    b0 = x[m, 0] - x[i, 0]
-    b1 = x[m, 1] - x[i, 1]
-    b2 = x[m, 2] - x[i, 2]
-    c0 = x[n, 0] - x[i, 0]
-    c1 = x[n, 1] - x[i, 1]
-    c2 = x[n, 2] - x[i, 2]
-    j0, j1, j2 = cross(b0, b1, b2, c0, c1, c2)
-    m0, m1, m2 = cross(c0, c1, c2, a0, a1, a2)
-    n0, n1, n2 = cross(a0, a1, a2, b0, b1, b2)
-    i0 = -(j0 + m0 + n0)
-    i1 = -(j1 + m1 + n1)
-    i2 = -(j2 + m2 + n2)
+    e1 = edge(x, i, j)
+    e2 = edge(x, i, m)
+    e3 = edge(x, i, n)
+    u1 = cross(e2, e3)
+    u2 = cross(e3, e1)
+    u3 = cross(e1, e2)
+    u0 = opposite(u1, u2, u3)
     a = table[k, 1] * scale
-    C = (a0 * j0 + a1 * j1 + a2 * j2) / 6.0 - table[k, 0] + a * lam[k, 0]
-    D = W[i, 0] * i0 * i0 + W[i, 1] * i1 * i1 + W[i, 2] * i2 * i2
-    D += W[j, 0] * j0 * j0 + W[j, 1] * j1 * j1 + W[j, 2] * j2 * j2
-    D += W[m, 0] * m0 * m0 + W[m, 1] * m1 * m1 + W[m, 2] * m2 * m2
-    D += W[n, 0] * n0 * n0 + W[n, 1] * n1 * n1 + W[n, 2] * n2 * n2
+    C = dot(e1, u1) / 6.0 - table[k, 0] + a * lam[k, 0]
     if g > 0.0:
-        M = i0 * (x[i, 0] - x0[i, 0]) + i1 * (x[i, 1] - x0[i, 1]) + i2 * (x[i, 2] - x0[i, 2])
-        M += j0 * (x[j, 0] - x0[j, 0]) + j1 * (x[j, 1] - x0[j, 1]) + j2 * (x[j, 2] - x0[j, 2])
-        M += m0 * (x[m, 0] - x0[m, 0]) + m1 * (x[m, 1] - x0[m, 1]) + m2 * (x[m, 2] - x0[m, 2])
-        M += n0 * (x[n, 0] - x0[n, 0]) + n1 * (x[n, 1] - x0[n, 1]) + n2 * (x[n, 2] - x0[n, 2])
-        C += g * M / 6.0
+        C += g / 6.0 * (moved(x, x0, i, u0) + moved(x, x0, j, u1) + moved(x, x0, m, u2) + moved(x, x0, n, u3))
+    D = weight(W, i, u0, u0) + weight(W, j, u1, u1) + weight(W, m, u2, u2) + weight(W, n, u3, u3)
     d = -C / ((1.0 + g) * D / 36.0 + a + 1e-300)
     lam[k, 0] += d
-    t = d / 6.0
-    x[i, 0] += W[i, 0] * i0 * t
-    x[i, 1] += W[i, 1] * i1 * t
-    x[i, 2] += W[i, 2] * i2 * t
-    x[j, 0] += W[j, 0] * j0 * t
-    x[j, 1] += W[j, 1] * j1 * t
-    x[j, 2] += W[j, 2] * j2 * t
-    x[m, 0] += W[m, 0] * m0 * t
-    x[m, 1] += W[m, 1] * m1 * t
-    x[m, 2] += W[m, 2] * m2 * t
-    x[n, 0] += W[n, 0] * n0 * t
-    x[n, 1] += W[n, 1] * n1 * t
-    x[n, 2] += W[n, 2] * n2 * t
+    push(x, W, i, u0, d / 6.0)
+    push(x, W, j, u1, d / 6.0)
+    push(x, W, m, u2, d / 6.0)
+    push(x, W, n, u3, d / 6.0)

@@ -30,12 +30,13 @@ DAMPING = PCG(tolerance=1e-6)
 
 @dataclass(frozen=True)
 class XPBD:
-    """``substeps`` steps of ``iterations`` sweeps each; many substeps with one sweep beat one step with many.
+    """Extended position-based dynamics: ``substeps`` per step, of ``iterations`` sweeps each. [Macklin2016]
 
-    ``damping`` [s] acts on every constraint like Rayleigh damping proportional to stiffness, implicitly. Damping forces
-    of the bodies are implicit in the velocities, too, before the constraints are projected.
-    ``patch`` constraints are projected one after the other (`patches`). It fixes the order of all projections, on any
-    machine and device, and with it the result within the error of the method; a GPU is busiest with ``patch=1``.
+    Many substeps with one sweep are more accurate than one substep with many sweeps. ``damping`` [s] acts on every
+    constraint like Rayleigh damping proportional to the stiffness, implicitly. Damping forces of the bodies are
+    implicit in the velocities, before the constraints are projected. ``patch`` constraints at a time are projected one
+    after the other (`patches`). It determines the order of all projections on every machine and device, and with it the
+    result within the error of the method; ``patch=1`` makes the best use of a GPU.
     """
 
     substeps: int = 10
