@@ -65,17 +65,22 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, a
     A new vertex is put on its feature. Where the cloth has got far past the feature, as at a border that admits no
     vertex until the material has moved on, that strains the faces around: rows push the cloth back first.
     """
-    most = cloth.stored(sheet) + HARDLY * (cloth.kinetic(sheet) + cloth.stored(sheet))
     best = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
-    least = cloth.stored(best.sheet)
+    count = _count(hits)
+    if not count:
+        return best
+    least, most = cloth.stored(best.sheet), (1 + HARDLY) * cloth.stored(sheet) + HARDLY * cloth.kinetic(sheet)
     for depth in DEPTHS:
-        count = len(hits[0].feature) + len(hits[1].feature)
         hits = _close(hits, scenery, depth * cloth.around.thickness)
-        if least > most and len(hits[0].feature) + len(hits[1].feature) < count:
+        if least > most and _count(hits) < count:
             edited = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
             best = min(best, edited, key=lambda e: cloth.stored(e.sheet))
-            least = cloth.stored(best.sheet)
+            least, count = cloth.stored(best.sheet), _count(hits)
     return best
+
+
+def _count(hits: Hits) -> int:
+    return len(hits[0].feature) + len(hits[1].feature)
 
 
 def _close(hits: Hits, scenery: Scenery, depth: float) -> Hits:

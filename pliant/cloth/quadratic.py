@@ -29,17 +29,19 @@ class StepModel:
     """
 
     state: State
-    force: Array
+    M: sp.csr_matrix
     K: sp.csr_matrix
+    force: Array
 
     def holds(self, cloth: "EolCloth", u: Array, h: float) -> bool:
         """Whether moving with u for h [s] stores hardly more than the model says: TRUST of the energy of the cloth."""
         if h <= SHORT * cloth.scale * np.sqrt(cloth.material.rho / cloth.material.E):
             return True
-        q, v, t = self.state.q, self.state.v, self.state.t
-        before, after = cloth.energies(q, v, t), cloth.energies(q + h * u, u, t)
-        kinetic = max(before.pop("kinetic"), after.pop("kinetic"), 0.5 * cloth.total_mass * REST**2)
-        missed = sum(after.values()) - sum(before.values()) + h * (self.force @ u) + 0.5 * h * h * (u @ (self.K @ u))
+        q, v = self.state.q, self.state.v
+        before, after = (cloth.potentials(cloth.unpack(x, u)) for x in (q, q + h * u))
+        expected = -h * (self.force @ u) - 0.5 * h * h * (u @ (self.K @ u))
+        missed = sum(after.values()) - sum(before.values()) - expected
+        kinetic = 0.5 * max(u @ (self.M @ u), v @ (self.M @ v), cloth.total_mass * REST**2)
         return bool(missed <= TRUST * (kinetic + before["membrane"] + before["bending"]))
 
 
@@ -65,4 +67,4 @@ def assemble(
     b = cloth.momentum(q, v) + h * f
     b[tied] += drag[tied] * scenery.velocity(body[script], cloth.positions(q)[cloth.eol[script]]).ravel()
     b[flowing] += drag[flowing] * v[flowing]
-    return A, b + h * cloth.quadratic_velocity(q, v) if cloth.method.qvv else b, StepModel(state, f, K)
+    return A, b + h * cloth.quadratic_velocity(q, v) if cloth.method.qvv else b, StepModel(state, M, K, f)

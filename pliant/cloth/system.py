@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,16 +67,29 @@ class EolCloth:
         self.border: IntArray = open_edges(sheet.faces, self.neighbours)
         self.hinge, self._hinge_faces, self._creased = hinges_of(sheet, self.neighbours, around.table)
         self.edges: IntArray = np.concatenate([self.hinge[:, :2], self.border])
-        start, near = _fill.reach(sheet.faces, self.hinge, n)
-        self._graph = (start, near, number)
-        self._pattern = Pattern(*_fill.pattern(start, near, number, self.eol))
-        rows = np.repeat(np.arange(self._pattern.size), np.diff(self._pattern.indptr))
-        self._diagonal = np.flatnonzero(rows == self._pattern.indices)
+        self._number = number
         self._mu, self._lam = lame(material.E, material.nu)
         self.free: IntArray = np.arange(3 * n + 2 * len(self.eol))
         self.scale = float(np.ptp(sheet.X, axis=0).max())
         self.total_mass = material.rho * float(signed_areas(sheet.X, sheet.faces).sum())  # [kg]
         self.free_mass = 3.0 * self.total_mass
+
+    # -- patterns: of a mesh under edit nobody asks for them
+
+    @cached_property
+    def _graph(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Which vertices each one meets in matrices: where its list starts, the lists; the numbers of EOL vertices."""
+        return (*_fill.reach(self.sheet.faces, self.hinge, len(self.sheet.X)), self._number)
+
+    @cached_property
+    def _pattern(self) -> Pattern:
+        start, near, number = self._graph
+        return Pattern(*_fill.pattern(start, near, number, self.eol))
+
+    @cached_property
+    def _diagonal(self) -> IntArray:
+        rows = np.repeat(np.arange(self._pattern.size), np.diff(self._pattern.indptr))
+        return np.flatnonzero(rows == self._pattern.indices)
 
     # -- coordinates
 
@@ -282,18 +296,20 @@ class EolCloth:
         return p.sum(axis=(0, 1)), np.cross(x, p).sum(axis=(0, 1))
 
     def potential(self, q: Array, t: float) -> float | None:
-        e = self.energies(q, np.zeros_like(q), t)
-        return sum(e.values()) - e["kinetic"]
+        return sum(self.potentials(self.unpack(q, np.zeros_like(q))).values())
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Kinetic, membrane, bending and gravity energy [J], and that of a hand's spring."""
         sheet = self.unpack(q, v)
+        return {"kinetic": self.kinetic(sheet), **self.potentials(sheet)}
+
+    def potentials(self, sheet: Sheet) -> dict[str, float]:
+        """All of `energies` but the kinetic one."""
         A = signed_areas(sheet.X, sheet.faces)
         w, k = self._hinge_stencils(sheet)
         kappa = np.einsum("mi,mij->mj", k, sheet.x[self.hinge])
         center = sheet.x[sheet.faces].mean(axis=1)
         return {
-            "kinetic": self.kinetic(sheet),
             "membrane": self.stored(sheet),
             "bending": 0.5 * float(w @ np.einsum("mj,mj->m", kappa, kappa)),
             "gravity": -self.material.rho * float(A @ (center @ np.asarray(self.around.gravity))),

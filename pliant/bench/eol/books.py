@@ -19,7 +19,8 @@ JUMP = 2e-2  # the same in one step: a new mesh is another discretisation of the
 
 @dataclass
 class Books:
-    """Maxima over a run: principal stretch, energy [J] beyond work, of the whole run and of one step, depth [m]."""
+    """Maxima over a run: principal stretch, energy [J] beyond work, of the whole run and of one step, depth [m]; steps
+    that did not converge, and that were taken in pieces."""
 
     stretch: float = 1.0
     created: float = -np.inf
@@ -27,6 +28,7 @@ class Books:
     kinetic: float = 0.0
     depth: float = 0.0
     failed: int = 0
+    cut: int = 0
     _start: float | None = None
     _last: float = 0.0
     _work: float = 0.0
@@ -35,6 +37,7 @@ class Books:
         energies = moment.cloth.energies(moment.state.q, moment.state.v, moment.state.t)
         total = sum(energies.values())
         self.failed += sum(not r.converged for r in moment.reports)
+        self.cut += len(moment.reports) > 1
         self.stretch = max(self.stretch, largest_stretch(moment.sheet))
         self.depth = max(self.depth, depth(moment.sheet, moment.cloth.around.at(moment.state.t)))
         self.kinetic = max(self.kinetic, energies["kinetic"])
@@ -58,6 +61,7 @@ class Books:
             "jump_J": self.jump,
             "depth_mm": 1e3 * self.depth,
             "unconverged": self.failed,
+            "in_pieces": self.cut,
         }
 
 

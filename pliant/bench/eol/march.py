@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pliant.attempt import StepFailed, take
+from pliant.checkpoint import Checkpoint
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.system import EolCloth
 from pliant.scene import Scene
@@ -30,10 +32,15 @@ class ClothMoment:
 
 
 def march(scene: Scene) -> Iterator[ClothMoment]:
-    """The moments after all steps of a scene of one cloth."""
+    """The moments after all steps of a scene of one cloth, taken as its policy says: those that fail, in pieces."""
     cloth = scene.system()
     state, memory = scene.initial(cloth), None
-    for _ in range(scene.steps):
-        step = scene.integrator.step(cloth, state, float(scene.h), memory)
-        cloth, state, memory = step.system or cloth, step.state, step.memory
-        yield ClothMoment(cloth, state, step.reports, sum(step.work.values()))
+    for k in range(scene.steps):
+        try:
+            pieces, _ = take(scene, cloth, Checkpoint(k, state, memory), k, float(scene.h))
+        except StepFailed:  # its report says so
+            pieces = [scene.integrator.step(cloth, state, float(scene.h), memory)]
+        for step in pieces:
+            cloth, state, memory = step.system or cloth, step.state, step.memory
+        reports = tuple(report for step in pieces for report in step.reports)
+        yield ClothMoment(cloth, state, reports, sum(sum(step.work.values()) for step in pieces))

@@ -101,7 +101,7 @@ CASES = (WIRE, NAILS, JAWS)
 
 
 @dataclass(frozen=True)
-class Pull:
+class SnagPull:
     """One run: number of the case, variant and cells; step [s] and stiffness [N/m] where they are not the scene's."""
 
     case: int
@@ -117,7 +117,7 @@ class Pull:
         return replace(made, h=self.h or made.h, bodies=[stiff])
 
 
-def follow(pull: Pull) -> dict[str, object]:
+def follow(pull: SnagPull) -> dict[str, object]:
     """How far the far end follows the hands over the second half of the pull, and how much the cloth strains."""
     case, scene = CASES[pull.case], pull.scene()
     hands = scene.bodies[0].pins[-1]
@@ -175,8 +175,8 @@ def coarse(variant: eol.Variant) -> dict[str, float]:
 
 def run(*, quick: bool = False) -> Table:
     cells = 8 if quick else 16
-    pulls = [Pull(k, v, cells) for k in range(len(CASES)) for v in (eol.EOL, eol.CONFORMAL, eol.REGULAR)]
-    nails, jaws = Pull(1, eol.EOL, cells), Pull(2, eol.REGULAR, cells)
+    pulls = [SnagPull(k, v, cells) for k in range(len(CASES)) for v in (eol.EOL, eol.CONFORMAL, eol.REGULAR)]
+    nails, jaws = SnagPull(1, eol.EOL, cells), SnagPull(2, eol.REGULAR, cells)
     varied = [replace(nails, cells=8), replace(nails, h=2e-3), replace(nails, E=200.0)]
     varied += [replace(jaws, cells=8), replace(jaws, cells=24), replace(jaws, h=2e-3)]
     rows, claims = list(spread(follow, pulls + ([] if quick else varied))), []
