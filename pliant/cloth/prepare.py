@@ -61,7 +61,7 @@ class PreparedCloth:
     equal: Rows
     bound: Rows
     block: Block
-    model: StepModel
+    model: StepModel | None
     operations: int
     t: float
     own: Own | None = None
@@ -77,7 +77,8 @@ class PreparedCloth:
         A, V = signed_areas(sheet.X, sheet.faces), self._sliding(sheet)
         while dt > 1e-3 * h and (signed_areas(sheet.X + dt * V, sheet.faces) < 0.1 * A).any():
             dt *= 0.5
-        return 0.5 * h if dt == h and not self.model.holds(self.cloth, u, h) else dt
+        failed = dt == h and self.model is not None and not self.model.holds(self.cloth, u, h)
+        return 0.5 * h if failed else dt
 
     def tightened(self, u: Array, h: float) -> "PreparedCloth | None":
         """The same step with rows for where the cloth would pass through itself; None where it does not."""
@@ -183,9 +184,10 @@ def prepare(
             pushed=pushed,
             rubbing=rubbing,
         )
+    alone = None if how.points else model  # what is tied to other parts is not cut short for the cloth's sake
     block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
-        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, model), edited.operations, state.t, own
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, alone), edited.operations, state.t, own
     )
 
 
