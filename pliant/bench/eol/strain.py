@@ -14,9 +14,7 @@ from pliant.scene import Scene
 from pliant.scenes import eol
 
 WEIGHT = 0.49  # N, of one square metre of the cloth
-PINNED = (
-    np.sqrt(0.5) * WEIGHT
-)  # two corners hold all of it: each strains its faces by sqrt(2) times its force, by a cell
+PINNED = np.sqrt(0.5) * WEIGHT  # at each of two corners: sqrt(2) times the force strains its faces, by a cell
 THR = 5.0  # mm
 
 
