@@ -17,7 +17,6 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    "eol/strain": LATER,
     "ldot/folded": LATER,
     "trust/crash": LATER,
 }
