@@ -18,7 +18,6 @@ OTHER = {  # why a table is not on the page
     "studio/export": MACHINE,
     "studio/view": MACHINE,
     "ldot/folded": LATER,
-    "trust/crash": LATER,
 }
 
 
