@@ -145,9 +145,7 @@ class FrameWriter:
         if self._file is None:
             self._create(*frames[0])
         next_, topology = self._next, self._topology
-        places: dict[
-            str, tuple[int, list[Any]]
-        ] = {}  # dataset -> first row, rows of all frames, which follow each other
+        places: dict[str, tuple[int, list[Any]]] = {}  # dataset -> first row, then the rows of one frame after another
         for k, (frame, cells) in enumerate(frames, self.count):
             new = cells is not topology and not self._same(cells, topology)
             next_, writes = self._plan(k, next_, frame, cells, new)
