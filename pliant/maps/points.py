@@ -17,7 +17,7 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing, Turning
-from pliant.pattern import added, csr, empty, pulled_back
+from pliant.pattern import added, csr, empty, pulled_back, transposed_product
 
 PIECES = 64  # into which a curved way is cut at most
 SOFT = 0.1  # least eigenvalue of a projected matrix, in masses
@@ -58,7 +58,9 @@ class OnPoints:
 
     def gradient(self, q: Array) -> Array:
         g = self.energy.gradient(self.points.lift(q))
-        return self.points.jacobian(q).T @ g if g.any() else np.zeros_like(q)  # nothing touches, mostly
+        return (
+            transposed_product(self.points.jacobian(q), g) if g.any() else np.zeros_like(q)
+        )  # nothing touches, mostly
 
     def hessian(self, q: Array, *, psd: bool = False) -> sp.csr_matrix:
         return tangent_of([self], [], (q, np.zeros_like(q), 0.0), (0.0, 0.0, 1.0), psd=psd)
@@ -92,7 +94,7 @@ class ForceOnPoints:
     def force(self, q: Array, v: Array, t: float) -> Array:
         x, u, J = self._at(q, v)
         f = self.inner.force(x, u, t)
-        return J.T @ f if f.any() else np.zeros_like(q)  # nothing touches, mostly
+        return transposed_product(J, f) if f.any() else np.zeros_like(q)  # nothing touches, mostly
 
     def on(self, q: Array, v: Array, t: float) -> Array:
         """The force on the points."""
