@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from lattice import lattice
 
-from pliant.pattern import added, empty, pulled_back, summed, taken, transposed_product
+from pliant.pattern import added, empty, pulled_back, summed, taken, times, transposed_times
 
 
 def sample(shape, seed, density=0.1):
@@ -22,10 +22,11 @@ def test_pulled_back_is_the_triple_product():
         assert np.allclose(found.toarray(), (J.T @ A @ J).toarray(), atol=1e-14)
 
 
-def test_the_product_with_the_transpose():
-    J, f = sample((90, 60), 5), np.random.default_rng(5).normal(size=90)
-    f[::3] = 0.0
-    assert np.allclose(transposed_product(J, f), J.T @ f, rtol=0, atol=1e-14)
+def test_products_with_vectors():
+    J, rng = sample((90, 60), 5), np.random.default_rng(5)
+    x, f = rng.normal(size=60), rng.normal(size=90)
+    assert np.allclose(times(J, x), J @ x, rtol=0, atol=1e-14)
+    assert np.allclose(transposed_times(J, f), J.T @ f, rtol=0, atol=1e-14)
 
 
 def test_added_is_the_sum():
