@@ -246,6 +246,25 @@ def _sort(numbers, count):  # type: ignore[no-untyped-def]
         numbers[p] = number
 
 
+def stacked(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
+    """The rows of CSR matrices one below the other; one alone is itself."""
+    blocks = [A for A in blocks if A.shape[0]] or blocks[:1]
+    if len(blocks) == 1:
+        return blocks[0]
+    first = np.cumsum([0, *(A.nnz for A in blocks)])
+    indptr = np.concatenate([[0], *(A.indptr[1:] + n for A, n in zip(blocks, first[:-1], strict=True))])
+    data, indices = (np.concatenate(arrays) for arrays in zip(*((A.data, A.indices) for A in blocks), strict=True))
+    joined, shape = (data, indices.astype(np.int32), indptr.astype(np.int32)), (len(indptr) - 1, blocks[0].shape[1])
+    return csr(*joined, shape) if all(A.has_canonical_format for A in blocks) else sp.csr_matrix(joined, shape=shape)
+
+
+def product(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
+    """A B with sorted indices."""
+    return csr(
+        *_product(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[1]), (A.shape[0], B.shape[1])
+    )
+
+
 def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
     """J^T A J with sorted indices, for a square A with few entries."""
     n = J.shape[1]
