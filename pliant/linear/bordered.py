@@ -126,9 +126,13 @@ class BorderedFactor:
         return self._whole.solve(b)
 
     def _solve(self, b: Array) -> Array:
+        x = np.empty(b.shape)
+        if not len(self._columns) and not len(self._rows):  # nothing touches
+            x[self._rest], x[self._border] = self._factor.solve(b[self._rest]), self._inverse(b[self._border])
+            return x
         y, c = self._half(b[self._rest]), b[self._border]
         c[self._rows] -= self._V.T @ y
-        x, z = np.empty(b.shape), self._inverse(c)
+        z = self._inverse(c)
         x[self._rest], x[self._border] = self._back(y - self._Y @ z[self._columns]), z
         return x
 

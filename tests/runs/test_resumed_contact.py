@@ -21,14 +21,14 @@ from pliant.systems.row_contact import RowContact
     ],
 )
 def test_pairs_that_are_kept_are_those_that_would_be_found(contact, integrator, monkeypatch):
-    """From every fourth step on with an empty list: the same bytes as with one that has served since the start."""
+    """From several steps on with an empty list: the same bytes as with one that has served since the start."""
     searches = []
     monkeypatch.setattr(nearby, "candidates", lambda *a, found=nearby.candidates: searches.append(1) or found(*a))
     scene = resting(contact, integrator, h=2e-3, duration=0.04)
     whole = list(simulate(scene))
     assert len(searches) < len(whole)  # tets and triangles are looked for in every step: most from lists
     assert whole[-1].report.contacts > 0
-    for k in range(3, 20, 4):
+    for k in (4, 9, 14):
         again = list(simulate(scene, start=whole[k].checkpoint()))
         for one, two in zip(again, whole[k + 1 :], strict=True):
             assert one.state.q.tobytes() == two.state.q.tobytes()
