@@ -18,7 +18,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, limit_of, tangent_of, tangents_of
-from pliant.pattern import added, taken
+from pliant.pattern import added, taken, times
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
 from pliant.systems.acted import Acted, of_terms, placed
@@ -81,7 +81,7 @@ class Coupled(Uncoupled):
         x = self.touchable.lift(state.q)
         if self._since is not None:
             return State(x, (x - self._since[0]) / self._since[1], state.t)
-        return State(x, self.touchable.jacobian(state.q) @ state.v, state.t)
+        return State(x, times(self.touchable.jacobian(state.q), state.v), state.t)
 
     def _terms(self) -> Terms:
         """Those of contact in a stage."""
@@ -204,7 +204,7 @@ class Coupled(Uncoupled):
         curved = not psd or bool(self._swept)
         terms, bent = tangents_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, curved=curved)
         if not psd:
-            return added(added(self.join(blocks), bent), terms)
+            return added(self.join(blocks), added(terms, bent))
         for k in self._swept:  # what its own inertia and the contacts add is projected together: they balance
             s = self.slices[k]
             own = np.arange(s.start, s.stop)

@@ -16,14 +16,13 @@ from pliant.systems.contact import block_diagonal
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Found at any positions ``q (N,)``; ``kept`` are the free coordinates. Copies of a system share one of these."""
+    """Found at any positions ``q (N,)``. Copies of a system share one of these."""
 
     mass: sp.csr_matrix
     energies: Sequence[Energy]
     forces: Sequence[Force]
     touching: bool
     q: Array
-    kept: IntArray
 
     @cached_property
     def whole(self) -> tuple[Pattern, dict[int, tuple[IndexArray, IntArray]]]:
@@ -40,11 +39,6 @@ class Patterns:
                 pattern = Pattern(A.indptr, A.indices)
                 break
         return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
-
-    @cached_property
-    def free(self) -> tuple[Pattern, IntArray]:
-        """The pattern of the rows and columns ``kept``, and the places of its entries in the whole."""
-        return self.whole[0].restricted(self.kept)
 
     def weighted_sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
         """sum_k w_k A_k: value arrays when all patterns are known, general sparse sums for the others (contact)."""
@@ -74,12 +68,3 @@ class Patterns:
         pattern, known = self.whole
         indices, slots = known.get(id(A.indices), (None, None))
         return slots if indices is A.indices else pattern.find(A)
-
-    def restricted(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        """The rows and columns ``kept`` of A."""
-        if len(self.kept) == A.shape[0]:
-            return A
-        if self.whole[0].holds(A):
-            free, chosen = self.free
-            return free.matrix(A.data[chosen])
-        return sp.csr_matrix(A[self.kept][:, self.kept])
