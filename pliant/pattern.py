@@ -260,9 +260,8 @@ def stacked(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
 
 def product(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
     """A B with sorted indices."""
-    shape = (A.shape[0], B.shape[1])
-    data, indices, indptr = _product(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, shape[1])
-    return csr(data, indices, indptr, shape)
+    data, indices, indptr = _product(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[1])
+    return csr(data, indices, indptr, (A.shape[0], B.shape[1]))
 
 
 def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
-from pliant.pattern import Pattern, added
+from pliant.pattern import Pattern, added, empty
 from pliant.pattern_making import union
 from pliant.systems.contact import block_diagonal
 
@@ -43,7 +43,7 @@ class Patterns:
 
     def weighted_sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
         """sum_k w_k A_k: value arrays when all patterns are known, general sparse sums for the others (contact)."""
-        pattern, data, strangers = self.whole[0], None, []
+        pattern, data, others = self.whole[0], None, empty(*self.mass.shape)
         for w, A in parts:
             if A.nnz == 0 or w == 0.0:
                 continue
@@ -52,17 +52,15 @@ class Patterns:
                 continue
             slots = self._slots_of(A)
             if slots is None:
-                strangers.append(w * A)
+                others = added(others, A, w)  # few entries: together first
                 continue
             if data is None:
                 data = np.zeros(pattern.nnz)
             data[slots] += w * A.data
-        if data is None and not strangers:
+        if data is None and others.nnz == 0:
             return sp.csr_matrix(self.mass.shape)
         total = pattern.matrix(np.zeros(pattern.nnz) if data is None else data)
-        for A in strangers:
-            total = added(total, A)
-        return total
+        return added(total, others)
 
     def _slots_of(self, A: sp.csr_matrix) -> IntArray | None:
         """Places of A's entries in the whole: known for constant patterns, found for others; None if outside."""
