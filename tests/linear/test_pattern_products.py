@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from lattice import lattice
 
-from pliant.pattern import added, empty, pulled_back, summed, taken, times, transposed_times
+from pliant.pattern import added, empty, product, pulled_back, stacked, summed, taken, times, transposed_times
 
 
 def sample(shape, seed, density=0.1):
@@ -27,6 +27,18 @@ def test_products_with_vectors():
     x, f = rng.normal(size=60), rng.normal(size=90)
     assert np.allclose(times(J, x), J @ x, rtol=0, atol=1e-14)
     assert np.allclose(transposed_times(J, f), J.T @ f, rtol=0, atol=1e-14)
+
+
+def test_products_of_matrices_and_rows_below_each_other():
+    """Doubled entries of the first factor count twice; matrices without rows are left out."""
+    A, B = sample((30, 90), 8), sample((90, 60), 9)
+    twice = sp.csr_matrix((np.tile(A.data, 2), np.tile(A.indices, 2), [0, 2 * A.nnz]), shape=(1, 90))
+    assert np.allclose(product(A, B).toarray(), (A @ B).toarray(), rtol=0, atol=1e-14)
+    assert np.allclose(product(twice, B).toarray(), (twice @ B).toarray(), rtol=0, atol=1e-13)
+    below = stacked([empty(0, 60), B, product(A, B)])
+    assert below.has_canonical_format
+    assert np.array_equal(below.toarray(), sp.vstack([B, product(A, B)]).toarray())
+    assert stacked([empty(0, 60), B]) is B and stacked([empty(0, 60)]).shape == (0, 60)
 
 
 def test_added_is_the_sum():
