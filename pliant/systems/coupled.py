@@ -6,7 +6,7 @@ Parts know nothing of each other; what acts between them acts on points, with fo
 coordinates through J^T. So it is equal and opposite in the only place where it could be otherwise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
@@ -18,7 +18,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, limit_of, tangent_of, tangents_of
-from pliant.pattern import added, taken
+from pliant.pattern import added, taken, times
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
 from pliant.systems.acted import Acted, of_terms, placed
@@ -81,7 +81,7 @@ class Coupled(Uncoupled):
         x = self.touchable.lift(state.q)
         if self._since is not None:
             return State(x, (x - self._since[0]) / self._since[1], state.t)
-        return State(x, self.touchable.jacobian(state.q) @ state.v, state.t)
+        return State(x, times(self.touchable.jacobian(state.q), state.v), state.t)
 
     def _terms(self) -> Terms:
         """Those of contact in a stage."""
@@ -274,7 +274,7 @@ class Coupled(Uncoupled):
     def potential(self, q: Array, t: float) -> float | None:
         return coupled_books.potential(self, q, t)
 
-    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array] | None:
+    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Callable[[], Array]] | None:
         return coupled_books.steep(self, q, v, t, c)
 
     def dissipation(self, q: Array, v: Array) -> float:
