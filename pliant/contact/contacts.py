@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact._blocks import triplets
+from pliant.contact._blocks import gathered, spread, triplets
 from pliant.pattern import empty, summed
 
 
@@ -48,11 +48,7 @@ class Contacts:
 
     def spread(self, f: Array, n: int) -> Array:
         """Contact forces (c, 3) on the vertices, flat (3 n,)."""
-        out = np.zeros((n, 3))
-        for r in range(4):
-            used = self.weights[:, r] != 0.0
-            np.add.at(out, self.nodes[used, r], self.weights[used, r, None] * f[used])
-        return out.ravel()
+        return spread(self.nodes, self.weights, f, n)
 
     def assemble(
         self, B: Array, n: int, *, coupled: bool = True, besides: tuple[IntArray, IntArray, Array] | None = None
@@ -120,9 +116,7 @@ class ContactForces:
 
     def spread(self, n: int) -> Array:
         """On all n vertices, flat (3 n,)."""
-        out = np.zeros((n, 3))
-        np.add.at(out, self.nodes, self.forces)
-        return out.ravel()
+        return gathered(self.nodes, self.forces, n)
 
 
 def shared_forces(contacts: Contacts, f: Array) -> ContactForces:

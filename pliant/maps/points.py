@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import Remembered
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing, Turning
 from pliant.pattern import added, csr, empty, pulled_back, times, transposed_times
@@ -52,11 +53,12 @@ class OnPoints:
 
     def __init__(self, energy: Energy, points: PointMap) -> None:
         self.energy, self.points, self.name = energy, points, energy.name
+        self.gradient = Remembered(self._gradient)  # for the residual, and again for the slope of a potential
 
     def value(self, q: Array) -> float:
         return self.energy.value(self.points.lift(q))
 
-    def gradient(self, q: Array) -> Array:
+    def _gradient(self, q: Array) -> Array:
         g = self.energy.gradient(self.points.lift(q))
         return transposed_times(self.points.jacobian(q), g) if g.any() else np.zeros_like(q)  # nothing touches, mostly
 
@@ -104,13 +106,11 @@ class ForceOnPoints:
         assert able(self.inner, Lagged)
         return self.inner.dissipation(x, u)
 
-    def sloping(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array]:
-        """c P(J(q) v) of a lagged force where v changes by dq/c, and its slope -J^T f - c d(J^T f)/dq v."""
+    def sloping(self, q: Array, v: Array, t: float, c: float) -> Array:
+        """The slope -J^T f - c d(J^T f)/dq v of c P(J(q) v) of a lagged force where v changes by dq/c."""
         x, u, J = self._at(q, v)
-        assert able(self.inner, Lagged)
         f = self.inner.force(x, u, t)
-        turned = times(self.points.curvature(q, f), v)
-        return c * self.inner.dissipation(x, u), -transposed_times(J, f) - c * turned
+        return -transposed_times(J, f) - c * times(self.points.curvature(q, f), v)
 
     def stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         x, u, J = self._at(q, v)
