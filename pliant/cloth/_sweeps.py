@@ -85,18 +85,31 @@ def stored(m, a, b, c):
 
 
 @njit(cache=True)
-def depth_along(m, a, b):
-    """How deep [m] the edge a-b is in convex bodies, at its quarter points; 0 outside of them."""
+def depth_at(m, p0, p1, p2, deepest):
+    """How deep [m] a point is in convex bodies, or ``deepest`` where it is no deeper than that."""
+    for k in range(len(m.start) - 1):
+        gap = -np.inf
+        for j in range(m.start[k], m.start[k + 1]):
+            gap = max(gap, m.planes[j, 0] * p0 + m.planes[j, 1] * p1 + m.planes[j, 2] * p2 - m.planes[j, 3])
+            if gap >= -deepest:
+                break
+        deepest = max(deepest, -gap)
+    return deepest
+
+
+@njit(cache=True)
+def depth_over(m, a, b, c):
+    """How deep [m] the face a, b, c is in convex bodies, at the points that split it in 16 but its corners; 0 outside.
+
+    A corner of a body may be deep in a face whose edges pass it by.
+    """
     deepest = 0.0
-    for i in (0.25, 0.5, 0.75):
-        p0, p1, p2 = (1.0 - i) * m.x[a] + i * m.x[b]
-        for k in range(len(m.start) - 1):
-            gap = -np.inf
-            for j in range(m.start[k], m.start[k + 1]):
-                gap = max(gap, m.planes[j, 0] * p0 + m.planes[j, 1] * p1 + m.planes[j, 2] * p2 - m.planes[j, 3])
-                if gap >= -deepest:
-                    break
-            deepest = max(deepest, -gap)
+    for i in range(5):
+        for j in range(5 - i):
+            k = 4 - i - j
+            if max(i, j, k) < 4:
+                p0, p1, p2 = 0.25 * (i * m.x[a] + j * m.x[b] + k * m.x[c])
+                deepest = depth_at(m, p0, p1, p2, deepest)
     return deepest
 
 
@@ -128,8 +141,8 @@ def should_flip(m, f, k, edges, corner_edges):
     change = stored(m, c, a, d) + stored(m, d, b, c) - stored(m, c, a, b) - stored(m, d, b, a)
     if change > 0.5 * STRAIN**2 * (A0 + A1):
         return False
-    deep = depth_along(m, c, d)
-    return deep <= m.sunk or deep <= depth_along(m, a, b)
+    deep = max(depth_over(m, c, a, d), depth_over(m, d, b, c))
+    return deep <= m.sunk or deep <= max(depth_over(m, c, a, b), depth_over(m, d, b, a))
 
 
 @njit(cache=True)
@@ -285,15 +298,15 @@ def strains(m, a, b, faces, n):
 
 @njit(cache=True)
 def sinks(m, a, b, faces, n):
-    """Whether merging a into b would put an edge deeper into a body than those at a are."""
+    """Whether merging a into b would put faces deeper into a body than those at a are."""
     old, new = m.sunk, 0.0
     for i in range(n):
         f = faces[i]
         k = corner(m.F, f, a)
-        for j in (1, 2):
-            p = m.F[f, (k + j) % 3]
-            if p != b:
-                old, new = max(old, depth_along(m, a, p)), max(new, depth_along(m, b, p))
+        p, q = m.F[f, (k + 1) % 3], m.F[f, (k + 2) % 3]
+        old = max(old, depth_over(m, a, p, q))
+        if p != b and q != b:
+            new = max(new, depth_over(m, b, p, q))
     return new > old
 
 

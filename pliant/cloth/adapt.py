@@ -71,7 +71,7 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, a
         return best
     least, most = cloth.stored(best.sheet), (1 + HARDLY) * cloth.stored(sheet) + HARDLY * cloth.kinetic(sheet)
     for depth in DEPTHS:
-        hits = _close(hits, scenery, depth * cloth.around.thickness)
+        hits = _close(hits, depth * cloth.around.thickness)
         if least > most and _count(hits) < count:
             edited = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
             best = min(best, edited, key=lambda e: cloth.stored(e.sheet))
@@ -83,12 +83,11 @@ def _count(hits: Hits) -> int:
     return len(hits[0].feature) + len(hits[1].feature)
 
 
-def _close(hits: Hits, scenery: Scenery, depth: float) -> Hits:
-    """The hits at which the cloth is at most ``depth`` [m] in a body; wires and single points have no inside."""
+def _close(hits: Hits, depth: float) -> Hits:
+    """The hits at which the cloth is at most ``depth`` [m] past the feature."""
     edges, tips = hits
-    wire, point = scenery.edge_wire[edges.feature], scenery.corner_tip[tips.feature - len(scenery.edge_wire)]
-    near, low = np.logical_or(edges.gap >= -depth, wire), np.logical_or(tips.height <= depth, point)
-    return chosen(edges, np.flatnonzero(near)), chosen(tips, np.flatnonzero(low))
+    near, low = np.flatnonzero(edges.gap >= -depth), np.flatnonzero(tips.height <= depth)
+    return chosen(edges, near), chosen(tips, low)
 
 
 def edit(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, adaptive: bool = True) -> Edited:

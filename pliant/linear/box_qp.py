@@ -161,9 +161,8 @@ def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolu
 
 def _room(s: Array, ds: Array) -> float:
     """How much of the step ds keeps s positive, at most 1."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(ds < 0.0, -s / ds, np.inf)
-    return min(1.0, 0.995 * float(ratio.min()))
+    less = ds < 0.0
+    return min(1.0, 0.995 * float((-s[less] / ds[less]).min(initial=np.inf)))
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ class Coupled(Uncoupled):
         curved = not psd or bool(self._swept)
         terms, bent = tangents_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, curved=curved)
         if not psd:
-            return added(added(self.join(blocks), bent), terms)
+            return added(self.join(blocks), added(terms, bent))
         for k in self._swept:  # what its own inertia and the contacts add is projected together: they balance
             s = self.slices[k]
             own = np.arange(s.start, s.stop)

@@ -121,6 +121,21 @@ def test_remeshing_does_not_cut_through_a_ridge() -> None:
     assert deep["without"] > 2 * sunk and deep["with"] <= 1.5 * sunk
 
 
+def test_remeshing_does_not_drop_a_face_over_a_corner() -> None:
+    """Without the vertex at the corner of a body, one face would hold the corner, and its edges would pass it by."""
+    angle = np.radians([90.0, 210.0, 330.0])
+    X = np.vstack([np.column_stack([np.cos(angle), np.sin(angle)]), [0.0, 0.0]])
+    flat = sheet(X, np.array([[0, 1, 3], [1, 2, 3], [2, 0, 3]]))
+    top, slope = 0.2, 0.5
+    raised = replace(flat, x=flat.x + [0.0, 0.0, top] * (np.arange(4) == 3)[:, None])
+    foot = 2 * np.column_stack([np.cos(angle), np.sin(angle), np.full(3, -slope)]) + [0.0, 0.0, top]
+    scenery = Surroundings((Hull(np.vstack([foot, [0.0, 0.0, top]])),)).at(0.0)
+    coarse = np.tile([0.1, 0.0, 0.1], (4, 1))
+    for solids, count in ((NO_SOLIDS, 3), (Solids(scenery.planes, scenery.plane_start, 2e-3), 4)):
+        tri, operations = refined(opened(raised, coarse, solids=solids), Remesher(1.0, 3.0), FeatureTable())
+        assert len(closed(tri, raised, operations).sheet.X) == count
+
+
 def test_what_a_crease_stores_does_not_depend_on_the_faces_beside() -> None:
     """The material line on the edge moves within its row of cells, the cloth is folded there all the same."""
     world = Surroundings((Box((0.5, 1.0, -0.5), (2.0, 1.0, 1.0)),))

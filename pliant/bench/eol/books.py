@@ -12,7 +12,7 @@ from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import Scenery
 from pliant.scene import Scene
 
-SPLIT = 4  # points along an edge of a face that are looked for in bodies
+SPLIT = 8  # points along an edge of a face that are looked for in bodies; other ones than the remesher looks at, too
 GAIN = 1e-3  # of the largest kinetic energy: what may appear from nowhere in a whole run
 JUMP = 2e-2  # the same in one step: a new mesh is another discretisation of the same cloth
 
