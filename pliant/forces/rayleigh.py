@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
-from pliant.pattern import Pattern, coloured, times, union
+from pliant.pattern import Pattern, times
+from pliant.pattern_making import coloured, union
 
 DIFFERENCE = 1e-5  # of an element: truncation 1e-10, round-off 1e-11
 

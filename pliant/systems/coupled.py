@@ -29,14 +29,14 @@ from pliant.systems.coupled_step import NOBODY
 from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
 from pliant.systems.observed import Barring, Restorable
+from pliant.systems.parts import Parts
 from pliant.systems.points import Points
 from pliant.systems.shown import Shown
 from pliant.systems.stepped import Contacting, Dissipating, Persistent, Pointwise, Summing
-from pliant.systems.uncoupled import Uncoupled
 from pliant.velocity_step import Linearisation, Prepared
 
 
-class Coupled(Uncoupled):
+class Coupled(Parts):
     """``parts`` with a ``contact`` model over the points ``rows`` and ``energies`` over all of their points.
 
     ``ties`` are points that stay together: ``nodes`` and ``weights`` (k, r) with sum_r w_r x_r = 0, in their first

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
-from pliant.pattern import Pattern, added, empty, union
+from pliant.pattern import Pattern, added, empty
+from pliant.pattern_making import union
 from pliant.systems.contact import block_diagonal
 
 

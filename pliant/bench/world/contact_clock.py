@@ -19,7 +19,7 @@ from pliant.systems.row_contact import RowModel
 CONTACT: tuple[tuple[Any, str], ...] = (
     (PenaltyModel, "at"),  # detection
     (RowModel, "touches"),
-    (OnPoints, "gradient"),  # forces and matrices of penalties and friction
+    (OnPoints, "_gradient"),  # forces and matrices of penalties and friction
     (ForceOnPoints, "force"),
     (coupled, "tangents_of"),
     (Pressed, "_linearised"),
