@@ -29,7 +29,9 @@ NOTES = [
     "tenfold every 0.4 s, down to what the solver's tolerance leaves, about 1e-4 mm/s.",
     "Newton XPBD: 10 iterations, 5 steps in one of 5 ms. Newton VBD: 40 iterations, compliant augmented Lagrangian, "
     "contact stiffness 1e6 N/m. Both in single precision, which is the only one there is, and on the CPU, for which "
-    "Newton is not made: it starts every kernel from Python, as on a GPU for thousands of such scenes at once.",
+    "Newton is not made: it starts every kernel from Python, as on a GPU for thousands of such scenes at once. One "
+    "setting for all three scenes; no setting tried was the best in each: VBD with 10 iterations, 5 steps and 1e7 N/m "
+    "drifted 0.006 mm/s in the stack, 0.26 on the slope and 0.008 in the grip, over 1 s.",
 ]
 
 
