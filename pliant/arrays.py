@@ -1,5 +1,7 @@
 """The array types that cross every public boundary. Floats are float64, indices int64, units SI."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,30 @@ IndexArray = NDArray[np.signedinteger]  # row pointers and columns of sparse mat
 # The C library gives large blocks back to the system as soon as they are freed, and to touch new ones takes a tenth of
 # a step of a few thousand elements. It keeps blocks up to the size of the largest one that it has seen freed, 32 MB.
 np.empty(4_000_000)
+
+
+class Work:
+    """Memory for a work array of ``size`` values, kept for the next use: for arrays beyond those 32 MB.
+
+    Two that work at the same time get an array each, and one of them is kept. Copies and pickles have none.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._spare: list[Array] = []
+
+    @contextmanager
+    def lent(self) -> Iterator[Array]:
+        """An array (size,) with any values, for the time of a ``with`` block."""
+        try:
+            array = self._spare.pop()
+        except IndexError:
+            array = np.empty(self.size)
+        yield array
+        self._spare[:] = [array]
+
+    def __reduce__(self) -> tuple[type["Work"], tuple[int]]:
+        return Work, (self.size,)
 
 
 def indices(given: object, where: str) -> tuple[IntArray, int | None]:

@@ -24,15 +24,15 @@ def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, 
     A = sp.csr_matrix.__new__(sp.csr_matrix)
     vars(A).update(vars(empty(*shape)))
     A.data, A.indices, A.indptr = data, indices, indptr
-    A.has_sorted_indices = True
-    A.has_canonical_format = True
     return A
 
 
 @lru_cache(maxsize=256)
 def empty(rows: int, columns: int) -> sp.csr_matrix:
     """A matrix without entries, one for all who need it: not to be changed."""
-    return sp.csr_matrix((rows, columns))
+    A = sp.csr_matrix((rows, columns))
+    A.has_canonical_format = True
+    return A
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +112,45 @@ def _sizes(indptr, indices, data, x):  # type: ignore[no-untyped-def]
     return out
 
 
+def times(A: sp.csr_matrix, x: Array) -> Array:
+    """A x, of real numbers: the same as SciPy's, which takes longer to find out what it shall multiply."""
+    found: Array = _times(A.indptr, A.indices, A.data, x)
+    return found
+
+
+@njit(cache=True)
+def _times(indptr, indices, data, x):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(indptr) - 1, data.dtype)
+    for i in range(len(out)):
+        total = out[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            total += data[p] * x[indices[p]]
+        out[i] = total
+    return out
+
+
+def transposed_times(A: sp.csr_matrix, y: Array) -> Array:
+    """A^T y, without a transpose."""
+    found: Array = _transposed_times(A.indptr, A.indices, A.data, y, A.shape[1])
+    return found
+
+
+@njit(cache=True)
+def _transposed_times(indptr, indices, data, y, n):  # type: ignore[no-untyped-def]
+    out = np.zeros(n, data.dtype)
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            out[indices[p]] += data[p] * y[i]
+    return out
+
+
 def side_by_side(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
-    """diag(A_1, ..., A_k) of CSR matrices, by joining their arrays; sorted where they are, complex where one is."""
+    """diag(A_1, ..., A_k) of CSR matrices, by joining their arrays; sorted where they are, complex where one is.
+
+    One alone is itself.
+    """
+    if len(blocks) == 1:
+        return blocks[0]
     columns = np.cumsum([0, *(A.shape[1] for A in blocks)])
     entries = np.cumsum([0, *(A.nnz for A in blocks)])
     indptr = np.concatenate([[0], *(A.indptr[1:] + n for A, n in zip(blocks, entries[:-1], strict=True))])
@@ -128,6 +165,8 @@ def added(A: sp.csr_matrix, B: sp.csr_matrix, weight: float = 1.0) -> sp.csr_mat
     """A + weight B over the union of their patterns (sorted indices); sums that happen to be zero stay in it."""
     if B.nnz == 0:
         return A
+    if A.nnz == 0 and B.has_canonical_format:
+        return csr(weight * B.data, B.indices, B.indptr, B.shape)
     indptr, indices, data = _added(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, weight)
     return Pattern(indptr, indices).matrix(data)
 
@@ -141,6 +180,12 @@ def _added(pa, ia, a, pb, ib, b, weight):  # type: ignore[no-untyped-def]
     k = 0
     for i in range(n):
         p, q = pa[i], pb[i]
+        if q == pb[i + 1]:  # most rows, where B are contacts
+            for p in range(pa[i], pa[i + 1]):
+                indices[k], data[k] = ia[p], a[p]
+                k += 1
+            indptr[i + 1] = k
+            continue
         while p < pa[i + 1] or q < pb[i + 1]:
             left = q >= pb[i + 1] or (p < pa[i + 1] and ia[p] <= ib[q])
             right = p >= pa[i + 1] or (q < pb[i + 1] and ib[q] <= ia[p])
@@ -169,23 +214,54 @@ def _summed(rows, columns, values, size):  # type: ignore[no-untyped-def]
         place[rows[k]] += 1
     indptr, count = np.zeros(size + 1, np.int32), 0
     indices, data = np.empty(len(rows), np.int32), np.empty(len(rows))
+    total, mark, found = np.empty(size), np.full(size, -1), np.empty(size, np.int32)
     for i in range(size):
-        first, own = count, order[begin[i] : begin[i + 1]]
-        if len(own) > 64:
-            own = own[np.argsort(columns[own], kind="mergesort")]
-        for e in own:  # inserted where it belongs
-            p = count
-            while p > first and indices[p - 1] > columns[e]:
-                p -= 1
-            if p > first and indices[p - 1] == columns[e]:
-                data[p - 1] += values[e]
-                continue
-            for q in range(count, p, -1):
-                indices[q], data[q] = indices[q - 1], data[q - 1]
-            indices[p], data[p] = columns[e], values[e]
+        different = 0
+        for e in order[begin[i] : begin[i + 1]]:
+            j = columns[e]
+            if mark[j] == i:
+                total[j] += values[e]
+            else:
+                mark[j], total[j], found[different] = i, values[e], j
+                different += 1
+        _sort(found, different)
+        for j in found[:different]:
+            indices[count], data[count] = j, total[j]
             count += 1
         indptr[i + 1] = count
     return data[:count].copy(), indices[:count].copy(), indptr
+
+
+@njit(cache=True)
+def _sort(numbers, count):  # type: ignore[no-untyped-def]
+    """Sort the first ``count`` of the numbers in place: mostly few, for which calling a sort takes longer."""
+    if count > 64:
+        numbers[:count] = np.sort(numbers[:count])
+        return
+    for k in range(1, count):
+        number, p = numbers[k], k
+        while p > 0 and numbers[p - 1] > number:
+            numbers[p] = numbers[p - 1]
+            p -= 1
+        numbers[p] = number
+
+
+def stacked(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
+    """The rows of CSR matrices one below the other; one alone is itself."""
+    blocks = [A for A in blocks if A.shape[0]] or blocks[:1]
+    if len(blocks) == 1:
+        return blocks[0]
+    first = np.cumsum([0, *(A.nnz for A in blocks)])
+    indptr = np.concatenate([[0], *(A.indptr[1:] + n for A, n in zip(blocks, first[:-1], strict=True))])
+    data, indices = (np.concatenate(arrays) for arrays in zip(*((A.data, A.indices) for A in blocks), strict=True))
+    joined, shape = (data, indices.astype(np.int32), indptr.astype(np.int32)), (len(indptr) - 1, blocks[0].shape[1])
+    return csr(*joined, shape) if all(A.has_canonical_format for A in blocks) else sp.csr_matrix(joined, shape=shape)
+
+
+def product(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
+    """A B with sorted indices."""
+    data, indices, indptr = _product(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[1])
+    return csr(data, indices, indptr, (A.shape[0], B.shape[1]))
 
 
 def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
@@ -199,41 +275,46 @@ def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:
 
 @njit(cache=True)
 def _pulled_back(pj, ij, vj, pa, ia, va, n):  # type: ignore[no-untyped-def]
-    """CSR arrays of J^T A J. Rows of J that A has no entries for are never looked at."""
-    m = len(pj) - 1
+    """CSR arrays of J^T (A J). Rows of J that A has no entries for are never looked at."""
     first = np.zeros(n + 1, np.int64)  # J^T over the rows that A has
-    for i in range(m):
+    for i in range(len(pj) - 1):
         if pa[i + 1] > pa[i]:
             for e in range(pj[i], pj[i + 1]):
                 first[ij[e] + 1] += 1
     first = np.cumsum(first)
-    rows, values, fill = np.empty(first[n], np.int64), np.empty(first[n]), first[:-1].copy()
-    for i in range(m):
+    rows, values, fill = np.empty(first[n], np.int32), np.empty(first[n]), first[:-1].copy()
+    for i in range(len(pj) - 1):
         if pa[i + 1] > pa[i]:
             for e in range(pj[i], pj[i + 1]):
                 rows[fill[ij[e]]], values[fill[ij[e]]] = i, vj[e]
                 fill[ij[e]] += 1
-    indptr = np.zeros(n + 1, np.int32)
+    data, indices, indptr = _product(pa, ia, va, pj, ij, vj, n)
+    return _product(first, rows, values, indptr, indices, data, n)
+
+
+@njit(cache=True)
+def _product(pa, ia, va, pb, ib, vb, n):  # type: ignore[no-untyped-def]
+    """CSR arrays (data, indices, indptr) of A B with n columns."""
+    indptr = np.zeros(len(pa), np.int32)
     indices, data = np.empty(1024, np.int32), np.empty(1024)
-    total, mark, found, count = np.zeros(n), np.full(n, -1), np.empty(n, np.int64), 0
-    for a in range(n):
+    total, mark, found, count = np.empty(n), np.full(n, -1), np.empty(n, np.int32), 0
+    for i in range(len(pa) - 1):
         size = 0
-        for e in range(first[a], first[a + 1]):
-            for h in range(pa[rows[e]], pa[rows[e] + 1]):
-                weight = values[e] * va[h]
-                for f in range(pj[ia[h]], pj[ia[h] + 1]):
-                    b = ij[f]
-                    if mark[b] != a:
-                        mark[b], total[b], found[size] = a, 0.0, b
-                        size += 1
-                    total[b] += weight * vj[f]
+        for e in range(pa[i], pa[i + 1]):
+            for f in range(pb[ia[e]], pb[ia[e] + 1]):
+                j = ib[f]
+                if mark[j] != i:
+                    mark[j], total[j], found[size] = i, 0.0, j
+                    size += 1
+                total[j] += va[e] * vb[f]
         if count + size > len(data):
             more = 2 * (count + size) - len(data)
             indices, data = np.append(indices, np.empty(more, np.int32)), np.append(data, np.empty(more))
-        for b in np.sort(found[:size]):
-            indices[count], data[count] = b, total[b]
+        _sort(found, size)
+        for j in found[:size]:
+            indices[count], data[count] = j, total[j]
             count += 1
-        indptr[a + 1] = count
+        indptr[i + 1] = count
     return data[:count].copy(), indices[:count].copy(), indptr
 
 
@@ -265,46 +346,3 @@ def _taken(indptr, indices, data, rows, number):  # type: ignore[no-untyped-def]
                 k += 1
         new_indptr[r + 1] = k
     return new_data[:k].copy(), new_indices[:k].copy(), new_indptr
-
-
-def union(matrices: list[sp.csr_matrix], size: int) -> Pattern:
-    """The smallest pattern that holds the given matrices and the diagonal."""
-    total = sp.identity(size, format="csr")
-    for A in matrices:
-        if A.nnz:
-            ones = sp.csr_matrix((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
-            total = total + ones
-    total.sort_indices()
-    return Pattern(total.indptr.astype(np.int32), total.indices.astype(np.int32))
-
-
-def block_pattern(elements: IntArray, n: int, d: int) -> tuple[Pattern, IntArray]:
-    """Pattern of elements (m, k) on n vertices of dimension d, and slots (m, k, k, d, d) of their pair blocks."""
-    m, k = elements.shape
-    rows = np.repeat(elements, k, axis=1).ravel()
-    columns = np.tile(elements, (1, k)).ravel()
-    pairs, inverse = np.unique(rows * n + columns, return_inverse=True)
-    row, column = pairs // n, pairs % n
-    per_row = np.bincount(row, minlength=n)
-    first = np.concatenate([[0], np.cumsum(per_row)])
-    place = np.arange(len(pairs)) - first[row]  # position of the block in its block row
-    lengths = np.repeat(d * per_row, d)
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    a, b = np.arange(d)[:, None], np.arange(d)[None, :]
-    base = indptr[d * row[:, None, None] + a] + d * place[:, None, None] + b  # (pairs, d, d)
-    indices = np.empty(indptr[-1], dtype=np.int32)
-    indices[base.ravel()] = np.broadcast_to(d * column[:, None, None] + b, base.shape).ravel()
-    return Pattern(indptr, indices), base[inverse.ravel()].reshape(m, k, k, d, d).astype(np.int64)
-
-
-def coloured(P: sp.csr_matrix) -> IntArray:
-    """A colour for every column of P that has entries, -1 for the others; no two of one colour have a row in common.
-
-    The pattern of P is symmetric. Columns of one colour can be differenced at once.
-    """
-    far = sp.csr_matrix(P.T @ P)
-    colours = np.full(P.shape[0], -1)
-    for i in np.flatnonzero(np.diff(P.indptr)):
-        taken = set(colours[far.indices[far.indptr[i] : far.indptr[i + 1]]])
-        colours[i] = next(k for k in range(len(taken) + 1) if k not in taken)
-    return colours

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
 from pliant.maps.points import ForceOnPoints
-from pliant.pattern import coloured
+from pliant.pattern_making import coloured
 from pliant.state import State
 from pliant.systems.base import Composed, Parted, Weights
 from pliant.systems.stepped import Contacting

@@ -41,8 +41,8 @@ class Points:
 
     def positions(self, kin: Kinematics) -> Array:
         """World positions (p, 3)."""
-        frames = kin.frames[self.link]
-        return np.einsum("pij,pj->pi", frames[:, :3, :3], self.x) + frames[:, :3, 3]
+        placed: Array = kernels.positions(kin.frames, self.link, self.x)
+        return placed
 
     @cached_property
     def _rows(self) -> tuple[IntArray, IntArray]:
@@ -70,5 +70,5 @@ class Points:
 
 def _world(kin: Kinematics) -> tuple[Array, Array]:
     """A point c (3,) amid the links, and how every coordinate moves things there: (w, v) (nr, 6)."""
-    c = kin.frames[:, :3, 3].mean(axis=0)
+    c: Array = kernels.center(kin.frames)
     return c, kernels.world_columns(kin.frames, kin.tree.link, kin.B, c)

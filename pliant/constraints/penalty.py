@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.constraints.functions import Displacement, jacobian, phi, second_derivatives
 from pliant.errors import SceneError
-from pliant.pattern import block_pattern
+from pliant.pattern_making import block_pattern
 
 
 class Penalty:

@@ -1,9 +1,32 @@
-"""Pair blocks of contacts as matrix entries. Compiled; no policy."""
+"""Forces of contacts on vertices, and their pair blocks as matrix entries. Compiled; no policy."""
 
 import numpy as np
 from numba import njit
 
 # mypy: disable-error-code="no-untyped-def"
+
+
+@njit(cache=True, error_model="numpy")
+def spread(nodes, weights, f, n):
+    """sum_c w_cr f_c (3 n,) of ``f (c, 3)`` over ``nodes (c, 4)`` with ``weights (c, 4)``, column by column."""
+    out = np.zeros(3 * n)
+    for r in range(4):
+        for i in range(len(nodes)):
+            if weights[i, r] != 0.0:
+                for a in range(3):
+                    out[3 * nodes[i, r] + a] += weights[i, r] * f[i, a]
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def gathered(nodes, forces, n):
+    """The sum (3 n,) of ``forces (c, m, 3)`` on ``nodes (c, m)``, in their order."""
+    out = np.zeros(3 * n)
+    for i in range(nodes.shape[0]):
+        for r in range(nodes.shape[1]):
+            for a in range(3):
+                out[3 * nodes[i, r] + a] += forces[i, r, a]
+    return out
 
 
 @njit(cache=True, error_model="numpy")

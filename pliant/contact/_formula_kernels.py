@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pliant.contact import formulas
+from pliant.contact import formulas, laws
 from pliant.kernels.bind import bind
 from pliant.kernels.device import device
 
@@ -48,7 +48,7 @@ plane_frame, turning = _compiled(formulas.plane_frame), _compiled(formulas.turni
 tangent_pair, bends, attached = (_compiled(f) for f in (formulas.tangent_pair, formulas.bends, formulas.attached))
 turned, couples, slip_rate = (_compiled(f) for f in (formulas.turned, formulas.couples, formulas.slip_rate))
 second_derivatives = _compiled(formulas.second_derivatives)
-cross = _compiled(formulas.cross)
+cross, spring = _compiled(formulas.cross), _compiled(laws.spring)
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -76,6 +76,23 @@ def _relative(x, nodes, weights):
         p, w = _at(x, nodes[r]), weights[r]
         y = y[0] + w * p[0], y[1] + w * p[1], y[2] + w * p[2]
     return y
+
+
+# ------------------------------------------------------------------------------------------------ springs
+
+
+@njit(cache=True, error_model="numpy")
+def springs(gaps, k, nodes, weights, w):
+    """psi, f_n and psi'' (c,) of springs as stiff as the softer side: ``k (n,)`` of the nodes that have a weight."""
+    c = len(gaps)
+    stored, pushed, stiff = np.empty(c), np.empty(c), np.empty(c)
+    for i in range(c):
+        softest = np.inf
+        for r in range(4):
+            if weights[i, r] != 0.0:
+                softest = min(softest, k[nodes[i, r]])
+        stored[i], pushed[i], stiff[i] = spring(gaps[i], softest, w)
+    return stored, pushed, stiff
 
 
 # ------------------------------------------------------------------------------------------------ planes

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact._blocks import triplets
+from pliant.contact._blocks import gathered, spread, triplets
 from pliant.pattern import empty, summed
 
 
@@ -48,11 +48,7 @@ class Contacts:
 
     def spread(self, f: Array, n: int) -> Array:
         """Contact forces (c, 3) on the vertices, flat (3 n,)."""
-        out = np.zeros((n, 3))
-        for r in range(4):
-            used = self.weights[:, r] != 0.0
-            np.add.at(out, self.nodes[used, r], self.weights[used, r, None] * f[used])
-        return out.ravel()
+        return spread(self.nodes, self.weights, f, n)
 
     def assemble(
         self, B: Array, n: int, *, coupled: bool = True, besides: tuple[IntArray, IntArray, Array] | None = None
@@ -120,9 +116,7 @@ class ContactForces:
 
     def spread(self, n: int) -> Array:
         """On all n vertices, flat (3 n,)."""
-        out = np.zeros((n, 3))
-        np.add.at(out, self.nodes, self.forces)
-        return out.ravel()
+        return gathered(self.nodes, self.forces, n)
 
 
 def shared_forces(contacts: Contacts, f: Array) -> ContactForces:
@@ -137,13 +131,20 @@ def entries(nodes: IntArray, blocks: Array) -> tuple[IntArray, IntArray, Array]:
 
 
 class Remembered:
-    """A function of arrays that keeps its last answer: value, gradient and friction ask for the same x in turn."""
+    """A function of arrays that keeps its last answers: value, gradient and friction ask for the same x in turn.
+
+    Two of them: a line search goes to and fro between the iterate and a trial, books between both ends of a step.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._last: tuple[tuple[Array, ...], Any] | None = None
+        self._known: list[tuple[Any, Any]] = []
 
     def __call__(self, *x: Array) -> Any:
-        if self._last is None or not all(map(np.array_equal, self._last[0], x)):
-            self._last = (tuple(a.copy() for a in x), self._function(*x))
-        return self._last[1]
+        key = [(a.shape, a.tobytes()) for a in x]  # compared faster than few numbers are by NumPy
+        for known, answer in self._known:
+            if known == key:
+                return answer
+        found = self._function(*x)
+        self._known = [(key, found), *self._known[:1]]
+        return found

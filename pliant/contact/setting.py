@@ -146,7 +146,7 @@ def obstacle_gaps(setting: Setting, passages: Sequence[Passage], x: Array, margi
     One margin for all, or one for every vertex (n,).
     """
     found = []
-    margins = np.broadcast_to(margin, len(x))[setting.skin]
+    margins = margin[setting.skin] if isinstance(margin, np.ndarray) else np.full(len(setting.skin), margin)
     for k, (obstacle, way) in enumerate(zip(setting.obstacles, passages, strict=True)):
         local = way.pose.local(x[setting.skin])
         g, n = obstacle.distance(local)

@@ -1,7 +1,7 @@
 """The surfaces of all bodies and obstacles as one collision mesh of the IPC Toolkit: collisions, safe steps."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,19 @@ def toolkit() -> Any:
     ipctk.set_logger_level(ipctk.LoggerLevel.error)
     ipctk.set_num_threads(1)  # several find collisions in changing order, and sums then differ in their last bits
     return ipctk
+
+
+class Stencils(NamedTuple):
+    """What collisions are: vertices (c, 4), their weights (c, 4), how many there are (c,), and multiplicities (c,).
+
+    The weights are positive where a body touches first; ``contacts`` are the same with obstacles that stand still.
+    """
+
+    ids: IntArray
+    weights: Array
+    sizes: IntArray
+    factor: Array
+    contacts: Contacts
 
 
 class Surfaces:
@@ -69,7 +82,7 @@ class Surfaces:
         self._broad = self._ipc.LBVH()
         self._narrow = self._ipc.AdditiveCCD()  # tight inclusion: six times as slow on piles, minutes near contact
         self._found: list[tuple[Array, float, Any]] = []  # the last answers: energies, friction, books ask again
-        self._read: list[tuple[Any, tuple[IntArray, Array, Array]]] = []  # what was read of the last collisions
+        self._read: list[tuple[Any, Stencils]] = []  # what was read of the last collisions
 
     def _filter(self, count: int) -> Any:
         """Which vertices may meet: obstacles not each other, nor the shapes of one group."""
@@ -135,26 +148,32 @@ class Surfaces:
 
     def contacts(self, collisions: Any, V: Array, passages: list[Passage]) -> tuple[Contacts, Array]:
         """Collisions as contacts between the bodies' own vertices, and the multiplicity of each (c,)."""
-        ids, weights, factor = self._stencils(collisions, V)
-        return self._as_contacts(ids, weights, V, passages), factor
+        read = self._stencils(collisions, V)
+        if not self._shapes:
+            return read.contacts, read.factor
+        return replace(read.contacts, drift=self._drift(read.ids, read.weights, V, passages)), read.factor
 
-    def _stencils(self, collisions: Any, V: Array) -> tuple[IntArray, Array, Array]:
-        """Vertices (c, 4), their weights (c, 4) and the multiplicities (c,) of the collisions found at V."""
+    def _stencils(self, collisions: Any, V: Array) -> Stencils:
+        """What the collisions found at V are."""
         for known, answer in self._read:
             if known is collisions:
                 return answer
         E, F = self.features
         c = len(collisions)
         ids, weights, factor = np.zeros((c, 4), np.int64), np.zeros((c, 4)), np.zeros(c)
+        sizes = np.zeros(c, np.int64)
         for i in range(c):
             stencil = collisions[i]
             dof = stencil.dof(V, E, F)
             own = stencil.compute_coefficients(dof)
+            sizes[i] = len(own)
             ids[i, : len(own)] = stencil.vertex_ids(E, F)[: len(own)]
             weights[i, : len(own)] = own
             factor[i] = stencil.weight * stencil.mollifier(dof)
-        self._read = [(collisions, (ids, weights, factor)), *self._read[:2]]
-        return ids, weights, factor
+        weights = self._signed(ids, weights)
+        read = Stencils(ids, weights, sizes, factor, self._as_contacts(ids, weights, V))
+        self._read = [(collisions, read), *self._read[:2]]
+        return read
 
     def meeting(self, V0: Array, V1: Array) -> Contacts:
         """What meets on straight ways from V0 to V1 of bodies: normals as shortly before, gaps along them at V0."""
@@ -175,34 +194,41 @@ class Surfaces:
         y = np.einsum("cr,crd->cd", w, np.array(where))
         n = y / np.maximum(np.linalg.norm(y, axis=1), 1e-300)[:, None]
         gaps = np.einsum("cr,crd,cd->c", w, V0[nodes], n)
-        return replace(self._as_contacts(nodes, w, V0, []), normals=n, gaps=gaps)
+        return replace(self._as_contacts(nodes, self._signed(nodes, w), V0), normals=n, gaps=gaps)
 
     def pushes(self, collisions: Any, V: Array, passages: list[Passage], forces: list[Array]) -> ContactForces:
         """The ``forces`` (k, 3) [N] of every collision on its vertices, those of obstacles left out."""
-        contacts, _ = self.contacts(collisions, V, passages)
-        nodes, f = np.repeat(contacts.nodes[:, :1], 4, axis=1), np.zeros((len(contacts), 4, 3))
+        (contacts, _), read = self.contacts(collisions, V, passages), self._stencils(collisions, V)
+        f = np.zeros((len(contacts), 4, 3))
         for i, own in enumerate(forces):
-            ids = np.array(collisions[i].vertex_ids(*self.features))[: len(own)]
-            moving = np.flatnonzero(ids < len(self.skin))
-            nodes[i, moving], f[i, moving] = self.skin[ids[moving]], own[moving]
-        return ContactForces(contacts, nodes, f)
+            f[i, : len(own)] = own
+        moving = (read.ids < len(self.skin)) & (np.arange(4) < read.sizes[:, None])
+        nodes = np.where(moving, self.skin[np.where(moving, read.ids, 0)], contacts.nodes[:, :1])
+        return ContactForces(contacts, nodes, np.where(moving[:, :, None], f, 0.0))
 
-    def _as_contacts(self, ids: IntArray, weights: Array, V: Array, passages: list[Passage]) -> Contacts:
-        """Obstacle vertices leave the weights and become drift; a contact starts with a body on its positive side."""
+    def _signed(self, ids: IntArray, weights: Array) -> Array:
+        """Weights (c, 4) that are positive where a body touches first, without those that are round-off."""
         weights = np.where(np.abs(weights) < NOTHING, 0.0, weights)
         owner = np.where(weights != 0.0, self.owner[ids], np.iinfo(np.int64).max)
         flip = (owner * (weights > 0.0)).min(axis=1, initial=0) < 0
-        weights = np.where(flip[:, None], -weights, weights)
-        y = np.einsum("cr,crd->cd", weights, V[ids])
-        gap = np.linalg.norm(y, axis=1)
-        n = y / np.maximum(gap, 1e-300)[:, None]
-        still = self.owner[ids] < 0
+        return np.where(flip[:, None], -weights, weights)
+
+    def _drift(self, ids: IntArray, weights: Array, V: Array, passages: list[Passage]) -> Array:
+        """How obstacles move where they are touched (c, 3) [m/s]."""
         drift = np.zeros((len(ids), 3))
         for k, _ in self._shapes:
             own = (self.owner[ids] == -1 - k) * weights
             hit = np.flatnonzero(own.any(axis=1))
             points = np.einsum("cr,crd->cd", -own[hit], V[ids[hit]])
             drift[hit] = passages[k].velocity(points)
+        return drift
+
+    def _as_contacts(self, ids: IntArray, weights: Array, V: Array) -> Contacts:
+        """Obstacle vertices leave the weights; a contact starts with a body on its positive side."""
+        y = np.einsum("cr,crd->cd", weights, V[ids])
+        gap = np.linalg.norm(y, axis=1)
+        n = y / np.maximum(gap, 1e-300)[:, None]
+        still = self.owner[ids] < 0
         first = np.argmax(weights > 0.0, axis=1)
         second = np.argmin(weights, axis=1)
         rows = np.arange(len(ids))
@@ -216,7 +242,7 @@ class Surfaces:
             np.take_along_axis(kept, order, axis=1),
             n,
             gap,
-            drift,
+            np.zeros((len(ids), 3)),
             np.zeros((len(ids), 3, 3)),
             other,
             self._frames(ids, weights, start, ids[rows, second], other),

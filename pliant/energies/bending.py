@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import MaterialError
-from pliant.pattern import block_pattern
+from pliant.pattern_making import block_pattern
 
 
 def hinges(faces: IntArray) -> IntArray:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.errors import MaterialError, MeshError
 from pliant.kernels import membrane as kernels
-from pliant.pattern import block_pattern
+from pliant.pattern_making import block_pattern
 
 
 def lame(E: float, nu: float) -> tuple[float, float]:

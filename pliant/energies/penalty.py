@@ -17,9 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.contact._formula_kernels import turning_blocks
+from pliant.contact._formula_kernels import springs, turning_blocks
 from pliant.contact.contacts import ContactForces, Contacts, entries, shared_forces
-from pliant.contact.laws import spring
 from pliant.pattern import empty
 
 
@@ -30,17 +29,20 @@ class Penalty:
         self, geometry: Callable[[Array], Contacts], k: Array, *, smoothing: float = 0.0, name: str = "contact"
     ) -> None:
         self.name, self._geometry, self._k, self._w, self._n = name, geometry, k, smoothing, len(k)
+        self._last: tuple[Contacts, tuple[Array, Array, Array]] | None = None
 
     def contacts(self, x: Array) -> Contacts:
         return self._geometry(x)
 
     def normal_force(self, contacts: Contacts) -> Array:
         """f_n = -psi'(g) >= 0 (c,) [N]."""
-        return np.asarray(self._law(contacts)[1])
+        return self._law(contacts)[1]
 
     def _law(self, contacts: Contacts) -> tuple[Array, Array, Array]:
         """psi, f_n and psi'' (c,)."""
-        return spring(contacts.gaps, self._stiffness(contacts), self._w)
+        if self._last is None or self._last[0] is not contacts:  # a geometry may answer with the same ones again
+            self._last = (contacts, springs(contacts.gaps, self._k, contacts.nodes, contacts.weights, self._w))
+        return self._last[1]
 
     def loads(self, x: Array) -> tuple[Contacts, Array]:
         """Contacts and their normal forces (c,) [N]."""
@@ -79,16 +81,12 @@ class Penalty:
         B = B - pushed[:, None, None] * contacts.curvature
         if not coupled:
             return contacts.assemble(B, self._n, coupled=False)
-        pairs = contacts.only((contacts.other >= 0) & (contacts.gaps < 0.0))  # their normals turn with their triangles
+        touching = (contacts.other >= 0) & (contacts.gaps < 0.0)
+        pairs = contacts.only(touching)  # their normals turn with their triangles
         if not len(pairs):
             return contacts.assemble(B, self._n)
-        turned = turning_blocks(x.reshape(-1, 3), pairs.nodes, pairs.normals, -self.normal_force(pairs))
+        turned = turning_blocks(x.reshape(-1, 3), pairs.nodes, pairs.normals, -pushed[touching])
         return contacts.assemble(B, self._n, besides=entries(pairs.nodes, turned))
-
-    def _stiffness(self, contacts: Contacts) -> Array:
-        """Per contact: that of the softer side."""
-        k = self._k[contacts.nodes]
-        return np.where(contacts.weights != 0.0, k, np.inf).min(axis=1, initial=np.inf)
 
     def penetration(self, x: Array) -> tuple[int, float]:
         """Number of touching contacts and the deepest penetration [m]."""

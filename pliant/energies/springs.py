@@ -17,7 +17,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.discrete_gradient import spring_gradient
 from pliant.errors import SceneError
 from pliant.kernels import springs as kernels
-from pliant.pattern import block_pattern
+from pliant.pattern_making import block_pattern
 
 
 class Springs:

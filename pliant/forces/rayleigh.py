@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Energy
-from pliant.pattern import Pattern, coloured, union
+from pliant.pattern import Pattern, times
+from pliant.pattern_making import coloured, union
 
 DIFFERENCE = 1e-5  # of an element: truncation 1e-10, round-off 1e-11
 
@@ -57,7 +58,7 @@ class RayleighForce:
         return self._pattern.matrix(data)
 
     def force(self, x: Array, v: Array, t: float) -> Array:
-        return self.damping(x, v, t) @ v
+        return times(self.damping(x, v, t), v)
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero

@@ -62,10 +62,11 @@ def sum_nodes(place: Layout, local: Array) -> Array:
 
 def hessian(place: Layout, pattern: BlockPattern, terms: Sequence[Term], x: Array, psd: bool) -> Array:
     """Values of the Hessian in the CSR structure of ``pattern``."""
-    local = np.zeros(pattern.blocks.size)
-    for term in terms:
-        term.kernels.hessian(x, place.T, place.G, term.table, term.stride, psd, pattern.E, place.m, local)
-    return sum_blocks(place, pattern, local)
+    with pattern.work.lent() as local:
+        local[:] = 0.0
+        for term in terms:
+            term.kernels.hessian(x, place.T, place.G, term.table, term.stride, psd, pattern.E, place.m, local)
+        return sum_blocks(place, pattern, local)
 
 
 def sum_blocks(place: Layout, pattern: BlockPattern, local: Array) -> Array:

@@ -4,11 +4,12 @@ All of it is computed once per topology with sorts over the node pairs, in time 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, Work
 from pliant.kernels.device import PARAMETERS, W
 from pliant.kernels.passes import BLOCKS
 
@@ -45,6 +46,11 @@ class BlockPattern:
     upper: IntArray
     lower: IntArray
     width: IntArray
+
+    @cached_property
+    def work(self) -> Work:
+        """For the patch-local blocks."""
+        return Work(self.blocks.size)
 
 
 @dataclass(frozen=True)

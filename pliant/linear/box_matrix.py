@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from pliant.arrays import Array, IntArray
@@ -64,16 +64,15 @@ class DenseBox:
 
     def factor(self, free: BoolArray, add: Array) -> Solve:
         index = np.flatnonzero(free)
-        A = self.values[np.ix_(index, index)]
-        A[np.diag_indices(len(index))] += add[index]
-        try:
-            factor = scipy.linalg.cho_factor(A, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError as error:
-            raise NotPositiveDefinite("the free part of a box programme is not definite", where="DenseBox") from error
+        A = self.values[index[:, None], index]
+        A.flat[:: len(index) + 1] += add[index]
+        factor, bad = dpotrf(A, clean=False)  # SciPy's wrappers take longer than small programmes do
+        if bad:
+            raise NotPositiveDefinite("the free part of a box programme is not definite", where="DenseBox")
 
         def solve(b: Array) -> Array:
             x = np.zeros(len(free))
-            x[index] = scipy.linalg.cho_solve(factor, b[index], check_finite=False)
+            x[index] = dpotrs(factor, b[index])[0]
             return x
 
         return solve

@@ -19,7 +19,7 @@ from pliant.linear.lowrank import Corrected
 from pliant.linear.pardiso import Pardiso
 from pliant.linear.superlu import SuperLU
 from pliant.linear.supernodal import Supernodal
-from pliant.pattern import union
+from pliant.pattern_making import union
 
 Backend = Literal["auto", "supernodal", "single", "pardiso", "cholmod", "superlu"]
 

@@ -8,13 +8,13 @@ matrix (`Level`).
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array, IntArray, Work
 from pliant.kernels import aggregation as graphs
 from pliant.kernels import multigrid as templates
 from pliant.kernels.bind import bind
@@ -90,6 +90,11 @@ class Coarsening:
         members = np.bincount(owner, minlength=count)
         near = aggregation.mapped_pattern(*aggregation.transposed(*T, count)[:2], *P, count)
         return Coarsening(block, ptr, col, strong, owner, members, near, P, PT, AP, coarse, mirror)
+
+    @cached_property
+    def work(self) -> Work:
+        """For the values of A P."""
+        return Work(6 * self.block * len(self.AP[1]))
 
     def fits(self, strong: tuple[Any, ...]) -> bool:
         """Whether the aggregates are those of this part of the pattern."""
@@ -279,9 +284,9 @@ def coarsened(grid: Coarsening, level: Level, offset: Array, radius: Array) -> t
     P = np.empty(6 * B * len(grid.P[1]))
     omega = OMEGA / max(level.largest, 1e-300)
     use.prolongator(ptr, col, level.val, level.inverse, grid.owner, offset, radius, *grid.P, omega, P)
-    AP = np.empty(6 * B * len(grid.AP[1]))
-    use.image(ptr, col, level.val, *grid.P, P, *grid.AP, len(grid.members), AP)
     val = np.empty(36 * len(grid.coarse[1]))
-    use.galerkin(*grid.PT, P, *grid.AP, AP, *grid.coarse, val)
+    with grid.work.lent() as AP:
+        use.image(ptr, col, level.val, *grid.P, P, *grid.AP, len(grid.members), AP)
+        use.galerkin(*grid.PT, P, *grid.AP, AP, *grid.coarse, val)
     use.mirrored(*grid.mirror, val)
     return P, val

@@ -25,6 +25,7 @@ from pliant.budget import check_budget
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.inverse import Inverse
 from pliant.linear.slipping import CHANGES, Slipping
+from pliant.pattern import stacked
 
 Matrix = Any
 SETTLED = 1e-9  # gradient of a solution that needs no turns, relative to its terms
@@ -94,7 +95,7 @@ class Staggered:
         m, s = len(e), 0 if slip is None else len(slip)
         known = last is not None and len(last) == m + s
         y, share = np.split(last if known and last is not None else np.zeros(m + s), [m])
-        B = sp.csr_matrix(G) if slip is None else sp.csr_matrix(sp.vstack([sp.csr_matrix(G), sp.csr_matrix(slip.T)]))
+        B = stacked([sp.csr_matrix(G)] if slip is None else [sp.csr_matrix(G), sp.csr_matrix(slip.T)])
         free, W = inverse.columns(b), inverse.gram(B)
         start = B @ free
         start[:m] -= e

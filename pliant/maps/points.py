@@ -15,9 +15,10 @@ from scipy.sparse.csgraph import connected_components
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
+from pliant.contact.contacts import Remembered
 from pliant.energies.base import Energy, Limiting, Pairing
 from pliant.forces.base import Force, Lagged, Rubbing, Turning
-from pliant.pattern import added, csr, empty, pulled_back
+from pliant.pattern import added, csr, empty, pulled_back, times, transposed_times
 
 PIECES = 64  # into which a curved way is cut at most
 SOFT = 0.1  # least eigenvalue of a projected matrix, in masses
@@ -52,13 +53,14 @@ class OnPoints:
 
     def __init__(self, energy: Energy, points: PointMap) -> None:
         self.energy, self.points, self.name = energy, points, energy.name
+        self.gradient = Remembered(self._gradient)  # for the residual, and again for the slope of a potential
 
     def value(self, q: Array) -> float:
         return self.energy.value(self.points.lift(q))
 
-    def gradient(self, q: Array) -> Array:
+    def _gradient(self, q: Array) -> Array:
         g = self.energy.gradient(self.points.lift(q))
-        return self.points.jacobian(q).T @ g if g.any() else np.zeros_like(q)  # nothing touches, mostly
+        return transposed_times(self.points.jacobian(q), g) if g.any() else np.zeros_like(q)  # nothing touches, mostly
 
     def hessian(self, q: Array, *, psd: bool = False) -> sp.csr_matrix:
         return tangent_of([self], [], (q, np.zeros_like(q), 0.0), (0.0, 0.0, 1.0), psd=psd)
@@ -83,16 +85,16 @@ class ForceOnPoints:
 
     def __init__(self, inner: Force, points: PointMap, since: tuple[Array, float] | None = None) -> None:
         self.inner, self.points, self.name, self.since = inner, points, inner.name, since
-        self.lagged = isinstance(inner, Lagged) and inner.lagged
+        self.lagged = able(inner, Lagged) and inner.lagged
 
     def _at(self, q: Array, v: Array) -> tuple[Array, Array, sp.csr_matrix]:
         J, x = self.points.jacobian(q), self.points.lift(q)
-        return x, J @ v if self.since is None else (x - self.since[0]) / self.since[1], J
+        return x, times(J, v) if self.since is None else (x - self.since[0]) / self.since[1], J
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         x, u, J = self._at(q, v)
         f = self.inner.force(x, u, t)
-        return J.T @ f if f.any() else np.zeros_like(q)  # nothing touches, mostly
+        return transposed_times(J, f) if f.any() else np.zeros_like(q)  # nothing touches, mostly
 
     def on(self, q: Array, v: Array, t: float) -> Array:
         """The force on the points."""
@@ -101,15 +103,14 @@ class ForceOnPoints:
 
     def dissipation(self, q: Array, v: Array) -> float:
         x, u, _ = self._at(q, v)
-        assert isinstance(self.inner, Lagged)
+        assert able(self.inner, Lagged)
         return self.inner.dissipation(x, u)
 
-    def sloping(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array]:
-        """c P(J(q) v) of a lagged force where v changes by dq/c, and its slope -J^T f - c d(J^T f)/dq v."""
+    def sloping(self, q: Array, v: Array, t: float, c: float) -> Array:
+        """The slope -J^T f - c d(J^T f)/dq v of c P(J(q) v) of a lagged force where v changes by dq/c."""
         x, u, J = self._at(q, v)
-        assert isinstance(self.inner, Lagged)
         f = self.inner.force(x, u, t)
-        return c * self.inner.dissipation(x, u), -(J.T @ f) - c * (self.points.curvature(q, f) @ v)
+        return -transposed_times(J, f) - c * times(self.points.curvature(q, f), v)
 
     def stiffness(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         x, u, J = self._at(q, v)
@@ -173,7 +174,7 @@ def _curved_limit(energies: Sequence[Nearing], points: PointMap, q: Array, dq: A
 def _bend(points: PointMap, q: Array, dq: Array, pieces: int) -> float:
     """How far the first of some pieces of the way lies beside its chord at most [m], with some margin."""
     x0, x1, x2 = (points.lift(q + s / pieces * dq) for s in (0.0, 0.5, 1.0))
-    straight = x0 + 0.5 / pieces * (points.jacobian(q) @ dq)  # off by as much, and after a whole turn too
+    straight = x0 + 0.5 / pieces * times(points.jacobian(q), dq)  # off by as much, and after a whole turn too
     aside = np.stack([x1 - 0.5 * (x0 + x2), x1 - straight]).reshape(-1, 3)
     bend = float(np.sqrt((aside**2).sum(axis=1).max(initial=0.0)))
     return 1.5 * bend if bend > 1e-14 * float(np.abs(x0).max(initial=0.0)) else 0.0
@@ -217,7 +218,7 @@ def tangents_of(
             if w_damping:
                 P = added(P, force.on_points(q, v, t, persistent=persistent), -w_damping)
             if w_stiffness:
-                P = added(P, force.inner.stiffness(x, J @ v, t), -w_stiffness)
+                P = added(P, force.inner.stiffness(x, times(J, v), t), -w_stiffness)
                 if not psd:
                     P = added(P, force.turning_on_points(q, v, t), -w_stiffness)
         total = added(total, pulled_back(J, P))

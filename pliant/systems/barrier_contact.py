@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -182,11 +182,9 @@ class BarrierModel:
         return nearest
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
-        parts, here = [], self.setting.passages(t, t)
-        for energy in self._energies(here, self._stiffness(q, here)):
-            rub = Friction(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n)
-            parts.append(touch_of(self.setting, q, *rub.contact_forces(q, v)))
-        return Touch(*(np.concatenate([getattr(p, k) for p in parts]) for k in vars(parts[0])))
+        energies: Any = self.at(State(q, v, t), t).energies
+        rubs = [Friction(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n) for energy in energies]
+        return Touch.joined([touch_of(self.setting, q, *rub.contact_forces(q, v)) for rub in rubs])
 
     def crossings(self, q: Array, t: float) -> int:
         """The number of edges that pass through triangles, and of vertices through the walls of containers."""

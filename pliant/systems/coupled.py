@@ -6,7 +6,7 @@ Parts know nothing of each other; what acts between them acts on points, with fo
 coordinates through J^T. So it is equal and opposite in the only place where it could be otherwise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
@@ -18,7 +18,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.setting import Setting
 from pliant.energies.base import Energy, Guarding
 from pliant.maps.points import ForceOnPoints, OnPoints, TieSprings, definite, limit_of, tangent_of, tangents_of
-from pliant.pattern import added, taken
+from pliant.pattern import added, taken, times
 from pliant.state import State
 from pliant.systems import coupled_books, coupled_closures, exchange
 from pliant.systems.acted import Acted, of_terms, placed
@@ -29,14 +29,14 @@ from pliant.systems.coupled_step import NOBODY
 from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
 from pliant.systems.observed import Barring, Restorable
+from pliant.systems.parts import Parts
 from pliant.systems.points import Points
 from pliant.systems.shown import Shown
 from pliant.systems.stepped import Contacting, Dissipating, Persistent, Pointwise, Summing
-from pliant.systems.uncoupled import Uncoupled
 from pliant.velocity_step import Linearisation, Prepared
 
 
-class Coupled(Uncoupled):
+class Coupled(Parts):
     """``parts`` with a ``contact`` model over the points ``rows`` and ``energies`` over all of their points.
 
     ``ties`` are points that stay together: ``nodes`` and ``weights`` (k, r) with sum_r w_r x_r = 0, in their first
@@ -81,7 +81,7 @@ class Coupled(Uncoupled):
         x = self.touchable.lift(state.q)
         if self._since is not None:
             return State(x, (x - self._since[0]) / self._since[1], state.t)
-        return State(x, self.touchable.jacobian(state.q) @ state.v, state.t)
+        return State(x, times(self.touchable.jacobian(state.q), state.v), state.t)
 
     def _terms(self) -> Terms:
         """Those of contact in a stage."""
@@ -204,7 +204,7 @@ class Coupled(Uncoupled):
         curved = not psd or bool(self._swept)
         terms, bent = tangents_of(self.energy_terms, self.force_terms, (q, v, t), weights, psd=psd, curved=curved)
         if not psd:
-            return added(added(self.join(blocks), bent), terms)
+            return added(self.join(blocks), added(terms, bent))
         for k in self._swept:  # what its own inertia and the contacts add is projected together: they balance
             s = self.slices[k]
             own = np.arange(s.start, s.stop)
@@ -274,7 +274,7 @@ class Coupled(Uncoupled):
     def potential(self, q: Array, t: float) -> float | None:
         return coupled_books.potential(self, q, t)
 
-    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array] | None:
+    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Callable[[], Array]] | None:
         return coupled_books.steep(self, q, v, t, c)
 
     def dissipation(self, q: Array, v: Array) -> float:

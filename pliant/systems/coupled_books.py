@@ -1,5 +1,6 @@
 """What coupled parts tell: energies, forces and contacts of all of them together, and of what acts between them."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,25 +29,33 @@ def potential(system: "Coupled", q: Array, t: float) -> float | None:
     return sum(own) + sum(e.value(q) for e in system.energy_terms)
 
 
-def steep(system: "Coupled", q: Array, v: Array, t: float, c: float) -> tuple[float, Array] | None:
+def steep(system: "Coupled", q: Array, v: Array, t: float, c: float) -> tuple[float, Callable[[], Array]] | None:
     """Of contact and springs between the parts, and of the parts that have a potential.
 
     None with friction that follows its load: it is steep and has no potential.
     """
     if not all(force.lagged for force in system.force_terms):
         return None
-    W, g = sum(e.value(q) for e in system.energy_terms), np.zeros_like(q)
-    for energy in system.energy_terms:
-        g += energy.gradient(q)
-    for force in system.force_terms:
-        lost, slope = force.sloping(q, v, t, c)
-        W, g = W + lost, g + slope
+    W = sum(e.value(q) for e in system.energy_terms) + sum(c * f.dissipation(q, v) for f in system.force_terms)
+    elastic = []
     for part, s in zip(system.parts, system.slices, strict=True):
         own = part.potential(q[s], t)
         if own is not None:
             lost = part.dissipation(q[s], v[s]) if able(part, Dissipating) else 0.0
-            W, g[s] = W + own + c * lost, g[s] - part.force(q[s], v[s], t)
-    return W, g
+            W += own + c * lost
+            elastic.append((part, s))
+
+    def slope() -> Array:
+        g = np.zeros_like(q)
+        for energy in system.energy_terms:
+            g += energy.gradient(q)
+        for force in system.force_terms:
+            g += force.sloping(q, v, t, c)
+        for part, s in elastic:
+            g[s] -= part.force(q[s], v[s], t)
+        return g
+
+    return W, slope
 
 
 def contacts(system: "Coupled", q: Array, v: Array, t: float) -> Touch | None:

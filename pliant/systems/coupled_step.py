@@ -138,7 +138,8 @@ class CoupledStep:
         slips = [self._slip(b.slip, i) for i, b in enumerate(blocks) if b.slip is not None]
         if self.touches is not None and len(self.touches.contacts):
             rows = contact_rows(self.touches, J, w, self.h)
-            slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
+            if self.touches.mu.any():
+                slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
             inequality = joined_rows(inequality, rows)
         return Block(
             self.join([b.A for b in blocks]),

@@ -14,7 +14,7 @@ from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
-from pliant.pattern import empty
+from pliant.pattern import empty, product, stacked
 from pliant.velocity_programme import Rows
 
 
@@ -77,7 +77,7 @@ def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_m
     """An equality per attachment and coordinate."""
     S = differences(ties.nodes, ties.weights, len(w) // 3, ties.gap.shape[1])
     rate = -ties.gamma * ties.gap / h + (0.0 if ties.drift is None else ties.drift)
-    return sp.csr_matrix(S @ J), rate.ravel() - S @ w
+    return product(S, J), rate.ravel() - S @ w
 
 
 def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
@@ -85,7 +85,7 @@ def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tupl
     c = touches.contacts
     N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
     gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
-    return sp.csr_matrix(N @ J), -gaps / h - N @ w
+    return product(N, J), -gaps / h - N @ w
 
 
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:
@@ -98,7 +98,7 @@ def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: 
     slips = Slips(c, x).at(x)
     T = slips.rows(len(w) // 3)
     drift = np.einsum("cij,cj->ci", slips.t, c.drift).ravel()
-    return Slip(sp.csr_matrix(T @ J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
+    return Slip(product(T, J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
 
 
 def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
@@ -119,9 +119,7 @@ def rows_of_parts(rows: Sequence[Rows | None], sizes: Sequence[int]) -> tuple[sp
 
 def joined_rows(a: Rows, b: Rows) -> tuple[sp.csr_matrix, Array]:
     """The rows of a, then those of b."""
-    if not len(a[1]) or not len(b[1]):
-        return b if not len(a[1]) else a
-    return sp.csr_matrix(sp.vstack([a[0], b[0]])), np.concatenate([a[1], b[1]])
+    return stacked([a[0], b[0]]), np.concatenate([a[1], b[1]])
 
 
 def less_in_rows(G: sp.csr_matrix, rows: IntArray, part: sp.csr_matrix) -> sp.csr_matrix:
@@ -135,6 +133,6 @@ def joined_slips(slips: Sequence[Slip]) -> Slip | None:
     slips = [s for s in slips if len(s)]
     if not slips:
         return None
-    T = sp.csr_matrix(sp.vstack([s.T for s in slips]))
+    T = stacked([s.T for s in slips])
     drift, rows, mu = (np.concatenate(a) for a in zip(*((s.drift, s.rows, s.mu) for s in slips), strict=True))
     return Slip(T, drift, rows, mu)

@@ -29,6 +29,7 @@ from pliant.systems import exchange
 from pliant.systems.acted import Acted, of_terms
 from pliant.systems.base import Quadrature, Weights
 from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
+from pliant.systems.joined import Restriction
 from pliant.systems.labels import labels
 from pliant.systems.observed import Barring
 from pliant.systems.patterns import Patterns
@@ -85,9 +86,8 @@ class Elastodynamics:
                 where="mass",
                 remedy="every vertex needs a positive mass: give a density > 0 and remove unreferenced vertices",
             )
-        self._patterns = Patterns(
-            self._mass, self._energies, self._forces, contact is not None, self.X.ravel(), self.free
-        )
+        self._patterns = Patterns(self._mass, self._energies, self._forces, contact is not None, self.X.ravel())
+        self._restriction = Restriction(self.free)
         self._inverse_mass = np.zeros(n * d)
         self._inverse_mass[self.free] = 1.0 / self.nodal_mass[self.free]
         self._empty = sp.csr_matrix((n * d, n * d))
@@ -259,7 +259,7 @@ class Elastodynamics:
     # ------------------------------------------------------------------------------------------------ boundary
 
     def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        return self._patterns.restricted(A)
+        return self._restriction(A)
 
     def prescribe(self, q: Array, t: float) -> Array:
         return self.pins.lift(q, t)

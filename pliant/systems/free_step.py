@@ -8,11 +8,10 @@ solved for v - v_n; prescribed coordinates move as they must. [Weidner2022, Eq. 
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array
-from pliant.pattern import taken
+from pliant.pattern import empty, taken, times
 from pliant.state import State
 from pliant.systems.acted import Acted, linearised
 from pliant.systems.base import Composed, Part
@@ -41,13 +40,13 @@ class FreeStep:
     def block(self) -> Block:
         system, q, v = self.system, self.state.q, self.state.v
         n = len(system.free)
-        x, J, w = np.zeros((0, 3)), sp.csr_matrix((0, n)), None
+        x, J, w = np.zeros((0, 3)), empty(0, n), None
         if self.how.points:
             x, J = system.positions(q), system.point_jacobian(q)
             if n < len(q):
                 given = v + self.change
                 given[system.free] = 0.0
-                w, J = J @ given, taken(J, None, system.free)
+                w, J = times(J, given), taken(J, None, system.free)
         start = v[system.free]
         return Block(self._A, self._b, x, J, origin=start, w=w, guess=start)
 

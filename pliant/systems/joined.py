@@ -45,23 +45,23 @@ class SideBySide:
 
 
 class Restriction:
-    """A[kept][:, kept] of square CSR matrices; a pattern that is met again, the very arrays, is gone through once."""
+    """A[kept][:, kept] of square CSR matrices; a pattern that comes twice in turn, the very arrays, is learnt."""
 
     def __init__(self, kept: IntArray) -> None:
         self._kept = kept
-        self._met: IndexArray | None = None
-        self._slots: tuple[Pattern, IntArray] | None = None
+        self._last: IndexArray | None = None
+        self._learnt: tuple[IndexArray, Pattern, IntArray] | None = None  # where its entries are in the whole
 
     def __call__(self, A: sp.csr_matrix) -> sp.csr_matrix:
         if len(self._kept) == A.shape[0]:
             return A
-        again = A.indices is self._met
-        if not again:
-            self._met, self._slots = A.indices, None
-            return taken(A, self._kept, self._kept)
-        if self._slots is None:
-            self._slots = Pattern(A.indptr, A.indices).restricted(self._kept)
-        pattern, chosen = self._slots
+        learnt, again = self._learnt, A.indices is self._last
+        self._last = A.indices
+        if learnt is None or A.indices is not learnt[0]:
+            if not again:
+                return taken(A, self._kept, self._kept)
+            learnt = self._learnt = (A.indices, *Pattern(A.indptr, A.indices).restricted(self._kept))
+        _, pattern, chosen = learnt
         return pattern.matrix(A.data[chosen])
 
 

@@ -10,20 +10,20 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IndexArray, IntArray
 from pliant.energies.base import Energy
 from pliant.forces.base import Force
-from pliant.pattern import Pattern, added, union
+from pliant.pattern import Pattern, added, empty
+from pliant.pattern_making import union
 from pliant.systems.contact import block_diagonal
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Found at any positions ``q (N,)``; ``kept`` are the free coordinates. Copies of a system share one of these."""
+    """Found at any positions ``q (N,)``. Copies of a system share one of these."""
 
     mass: sp.csr_matrix
     energies: Sequence[Energy]
     forces: Sequence[Force]
     touching: bool
     q: Array
-    kept: IntArray
 
     @cached_property
     def whole(self) -> tuple[Pattern, dict[int, tuple[IndexArray, IntArray]]]:
@@ -41,14 +41,9 @@ class Patterns:
                 break
         return pattern, {id(A.indices): (A.indices, pattern.slots(A)) for A in parts}
 
-    @cached_property
-    def free(self) -> tuple[Pattern, IntArray]:
-        """The pattern of the rows and columns ``kept``, and the places of its entries in the whole."""
-        return self.whole[0].restricted(self.kept)
-
     def weighted_sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
         """sum_k w_k A_k: value arrays when all patterns are known, general sparse sums for the others (contact)."""
-        pattern, data, strangers = self.whole[0], None, []
+        pattern, data, others = self.whole[0], None, empty(*self.mass.shape)
         for w, A in parts:
             if A.nnz == 0 or w == 0.0:
                 continue
@@ -57,29 +52,18 @@ class Patterns:
                 continue
             slots = self._slots_of(A)
             if slots is None:
-                strangers.append(w * A)
+                others = added(others, A, w)  # few entries: together first
                 continue
             if data is None:
                 data = np.zeros(pattern.nnz)
             data[slots] += w * A.data
-        if data is None and not strangers:
+        if data is None and others.nnz == 0:
             return sp.csr_matrix(self.mass.shape)
         total = pattern.matrix(np.zeros(pattern.nnz) if data is None else data)
-        for A in strangers:
-            total = added(total, A)
-        return total
+        return added(total, others)
 
     def _slots_of(self, A: sp.csr_matrix) -> IntArray | None:
         """Places of A's entries in the whole: known for constant patterns, found for others; None if outside."""
         pattern, known = self.whole
         indices, slots = known.get(id(A.indices), (None, None))
         return slots if indices is A.indices else pattern.find(A)
-
-    def restricted(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        """The rows and columns ``kept`` of A."""
-        if len(self.kept) == A.shape[0]:
-            return A
-        if self.whole[0].holds(A):
-            free, chosen = self.free
-            return free.matrix(A.data[chosen])
-        return sp.csr_matrix(A[self.kept][:, self.kept])

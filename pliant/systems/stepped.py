@@ -101,8 +101,11 @@ class Pointwise(Protocol):
 class Steep(Protocol):
     """A system on joints some of whose forces change fast with q by potentials: contact, what is elastic."""
 
-    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Array] | None:
-        """W(q) + c P(v) of these forces, where v changes by dq/c, and its slope; None if others are as steep."""
+    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Callable[[], Array]] | None:
+        """W(q) + c P(v) of these forces, where v changes by dq/c, and a function that finds its slope.
+
+        None if others are as steep.
+        """
         ...
 
 

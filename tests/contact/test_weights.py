@@ -15,7 +15,8 @@ def test_an_obstacle_never_touches_with_a_weight_of_round_off() -> None:
     surfaces, still = Surfaces(setting), [passage(None, 0.0, 0.01)]
     V, n = surfaces.vertices(mesh.X, still), len(mesh.X)
     ids = np.array([[n, n + 1, 0, 1]])  # an edge of the box and one of the sheet
-    contacts = surfaces._as_contacts(ids, np.array([[1.0 + 1e-17, -1e-17, -0.4, -0.6]]), V, still)
+    weights = surfaces._signed(ids, np.array([[1.0 + 1e-17, -1e-17, -0.4, -0.6]]))
+    contacts = surfaces._as_contacts(ids, weights, V)
     assert set(contacts.nodes[0][contacts.weights[0] != 0.0]) == {0, 1}
     np.testing.assert_allclose(np.sort(contacts.weights[0]), [0.0, 0.0, 0.4, 0.6])
     assert contacts.other[0] == -1

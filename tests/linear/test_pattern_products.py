@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from lattice import lattice
 
-from pliant.pattern import pulled_back, summed, taken
+from pliant.pattern import added, empty, pulled_back, summed, taken, times, transposed_times
 
 
 def sample(shape, seed, density=0.1):
@@ -20,6 +20,23 @@ def test_pulled_back_is_the_triple_product():
         found = pulled_back(J, A)
         assert found.has_sorted_indices and found.shape == (60, 60)
         assert np.allclose(found.toarray(), (J.T @ A @ J).toarray(), atol=1e-14)
+
+
+def test_products_with_vectors():
+    J, rng = sample((90, 60), 5), np.random.default_rng(5)
+    x, f = rng.normal(size=60), rng.normal(size=90)
+    assert np.allclose(times(J, x), J @ x, rtol=0, atol=1e-14)
+    assert np.allclose(transposed_times(J, f), J.T @ f, rtol=0, atol=1e-14)
+
+
+def test_added_is_the_sum():
+    """With rows that only one of them has, and to nothing."""
+    A, B = sample((40, 40), 6), sample((40, 40), 7)
+    B.data[B.indptr[10] : B.indptr[20]] = 0.0
+    B.eliminate_zeros()
+    for first in (A, empty(40, 40)):
+        found = added(first, B, -0.5)
+        assert found.has_canonical_format and np.array_equal(found.toarray(), (first - 0.5 * B).toarray())
 
 
 def test_taken_is_a_piece():

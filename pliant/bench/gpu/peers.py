@@ -16,6 +16,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.bench.core.work_precision import BAR, BAR_SMALL, FRAMES, Case, center
 from pliant.bench.gpu.bars import told
+from pliant.bench.newton import peer, said
 from pliant.bench.table import Claim, Table
 from pliant.checkpoint import Checkpoint
 from pliant.cuda.device import arrays, name, synchronized
@@ -54,10 +55,9 @@ def ours(scene: Scene, frames: int, *, integrator: Any, per_frame: int = 1) -> P
 
 def theirs(scene: Scene, frames: int, *, make: Callable[[Any, Any], Any], log: bool, per_frame: int) -> Path:
     """A run of Newton with the solver that ``make(newton, model)`` gives."""
-    import newton
-    import warp as wp
-
-    wp.config.quiet = True
+    found = peer()
+    assert found is not None
+    newton, wp = found
     system, body = scene.system(), scene.bodies[0]
     mass = system.nodal_mass[::3].copy()
     mass[np.unique(system.pins.prescribed // 3)] = 0.0
@@ -111,7 +111,7 @@ def vbd(iterations: int) -> Callable[[Any, Any], Any]:
     return lambda newton, model: newton.solvers.SolverVBD(model, iterations=iterations)
 
 
-def contestants(case: Case, quick: bool, peer: bool) -> Iterator[tuple[str, bool, int, Callable[[Scene, int], Path]]]:
+def contestants(case: Case, quick: bool, beside: bool) -> Iterator[tuple[str, bool, int, Callable[[Scene, int], Path]]]:
     """Label, whether the energy is the one with the logarithm, steps per frame, and how they run."""
     n = case.explicit
     for substeps in (n, 2 * n):
@@ -119,23 +119,23 @@ def contestants(case: Case, quick: bool, peer: bool) -> Iterator[tuple[str, bool
     for method in (BDF2(), TRBDF2()):
         for k in (1,) if quick else (1, 2):
             yield f"pliant {type(method).__name__}", False, k, partial(ours, integrator=method, per_frame=k)
-    for k in (n, 2 * n, 4 * n) if peer else ():
+    for k in (n, 2 * n, 4 * n) if beside else ():
         yield "Newton SemiImplicit", True, k, partial(theirs, make=semi_implicit, log=True, per_frame=k)
-    for k, iterations in (VBD[:2] if quick else VBD) if peer else ():
+    for k, iterations in (VBD[:2] if quick else VBD) if beside else ():
         label = f"Newton VBD, {iterations} iterations"
         yield label, False, k, partial(theirs, make=vbd(iterations), log=False, per_frame=k)
 
 
-def compare(case: Case, quick: bool, peer: bool) -> list[dict[str, Any]]:
+def compare(case: Case, quick: bool, beside: bool) -> list[dict[str, Any]]:
     """All of them on one bar."""
     plain, frames, rows = case.scene(), 6 if quick else FRAMES, []
     material = plain.bodies[0].material
     scenes = {False: plain}
-    if peer:
+    if beside:
         with_log = replace(plain.bodies[0], material=StableNeoHookeanLog(material.E, material.nu))
         scenes[True] = replace(plain, bodies=[with_log])
     exact = {log: ours(s, frames, integrator=Verlet(substeps=8 * case.explicit))[0] for log, s in scenes.items()}
-    for label, log, per_frame, run_one in contestants(case, quick, peer):
+    for label, log, per_frame, run_one in contestants(case, quick, beside):
         row: dict[str, Any] = {"case": case.name, "by": label, "h": f"1/{per_frame * FRAMES} s"}
         try:
             path, wall = run_one(scenes[log], frames)
@@ -159,25 +159,20 @@ def fastest(rows: list[dict[str, Any]], case: str, by: str, target: float) -> fl
 
 def run(*, quick: bool = False) -> Table:
     arrays()
-    try:
-        import newton
-
-        peer, missing = True, f"Newton {newton.__version__}."
-    except ImportError:
-        peer, missing = False, "Newton is not installed: its rows are skipped (pip install newton)."
+    beside = peer() is not None
     cases = (BAR_SMALL,) if quick else (BAR_SMALL, BAR)
-    rows = [row for case in cases for row in compare(case, quick, peer)]
+    rows = [row for case in cases for row in compare(case, quick, beside)]
     claims = []
     for case in dict.fromkeys(row["case"] for row in rows):
-        for target in TARGETS if peer else ():
+        for target in TARGETS if beside else ():
             for other in ("Newton SemiImplicit", "Newton VBD"):
                 here, there = fastest(rows, case, "pliant", target), fastest(rows, case, other, target)
                 known = here is not None and there is not None
-                said = f"{here:.3g} s against {there:.3g} s" if known else "did not run"
+                times = f"{here:.3g} s against {there:.3g} s" if known else "did not run"
                 less = known and here < there  # type: ignore[operator]
-                claims.append(Claim(f"{case}: wall time to {target:g} %, beside {other}", "less", said, less))
+                claims.append(Claim(f"{case}: wall time to {target:g} %, beside {other}", "less", times, less))
     notes = [
-        f"Device: {name()}. {missing} One second of motion, wall time without compiling; error: RMS distance of the "
+        f"Device: {name()}. {said()} One second of motion, wall time without compiling; error: RMS distance of the "
         "free end's center from a converged run, by RMS displacement. inf: no row within the error."
     ]
     return Table("gpu/peers", "Swinging bars beside Newton (Warp)", rows, claims, notes)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.bench.table import Claim, Table
-from pliant.bench.world.mixtures import collision, rigid_collision
+from pliant.bench.world.mixtures import collision, resting, rigid_collision
 from pliant.bodies import Rayleigh, Solid
 from pliant.checkpoint import contents
 from pliant.integrators import BDF1, IMPLICIT, INTEGRATORS, LinearlyImplicit
@@ -69,11 +69,13 @@ def _mixtures() -> dict[str, Rehearsal]:
     """Mixtures that touch, before the kill and after it."""
     times: Any = {"h": 2e-3, "duration": 0.04}
     penalty, barrier = PenaltyContact(mu=0.3), BarrierContact(dhat=1e-3, mu=0.3)
+    laid = lambda: resting(PenaltyContact(mu=0.3, thickness=1e-3), BDF1(), **times)
     return {
         "ball, chain and cloth, penalties": Rehearsal(lambda: collision(penalty, BDF1(), **times)),
         "ball, chain and cloth, barriers": Rehearsal(lambda: collision(barrier, BDF1(), **times)),
         "ball, bar and cloth, penalties": Rehearsal(lambda: rigid_collision(penalty, BDF1(), **times)),
         "ball, chain and cloth, rows": Rehearsal(lambda: collision(RowContact(mu=0.3), LinearlyImplicit(), **times)),
+        **{f"cube and chain on a bed, from step {k}": Rehearsal(laid, saved=k) for k in (5, 10, 15)},
         "pile of five kinds, barriers": Rehearsal(lambda: mixed_pile(5), 24, 18),
         "hand and block": Rehearsal(lambda: gripper(cells=2)),
         "box and Eulerian cloth": Rehearsal(lambda: arm_and_cloth(5), 122, 116),

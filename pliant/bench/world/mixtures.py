@@ -10,6 +10,7 @@ from pliant.articulated.joints import Free3D, Revolute
 from pliant.bodies import Solid
 from pliant.cloth.body import Cloth
 from pliant.cloth.material import ClothMaterial
+from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import Mesh, ball, box, sheet
 from pliant.scene import Scene
@@ -64,3 +65,16 @@ def rigid_collision(contact: Any, integrator: Any, *, h: float, duration: float)
         Rigid(mesh, 1000.0, spin=(0.0, 0.0, 4.0), name="bar"),
     ]
     return Scene(bodies, contact=contact, integrator=integrator, gravity=STILL, h=h, duration=duration)
+
+
+def resting(contact: Any, integrator: Any, *, h: float, duration: float) -> Scene:
+    """A chain and a rigid cube land softly on a bed; the chain slides over it, and nothing moves far in a step."""
+    mesh = box((0.2, 0.2, 0.04), (10, 10, 1)).transformed(translate=(-0.08, -0.04, -0.046))
+    held = Pin(mesh.where(lambda X: X[:, 2] < -0.046 + 1e-9))
+    cube = box((0.03, 0.03, 0.03), (1, 1, 1)).transformed(translate=(0.05, 0.03, -0.0055))
+    bodies = [
+        Solid(mesh, StableNeoHookean(2e4, 0.3), density=300.0, pins=held, name="bed"),
+        chain(v=(0.6, 0.0, -0.05)),
+        Rigid(cube, 500.0, velocity=(0.0, 0.02, -0.05), name="cube"),
+    ]
+    return Scene(bodies, contact=contact, integrator=integrator, h=h, duration=duration)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.energies.bending import cotangent_stencils, hinges
 from pliant.errors import MaterialError
-from pliant.pattern import block_pattern
+from pliant.pattern_making import block_pattern
 
 FLAT = 1e-9  # of the longest stencil's arms: below this a hinge counts as flat at rest
 

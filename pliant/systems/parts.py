@@ -1,4 +1,4 @@
-"""Several parts as one system that do nothing to each other: q = (q_1, ..., q_k), and each answers for itself.
+"""Several parts as one system, each of which answers for itself: q = (q_1, ..., q_k).
 
 M = diag(M_1, ..., M_k)      x = (x_1, ..., x_k) all points
 """
@@ -21,7 +21,7 @@ from pliant.systems.points import Points
 from pliant.systems.stepped import Charted, Pointwise
 
 
-class Uncoupled:
+class Parts:
     """``parts`` side by side; ``slices`` tell where each part's coordinates are."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
