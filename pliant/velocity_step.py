@@ -170,6 +170,10 @@ class Trading(Protocol):
         """(a, b) -> the work [J] that a does on b: impulses times the new velocities of b where they act."""
         ...
 
+    def dragged(self, found: VelocitySolution) -> float:
+        """The work [J] of what moves by script and rubs against single parts: impulses times its own velocities."""
+        ...
+
 
 @runtime_checkable
 class Telling(Protocol):

@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.errors import NotPositiveDefinite
-from pliant.linear.box_matrix import BoolArray, BoxMatrix, Solve, box_matrix
+from pliant.linear.box_interior import interior_point
+from pliant.linear.box_matrix import BoxMatrix, box_matrix, shifted_solve
 from pliant.linear.kkt import Programme
 from pliant.linear.qp import QPSolver
 from pliant.linear.threads import one_thread
 
+NEAR = 1e-6  # of the way between two bounds: a guess this close to one is taken to be at it
+STIFF = 1e6  # times the diagonal: weights of proximal terms are no larger
 ROUND_OFF = 2.0 * float(np.finfo(float).eps)
 
 
@@ -37,14 +39,17 @@ class BoxSolver(Protocol):
 class ProjectedNewton:
     """Newton on the variables that are off their bounds, with the set of those updated after each solve.
 
-    Which bounds hold is read from x - r/diag H with the gradient r (a primal-dual active set); once the set repeats the
-    solution is exact. H is only semidefinite, so each pass adds the proximal term ``proximal`` diag(H) |x - x_k|^2 / 2
-    and few passes, each with a tenth of it, remove its effect. Where the set keeps changing (many nearly equivalent
-    contacts), an interior point method finds the neighbourhood to start again from.
+    The first set are the bounds that the guess is at, of variables between two; else, and then, it is read from
+    x - r/diag H with the gradient r (a primal-dual active set); once the set repeats the solution is exact. H is only
+    semidefinite, so each pass adds a proximal term ``proximal`` sum w_i (x - x_k)_i^2 / 2, and few passes remove its
+    effect. Distances count as parts of the bounds (`_weights`): of equivalent solutions that keeps those within them.
+    Where the set keeps changing (many nearly equivalent contacts), an interior point method finds the solution, or the
+    neighbourhood to start again from.
     """
 
     tolerance: float = 1e-9  # on the projected gradient, relative to its terms
-    accepted: float = 1e-7  # the duality gap, relative to its terms, still called converged
+    gap: float = 0.0  # the duality gap, relative to its terms, of an inner point that needs no more Newton steps
+    accepted: float = 1e-7  # the same that is still called converged
     proximal: float = 1e-9
     passes: int = 4
     changes: int = 30  # of the active set, per pass
@@ -59,49 +64,62 @@ class ProjectedNewton:
         first = self._newton(A, g, lo, hi, x)
         if first.converged:
             return first
-        center = _interior(A, g, lo, hi, x)
-        second = replace(self, changes=3)._newton(A, g, lo, hi, center.x)
-        count = first.iterations + center.iterations + second.iterations
+        center, close, tried = interior_point(A, g, lo, hi, x)
+        count = first.iterations + tried
+        if close and _suboptimality(A, g, lo, hi, center) <= self.gap:
+            return BoxSolution(center, True, count)
+        second = replace(self, changes=3)._newton(A, g, lo, hi, center)
+        count += second.iterations
         if second.converged:
             return BoxSolution(second.x, True, count)
-        gaps = [_suboptimality(A, g, lo, hi, y) for y in (second.x, center.x)]
-        best = (second.x, center.x)[int(np.argmin(gaps))]
+        gaps = [_suboptimality(A, g, lo, hi, y) for y in (second.x, center)]
+        best = (second.x, center)[int(np.argmin(gaps))]
         return BoxSolution(best, min(gaps) <= self.accepted, count)
 
     def _newton(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
-        limit, scale = self.tolerance * _size(A, g, lo, hi), A.diagonal + 1e-300
+        limit, weights = self.tolerance * _size(A, g, lo, hi), _weights(A, g, lo, hi)
+        wide = ~np.isfinite(hi - lo)
+        near = np.where(wide, 0.0, NEAR * (hi - lo))
+        y = np.where(wide, x - (A.multiply(x) - g) / (A.diagonal + 1e-300), x)
+        at = np.where(y <= lo + near, -1.0, np.where(y >= hi - near, 1.0, 0.0))  # 0 free, -1 and 1 at a bound
         count, settled = 0, True
-        for k in range(self.passes):
+        rho = self.proximal * np.clip(weights, A.diagonal, STIFF * A.diagonal) + 1e-300
+        for _ in range(self.passes):
             if _projected_gradient(A.multiply(x) - g, x, lo, hi) <= limit or not settled:
                 break
-            x, tried, settled = self._one_pass(A, g, lo, hi, x, self.proximal * 0.1**k * scale)
+            x, at, tried, settled = self._one_pass(A, g, (lo, hi), x, at, rho)
             count += tried
         return BoxSolution(x, _projected_gradient(A.multiply(x) - g, x, lo, hi) <= limit, count)
 
-    def _one_pass(self, A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array, rho: Array) -> tuple[Array, int, bool]:
-        """(x, solves, whether the active set has settled) of the programme with its proximal term."""
+    def _one_pass(
+        self, A: BoxMatrix, g: Array, bounds: tuple[Array, Array], x: Array, at: Array, rho: Array
+    ) -> tuple[Array, Array, int, bool]:
+        """(x, active set, solves, whether the set has settled) of the programme with its proximal term."""
+        lo, hi = bounds
         pull, scale = g + rho * x, A.diagonal + 1e-300
-        at, changed = np.full(len(x), np.nan), [len(x) + 1]  # at: 0 free, -1 and 1 at a bound
+        changed = [len(x) + 1]
         for k in range(self.changes):
+            free = at == 0.0
+            held = np.where(at < 0.0, lo, np.where(at > 0.0, hi, 0.0))
+            x = np.where(free, shifted_solve(A, free, rho)(pull - A.multiply(held)), held) if free.any() else held
             guess = x - (A.multiply(x) + rho * x - pull) / scale
             now = np.where(guess <= lo, -1.0, np.where(guess >= hi, 1.0, 0.0))
             changed.append(int(np.count_nonzero(now != at)))
-            if changed[-1] == 0 or (k > 1 and changed[-1] >= changed[-2]):  # settled, or going round in circles
-                return np.clip(x, lo, hi), k, changed[-1] == 0
-            at, free = now, now == 0.0
-            held = np.where(at < 0.0, lo, np.where(at > 0.0, hi, 0.0))
-            x = np.where(free, _factored(A, free, rho)(pull - A.multiply(held)), held) if free.any() else held
-        return np.clip(x, lo, hi), self.changes, False
+            if changed[-1] == 0 or (k > 0 and changed[-1] >= changed[-2]):  # settled, or going round in circles
+                return np.clip(x, lo, hi), at, k + 1, changed[-1] == 0
+            at = now
+        return np.clip(x, lo, hi), at, self.changes, False
 
 
-def _factored(A: BoxMatrix, free: BoolArray, shift: Array) -> Solve:
-    """Of the free part of A; where rounding makes it indefinite, with a larger shift."""
-    for _ in range(3):
-        try:
-            return A.factor(free, shift)
-        except NotPositiveDefinite:
-            shift = 100.0 * shift
-    return A.factor(free, shift)
+def _weights(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> Array:
+    """|g|^T b / b_i^2 with the bounds b: the terms of the objective by those of distances as parts of the bounds.
+
+    The diagonal of H where there are no bounds.
+    """
+    reach = np.maximum(np.abs(lo), np.abs(hi))
+    bounded = np.isfinite(reach) & (reach > 0.0)
+    reach = np.where(bounded, reach, 1.0)
+    return np.where(bounded, float(np.abs(g)[bounded] @ reach[bounded]) / reach**2, A.diagonal)
 
 
 def _size(A: BoxMatrix, g: Array, lo: Array, hi: Array) -> float:
@@ -115,54 +133,6 @@ def _projected_gradient(r: Array, x: Array, lo: Array, hi: Array) -> float:
     """Largest entry of the gradient r that does not push against a bound."""
     held = ((x <= lo) & (r >= 0.0)) | ((x >= hi) & (r <= 0.0))
     return float(np.abs(np.where(held, 0.0, r)).max())
-
-
-def _interior(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> BoxSolution:
-    """A point near the solution by Mehrotra's predictor-corrector method; variables with lo = hi stay there.
-
-    s (2, n) are the slacks of the bounds, z their multipliers; infinite bounds are inert. It begins at x, pulled in
-    from the bounds.
-    """
-    move, scale = hi > lo, A.diagonal + 1e-300
-    below, above = np.isfinite(lo) & move, np.isfinite(hi) & move
-    on = np.stack([below, above]).astype(float)
-    count, size = max(float(on.sum()), 1.0), float(np.abs(g).max()) + 1e-300
-    both = below & above
-    room = np.where(both, 0.5 * np.where(both, hi - lo, 0.0), size / scale)
-    inside = np.where(above, np.minimum(x, hi - 0.2 * room), x)
-    x = np.where(move, np.where(below, np.maximum(inside, lo + 0.2 * room), inside), lo)
-    s = np.where(on > 0.0, np.stack([np.where(below, x - lo, 1.0), np.where(above, hi - x, 1.0)]), 1.0)
-    r = A.multiply(x) - g
-    z = on * np.maximum(np.stack([r, -r]), 0.0)
-    z = on * np.maximum(z, (float((z * s).sum()) / count + 1e-8 * size * float(np.median(room))) / s)
-    done, k = False, 0
-    while k < 40:
-        residual = np.where(move, A.multiply(x) - g - z[0] + z[1], 0.0)
-        gap = float((z * s * on).sum()) / count
-        done = float(np.abs(residual).max()) <= 1e-9 * size and gap * count <= 1e-9 * float(np.abs(g) @ np.abs(x))
-        if done:
-            break
-        k += 1
-        solve = _factored(A, move, (z / s).sum(axis=0) + 1e-14 * scale.max())
-        center, correction = 0.0, np.zeros_like(s)
-        for stage in range(2):
-            t = on * ((center - correction) / s - z)
-            dx = solve(t[0] - t[1] - residual)
-            ds = on * np.stack([dx, -dx])
-            dz = t - on * z * ds / s
-            length = min(_room(s, ds), _room(z, dz))
-            if stage == 0:
-                after = float(((z + length * dz) * (s + length * ds) * on).sum()) / count
-                center = gap * (after / gap) ** 3 if gap > 0.0 else 0.0
-                correction = ds * dz
-        x, s, z = x + length * dx, s + length * ds, z + length * dz
-    return BoxSolution(np.clip(x, lo, hi), done, k)
-
-
-def _room(s: Array, ds: Array) -> float:
-    """How much of the step ds keeps s positive, at most 1."""
-    less = ds < 0.0
-    return min(1.0, 0.995 * float((-s[less] / ds[less]).min(initial=np.inf)))
 
 
 @dataclass(frozen=True)
@@ -227,6 +197,6 @@ def _polished(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> Array:
     free = (y > lo) & (y < hi)
     if free.any():
         shift = np.full(len(y), 1e-12 * float(A.diagonal.max()))
-        y = y - _factored(A, free, shift)(A.multiply(y) - g)
+        y = y - shifted_solve(A, free, shift)(A.multiply(y) - g)
     y = np.clip(y, lo, hi)
     return y if _suboptimality(A, g, lo, hi, y) < _suboptimality(A, g, lo, hi, x) else x

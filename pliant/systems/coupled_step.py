@@ -229,6 +229,13 @@ class CoupledStep:
         touched = self._touched(found)
         return {pair: work.get(pair, 0.0) + touched.get(pair, 0.0) for pair in {**work, **touched}}
 
+    def dragged(self, found: VelocitySolution) -> float:
+        """Impulses of friction of the parts' own contacts times the velocities of the obstacles there."""
+        slips = [b.slip for b in self._blocks if b.slip is not None]  # theirs come first, those between parts after
+        ends = np.cumsum([0, *(len(slip) for slip in slips)])
+        parts = zip(slips, ends[:-1], ends[1:], strict=True) if len(found.friction) else ()
+        return float(sum(found.friction[a:b] @ slip.drift for slip, a, b in parts))
+
     def _touched(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
         """The work of contacts between the points."""
         touches = self.touches

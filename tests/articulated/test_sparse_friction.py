@@ -52,6 +52,30 @@ def test_sparse_and_dense_programmes_agree(seed, box):
     assert value(sparse.x) == pytest.approx(value(dense.x), rel=1e-7)
 
 
+class Compared:
+    """The programme solver of BISP, and beside it a library's: the same minimum in every step."""
+
+    solved = 0
+
+    def solve(self, H, g, lo, hi, x):
+        value = lambda y: 0.5 * y @ H.multiply(y) - g @ y
+        ours, theirs = ProjectedNewton().solve(H, g, lo, hi, x), General(Clarabel()).solve(H, g, lo, hi, x)
+        assert ours.converged and np.all(ours.x >= lo) and np.all(ours.x <= hi)
+        assert value(ours.x) == pytest.approx(value(theirs.x), rel=1e-6)
+        self.solved += 1
+        return ours
+
+
+def test_every_programme_of_a_falling_chain_has_the_minimum_that_a_library_finds():
+    scene, box = chain_with_friction(0.5, 12), Compared()
+    system, state, memory = scene.system(), scene.initial(), None
+    for _ in range(60):
+        step = BISP(scene.integrator.friction, box=box).step(system, state, scene.h, memory)
+        state, memory = step.state, step.memory
+        assert step.reports[0].converged
+    assert box.solved >= 60
+
+
 def test_a_step_is_the_same_where_a_spring_makes_it_dense():
     """A spring of no stiffness couples two bodies, so the dense factors are taken; the motion must not know."""
     scene = chain_with_friction(0.5, 6)

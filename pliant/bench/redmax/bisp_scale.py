@@ -30,7 +30,7 @@ def timed(scene: Scene, steps: int, *, dense: bool = False) -> tuple[list[float]
     """CPU seconds of each step, after two that may compile; and the steps."""
     chosen: Any = scene.integrator
     system = scene.system()
-    method = BISP(chosen.friction, box=DenseProgramme() if dense else ProjectedNewton())
+    method = BISP(chosen.friction, box=DenseProgramme()) if dense else BISP(chosen.friction)
     state, memory, spent, taken = scene.initial(), None, [], []
     for k in range(steps + 2):
         start = process_time()
