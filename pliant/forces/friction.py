@@ -68,6 +68,10 @@ class Friction:
     the stage. While the load does not change, ``damping`` and ``turning`` together are the exact Jacobian of a stage:
     with u = (U(x) - U(x_0))/c it is B^T df/du B / c + sum_k f_k d^2 U_k/dx^2, B = dU/dx. Where it does,
     -mu t (df_n/dx)^T is left out, which is not symmetric and only slows Newton down.
+
+    A lagged load with c = 0 belongs to a step that is linearised once. There ``damping`` is the secant -f/|u|, with
+    which friction stops a slip but never turns it round: the slope of a slipping contact is 0, and a force that
+    nothing limits would drive light vertices back and forth ever faster.
     """
 
     name, normal = "friction", False
@@ -84,6 +88,7 @@ class Friction:
     ) -> None:
         self._load, self._mu, self._law, self._n, self._c = load, mu, law, n, c
         self.lagged = lagged is not None
+        self._once = self.lagged and c == 0.0
         self._frozen = None if lagged is None else self._loaded(lagged.reshape(-1, 3))
         self._zero = empty(3 * n, 3 * n)
         self._at = Remembered(self._found)
@@ -144,8 +149,10 @@ class Friction:
         return contacts.assemble(np.einsum("cki,ckl,clj->cij", here.t, D, here.t), self._n, coupled=False)
 
     def _rates(self, x: Array, v: Array) -> tuple[SlipMap, Contacts, Array]:
-        """How contacts slip, and df/du (c, 2, 2)."""
+        """How contacts slip, and df/du (c, 2, 2), or the secant."""
         slips, _, u, s, (rate, slope, _) = self._at(x, v)
         t = u / np.maximum(s, 1e-300)[:, None]
-        D = -rate[:, None, None] * np.eye(2) + (rate - slope)[:, None, None] * t[:, :, None] * t[:, None, :]
+        D = -rate[:, None, None] * np.eye(2)
+        if not self._once:
+            D += (rate - slope)[:, None, None] * t[:, :, None] * t[:, None, :]
         return slips.at(x.reshape(-1, 3)), slips.contacts, D

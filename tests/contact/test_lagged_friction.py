@@ -34,6 +34,26 @@ def test_a_barrier_that_is_tense_at_the_start_does_not_brake(integrator: object,
     assert abs(step.state.v.reshape(-1, 3)[:, 0].mean()) < 1e-2
 
 
+def test_a_linearised_step_stops_a_slip_and_never_turns_it_round() -> None:
+    """Blocks that slide and fall onto each other: no vertex is ever faster than what fell, and the lower one stops."""
+    material, blocks = pl.StableNeoHookean(1e5, 0.4), []
+    for k, v in enumerate([(0.5, 0.2, 0.0), (-0.3, 0.4, -1.0)]):
+        mesh = box((0.1, 0.1, 0.1), (2, 2, 2)).transformed(translate=(0.01 * k, 0.0, 0.11 * k + 0.001))
+        blocks.append(pl.Solid(mesh, material, density=600.0, velocity=v, name=f"block {k}"))
+    scene = pl.Scene(
+        blocks,
+        contact=pl.PenaltyContact(mu=0.4),
+        obstacles=[Plane()],
+        integrator=pl.LinearlyImplicit(),
+        h=5e-3,
+        duration=0.4,
+    )
+    speeds = [step.state.v.reshape(-1, 3) for step in pl.simulate(scene)]
+    assert max(float(np.linalg.norm(v, axis=1).max()) for v in speeds) < 2.0
+    half = len(blocks[0].mesh.X)
+    assert np.linalg.norm(speeds[-1][:half].mean(axis=0)) < 0.05
+
+
 def test_friction_found_anew_agrees_with_the_root() -> None:
     """A block that lands while it slides: every step ends with friction from the normal forces of its own root."""
     contact = pl.BarrierContact(dhat=DHAT, mu=MU, friction_solves=30)
