@@ -1,4 +1,7 @@
-"""Flat rows (dictionaries of one shape) as bars or curves: how the tables of benchmarks and sweeps are drawn."""
+"""Flat rows (dictionaries) as bars or curves: how the tables of benchmarks and sweeps are drawn.
+
+Rows of a table that has several kinds of them are drawn where they have the columns that are asked for.
+"""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +17,7 @@ DECADES = 50.0  # values that span more than this factor get a logarithmic axis
 
 def bars(axes: Any, rows: Rows, x: str, y: str, by: str | None = None) -> None:
     """Lying bars of the numbers ``y``, a group for each value of ``x``, in it a bar for each value of ``by``."""
-    rows = [row for row in rows if is_number(row.get(y))]
+    rows = [row for row in _having(rows, x, by) if is_number(row.get(y))]
     groups = list(dict.fromkeys(str(row[x]) for row in rows))
     series = list(dict.fromkeys(str(row[by]) for row in rows)) if by else [y]
     thick = 0.8 / len(series)
@@ -30,7 +33,7 @@ def bars(axes: Any, rows: Rows, x: str, y: str, by: str | None = None) -> None:
 
 def curves(axes: Any, rows: Rows, x: str, y: str, by: str | None = None) -> None:
     """The numbers ``y`` over the numbers ``x``, sorted by x, a curve for each value of ``by``."""
-    rows = [row for row in rows if is_number(row.get(x)) and is_number(row.get(y))]
+    rows = [row for row in _having(rows, x, by) if is_number(row[x]) and is_number(row.get(y))]
     for name in dict.fromkeys(str(row[by]) for row in rows) if by else [y]:
         mine = sorted((row[x], row[y]) for row in rows if not by or str(row[by]) == name)
         axes.plot(*zip(*mine), "o-", ms=4, lw=1.2, label=name)
@@ -38,6 +41,10 @@ def curves(axes: Any, rows: Rows, x: str, y: str, by: str | None = None) -> None
     axes.grid(alpha=0.3, which="both")
     if by:
         axes.legend(title=by, fontsize="x-small", title_fontsize="x-small")
+
+
+def _having(rows: Rows, *columns: str | None) -> Rows:
+    return [row for row in rows if all(column in row for column in columns if column)]
 
 
 def choose(rows: Rows) -> tuple[str, str, str | None] | None:

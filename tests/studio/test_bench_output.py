@@ -70,6 +70,14 @@ def test_columns_are_chosen(rows, columns):
     assert choose(rows) == columns
 
 
+def test_rows_of_several_kinds_are_drawn_where_they_have_the_columns():
+    """The rows of a motion in time, and a few of another kind below them, as of conjac/barcut."""
+    rows = [{"t": 0.1 * k, "energy J": float(k)} for k in range(3)]
+    rows += [{"bar": name, "t": 0.5, "energy J": 7.0} for name in ("short", "long")]
+    (axes,) = draw(Table("p/f", "", rows)).axes
+    assert sum(len(line.get_xdata()) for line in axes.lines) == 2
+
+
 def test_a_table_without_numbers_shows_its_claims():
     (axes,) = draw(Table("p/f", "", [], CLAIMS)).axes
     assert [t.get_text() for t in axes.texts][::2] == ["holds", "fails"]
