@@ -260,8 +260,14 @@ def stacked(blocks: Sequence[sp.csr_matrix]) -> sp.csr_matrix:
 
 def product(A: sp.csr_matrix, B: sp.csr_matrix) -> sp.csr_matrix:
     """A B with sorted indices."""
-    data, indices, indptr = _product(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[1])
+    data, indices, indptr = _whole_product(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[1])
     return csr(data, indices, indptr, (A.shape[0], B.shape[1]))
+
+
+@njit(cache=True)
+def _whole_product(pa, ia, va, pb, ib, vb, n):  # type: ignore[no-untyped-def]
+    """For calls from Python: `_product` is part of another kernel (see `pliant.kernels.bind.entry`)."""
+    return _product(pa, ia, va, pb, ib, vb, n)
 
 
 def pulled_back(J: sp.csr_matrix, A: sp.csr_matrix) -> sp.csr_matrix:

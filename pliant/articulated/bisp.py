@@ -69,7 +69,7 @@ class BISP:
     tolerance: float = 1e-3
     iterations: int = 100
     regularisation: float = 1e-6
-    box: BoxSolver = field(default_factory=lambda: ProjectedNewton(gap=1e-9))
+    box: BoxSolver = field(default_factory=ProjectedNewton)
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
     rubs_joints: ClassVar[bool] = True

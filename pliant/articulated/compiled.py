@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.arrays import Array
+from pliant.articulated import _stage_kernels as kernels
 from pliant.articulated._measure_kernels import measure
-from pliant.articulated._stage_kernels import diagonal_at, inverse_dynamics, newton, tangent
 from pliant.articulated._tree_kernels import advance
 from pliant.articulated.bodies import Body
 from pliant.articulated.constraints.joints import JointLimit
@@ -22,8 +22,10 @@ from pliant.articulated.joints import Prismatic, Revolute
 from pliant.articulated.kinds import KINDS
 from pliant.articulated.se3 import adjoint, hat, inverse
 from pliant.articulated.tree import Tree
+from pliant.kernels.bind import entry
 from pliant.solvers.base import PULLS
 
+_inverse_dynamics, _tangent = entry(kernels.inverse_dynamics), entry(kernels.tangent)
 FULL_STEPS = 12  # of Newton's method, before the general way with its line search is taken
 
 
@@ -110,13 +112,13 @@ class CompiledTree:
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
         """The joint forces missing for the acceleration a (nr,)."""
-        found: Array = inverse_dynamics(*self._fixed, self.torque(t), q, v, a)[0]
+        found: Array = _inverse_dynamics(*self._fixed, self.torque(t), q, v, a)[0]
         return found
 
     def tangent(self, q: Array, v: Array, a: Array, weights: tuple[float, float, float]) -> Array:
         """Its derivative (nr, nr) along (w_K, w_D, w_M) d in q, v and a."""
-        _, *at = inverse_dynamics(*self._fixed, self._still, q, v, a)
-        found: Array = tangent(*self._fixed, q, v, a, *at, *weights)
+        _, *at = _inverse_dynamics(*self._fixed, self._still, q, v, a)
+        found: Array = _tangent(*self._fixed, q, v, a, *at, *weights)
         return found
 
     @property
@@ -125,7 +127,7 @@ class CompiledTree:
 
     def weights(self, q: Array) -> Array:
         """The diagonal of J^T M J (nr,)."""
-        found: Array = diagonal_at(self.I, self.C, self.gravity, q)
+        found: Array = kernels.diagonal_at(self.I, self.C, self.gravity, q)
         return found
 
     def root(
@@ -135,11 +137,11 @@ class CompiledTree:
         norms = np.empty(min(iterations, FULL_STEPS) + 1)
         fixed, start = self._fixed, stage.start
         still = np.zeros_like(start.q)
-        pull = stage.c**2 * stage.norm(inverse_dynamics(*fixed, self.torque(start.t), start.q, start.v, still)[0])
+        pull = stage.c**2 * stage.norm(_inverse_dynamics(*fixed, self.torque(start.t), start.q, start.v, still)[0])
         relative, absolute = tolerances[0], tolerances[1] * min(1.0, PULLS * pull / stage.scale)
         how = (stage.c, stage.target, stage.base, guess, stage.weights, stage.scale, relative, absolute, norms)
         try:
-            z, k, threshold, done = newton(*fixed, self.torque(stage.t), *how)
+            z, k, threshold, done = kernels.newton(*fixed, self.torque(stage.t), *how)
         except np.linalg.LinAlgError:
             return None
         return (z, norms[: k + 1], threshold) if done else None

@@ -12,6 +12,7 @@ from pliant.articulated import _kernels as kernels
 from pliant.articulated.se3 import adjoint, exp6, frame, inverse, log6
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
+from pliant.kernels.bind import entry
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def kinematics(system: ArticulatedSystem, bodies: Bodies, q: Array) -> Kinematic
     """Kinematics whose frames and twists are those of the bodies; joint frames and columns are at the fitted q."""
     tree = system.tree
     kin = tree.kinematics(q, np.zeros_like(q))
-    R, p = kernels.relative(tree.parent, bodies.frames)
+    R, p = entry(kernels.relative)(tree.parent, bodies.frames)
     joints = bodies.frames @ tree.Eij
     rates = _rates(kin, bodies, R, p)
     bias = np.zeros_like(bodies.twists)

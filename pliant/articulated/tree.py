@@ -14,8 +14,12 @@ from pliant.articulated.joints.stacking import batches
 from pliant.articulated.kinds import covered
 from pliant.articulated.se3 import inverse, reparameterise
 from pliant.errors import SceneError
+from pliant.kernels.bind import entry
 
 WORLD = -1
+
+_place, _relative, _own_columns = entry(kernels.place), entry(kernels.relative), entry(kernels.own_columns)
+_apply, _apply_rate = entry(kernels.apply), entry(kernels.apply_rate)
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,12 @@ class Kinematics:
     def apply(self, x: Array) -> Array:
         """J x (n, 6) for joint rates x (nr,)."""
         t = self.tree
-        return kernels.apply(t.parent, t.ptr, self.R, self.p, self.B, x)
+        return _apply(t.parent, t.ptr, self.R, self.p, self.B, x)
 
     def apply_rate(self, x: Array) -> Array:
         """Jdot x (n, 6)."""
         t = self.tree
-        return kernels.apply_rate(t.parent, t.ptr, self.R, self.p, self.B, self.Bdot, self.twists, x)[1]
+        return _apply_rate(t.parent, t.ptr, self.R, self.p, self.B, self.Bdot, self.twists, x)[1]
 
     def apply_transpose(self, y: Array) -> Array:
         """J^T y (nr,) for wrenches y (n, 6)."""
@@ -160,11 +164,11 @@ class Tree:
             if joint.dof:
                 S[columns] = np.swapaxes(joint.subspace(qs), -1, -2)
                 Sdot[columns] = np.swapaxes(joint.subspace_rate(qs, vs), -1, -2)
-        Ej, Ei = kernels.place(self.parent, self.E0, Q, self.Eb)
-        R, p = kernels.relative(self.parent, Ei)
-        B, Bdot = kernels.own_columns(self.link, self.Eij, S), kernels.own_columns(self.link, self.Eij, Sdot)
-        phi = kernels.apply(self.parent, self.ptr, R, p, B, v)
-        _, bias = kernels.apply_rate(self.parent, self.ptr, R, p, B, Bdot, phi, v)
+        Ej, Ei = _place(self.parent, self.E0, Q, self.Eb)
+        R, p = _relative(self.parent, Ei)
+        B, Bdot = _own_columns(self.link, self.Eij, S), _own_columns(self.link, self.Eij, Sdot)
+        phi = _apply(self.parent, self.ptr, R, p, B, v)
+        _, bias = _apply_rate(self.parent, self.ptr, R, p, B, Bdot, phi, v)
         return Kinematics(self, q, v, Ej, Ei, R, p, B, Bdot, phi, bias)
 
     def subspace_slopes(self, q: Array) -> list[tuple[IntArray, IntArray, Array]]:

@@ -14,6 +14,7 @@ from pliant.cloth._sweeps import shared_edge
 from pliant.cloth.remesh import FeatureTable
 from pliant.cloth.sheet import BoolArray, Sheet
 from pliant.cloth.surroundings import Scenery, Surroundings, Tips
+from pliant.kernels.bind import entry
 
 LIFT = 0.1  # a vertex this many thr above its feature has left it; less would flicker while the cloth is slack
 
@@ -139,7 +140,7 @@ def tracked(hits: EdgeHits, feature: IntArray, table: FeatureTable) -> BoolArray
     """Whether an end of the cloth edge lies on the edge it crosses, or on a corner of that; ``feature (n,)`` are those
     of all vertices."""
     pairs = zip(feature[hits.ends].tolist(), hits.feature.tolist(), strict=True)
-    found = [any(shared_edge(f, e, table.edges, table.corner_edges) >= 0 for f in ends) for ends, e in pairs]
+    found = [any(entry(shared_edge)(f, e, table.edges, table.corner_edges) >= 0 for f in ends) for ends, e in pairs]
     return np.array(found, dtype=bool)
 
 

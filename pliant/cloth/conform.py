@@ -17,6 +17,7 @@ from pliant.cloth.remesh import FeatureTable
 from pliant.cloth.sheet import BoolArray, Sheet
 from pliant.cloth.surroundings import Scenery, Surroundings
 from pliant.errors import SceneError
+from pliant.kernels.bind import entry
 
 GRAZE = 2e-3  # thr from a feature that count as having reached it: rows stop the cloth there, give or take rounding
 
@@ -124,11 +125,11 @@ def conform(tri: Tri, sheet: Sheet, hits: tuple[EdgeHits, TipHits], table: Featu
 
 def _insert(tri: Tri, X: Array, x: Array, feature: int) -> None:
     """A feature vertex at the material point X: splits the face there, or the edge it lies on."""
-    f, w = _conform.locate(tri.X, tri.F, tri.count[1], X)
+    f, w = entry(_conform.locate)(tri.X, tri.F, tri.count[1], X)
     k = int(np.argmin(w))
     if w[k] < 1e-3:
         s = float(np.clip(w[(k + 2) % 3] / (w[(k + 1) % 3] + w[(k + 2) % 3]), 0.01, 0.99))
-        v = split_edge(tri, f, k, s, x)
+        v = entry(split_edge)(tri, f, k, s, x)
     else:
         v = split_face(tri, f, w, x)
     tri.feature[v] = feature
@@ -139,10 +140,10 @@ def insert_on_edge(tri: Tri, ends: tuple[int, int], s: float, x: Array, feature:
     a, b = ends
     if tri.flags[a] & FIXED and tri.flags[b] & FIXED:
         return
-    f, k = find_edge(tri, a, b)
+    f, k = entry(find_edge)(tri, a, b)
     if f < 0:  # another feature has split this edge already
         _insert(tri, (1 - s) * tri.X[a] + s * tri.X[b], x, feature)
         return
     if tri.F[f, (k + 1) % 3] != a:
         s = 1 - s
-    tri.feature[split_edge(tri, f, k, s, x)] = feature
+    tri.feature[entry(split_edge)(tri, f, k, s, x)] = feature

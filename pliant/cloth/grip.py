@@ -7,6 +7,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.cloth._conform import locate
 from pliant.cloth.sheet import Sheet
+from pliant.kernels.bind import entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class Grip:
 
     def held(self, sheet: Sheet) -> tuple[int, Array, Array]:
         """The face that holds the point, its weights (3,) there, and where it is (3,)."""
-        face, weights = locate(sheet.X, sheet.faces, len(sheet.faces), self.X)
+        face, weights = entry(locate)(sheet.X, sheet.faces, len(sheet.faces), self.X)
         return face, weights, np.asarray(weights @ sheet.x[sheet.faces[face]])
 
     def energy(self, sheet: Sheet) -> float:

@@ -14,6 +14,7 @@ from pliant.arrays import Array, IntArray
 from pliant.cloth._metric import angle_average
 from pliant.cloth.sheet import Sheet
 from pliant.energies.membrane import material_gradients
+from pliant.kernels.bind import entry
 from pliant.kernels.membrane import deformation
 
 MASS = (np.ones((3, 3)) + np.eye(3)) / 12
@@ -21,7 +22,7 @@ MASS = (np.ones((3, 3)) + np.eye(3)) / 12
 
 def deformation_gradients(x: Array, X: Array, faces: IntArray) -> Array:
     """F (m, 3, 2) of every face [Weidner2022, Eq. 2.3]."""
-    return deformation(x, faces, material_gradients(X, faces)[0])
+    return entry(deformation)(x, faces, material_gradients(X, faces)[0])
 
 
 def corner_velocities(sheet: Sheet) -> Array:
@@ -67,7 +68,7 @@ def quadratic_velocity(sheet: Sheet, rho: float) -> tuple[Array, Array]:
     [Weidner2022, Eq. 2.11] leaves it out; it carries the momentum of material that crosses a crease.
     """
     b, A = material_gradients(sheet.X, sheet.faces)
-    F = deformation(sheet.x, sheet.faces, b)
+    F = entry(deformation)(sheet.x, sheet.faces, b)
     V = sheet.V[sheet.faces]
     u = corner_velocities(sheet)
     m = (rho * A)[:, None, None] * MASS

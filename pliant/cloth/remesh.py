@@ -18,6 +18,7 @@ from pliant.cloth._topology import Tri, neighbours
 from pliant.cloth.kinematics import corner_velocities
 from pliant.cloth.sheet import Sheet, open_edges
 from pliant.errors import SceneError
+from pliant.kernels.bind import entry
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def creases(sheet: Sheet, table: FeatureTable) -> IntArray:
     e = table.edges
     crease = both & (a == b) & (a < e)
     for i, k in np.argwhere(both & ((a >= e) != (b >= e))):
-        crease[i, k] = _sweeps.shared_edge(a[i, k], b[i, k], e, table.corner_edges) >= 0
+        crease[i, k] = entry(_sweeps.shared_edge)(a[i, k], b[i, k], e, table.corner_edges) >= 0
     return crease
 
 
@@ -139,7 +140,7 @@ def refined(tri: Tri, remesher: Remesher, table: FeatureTable) -> tuple[Tri, int
     """One round of flips, splits and merges toward the sizing field of the mesh under edit; the operations done."""
     operations = 0
     while True:
-        operations += _sweeps.flips(tri, table.edges, table.corner_edges)
+        operations += entry(_sweeps.flips)(tri, table.edges, table.corner_edges)
         splits = _sweeps.splits(tri, table.edges, table.corner_edges)
         operations += splits if splits >= 0 else -1 - splits
         if splits >= 0:

@@ -26,6 +26,7 @@ from pliant.contact.sharp import Sharp
 from pliant.energies.bending import cotangent_stencils
 from pliant.energies.membrane import lame, material_gradients
 from pliant.kernels import membrane
+from pliant.kernels.bind import entry
 from pliant.maps.motions import Placement
 from pliant.pattern import Pattern
 from pliant.state import State
@@ -333,7 +334,7 @@ class EolCloth:
 
     def _geometry(self, sheet: Sheet) -> tuple[Array, Array, Array]:
         b, A = material_gradients(sheet.X, sheet.faces)
-        return b, A, membrane.deformation(sheet.x, sheet.faces, b)
+        return b, A, entry(membrane.deformation)(sheet.x, sheet.faces, b)
 
     def _inertia(self, sheet: Sheet) -> Array:
         e1, e2 = (sheet.X[sheet.faces[:, k]] - sheet.X[sheet.faces[:, 0]] for k in (1, 2))

@@ -61,6 +61,18 @@ class Rubbing(Force, Protocol):
 
 
 @runtime_checkable
+class Braking(Protocol):
+    """A force against slip, whose slope is 0 where something slips.
+
+    A step that is linearised once would let it turn a slip round, and drive light vertices back and forth ever faster.
+    """
+
+    def braking(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """What to add to ``damping``, so that the force stops a slip and never turns it round."""
+        ...
+
+
+@runtime_checkable
 class Turning(Protocol):
     """A force along directions that turn with x; ``stiffness`` leaves out what that makes of df/dx."""
 

@@ -68,10 +68,6 @@ class Friction:
     the stage. While the load does not change, ``damping`` and ``turning`` together are the exact Jacobian of a stage:
     with u = (U(x) - U(x_0))/c it is B^T df/du B / c + sum_k f_k d^2 U_k/dx^2, B = dU/dx. Where it does,
     -mu t (df_n/dx)^T is left out, which is not symmetric and only slows Newton down.
-
-    A lagged load with c = 0 belongs to a step that is linearised once. There ``damping`` is the secant -f/|u|, with
-    which friction stops a slip but never turns it round: the slope of a slipping contact is 0, and a force that
-    nothing limits would drive light vertices back and forth ever faster.
     """
 
     name, normal = "friction", False
@@ -88,7 +84,6 @@ class Friction:
     ) -> None:
         self._load, self._mu, self._law, self._n, self._c = load, mu, law, n, c
         self.lagged = lagged is not None
-        self._once = self.lagged and c == 0.0
         self._frozen = None if lagged is None else self._loaded(lagged.reshape(-1, 3))
         self._zero = empty(3 * n, 3 * n)
         self._at = Remembered(self._found)
@@ -143,16 +138,22 @@ class Friction:
         here, _, D = self._rates(x, v)
         return here.assemble(D, self._n)
 
+    def braking(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """What makes the secant -f/|u| of df/du, where the load lags."""
+        if not self.lagged or self._idle(x):
+            return self._zero
+        slips, _, _, _, (rate, _, _) = self._at(x, v)
+        here, _, D = self._rates(x, v)
+        return here.assemble(-rate[:, None, None] * np.eye(2) - D, self._n)
+
     def persistent_damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         """Without the blocks that couple the two sides of a pair, and without the couples."""
         here, contacts, D = self._rates(x, v)
         return contacts.assemble(np.einsum("cki,ckl,clj->cij", here.t, D, here.t), self._n, coupled=False)
 
     def _rates(self, x: Array, v: Array) -> tuple[SlipMap, Contacts, Array]:
-        """How contacts slip, and df/du (c, 2, 2), or the secant."""
+        """How contacts slip, and df/du (c, 2, 2)."""
         slips, _, u, s, (rate, slope, _) = self._at(x, v)
         t = u / np.maximum(s, 1e-300)[:, None]
-        D = -rate[:, None, None] * np.eye(2)
-        if not self._once:
-            D += (rate - slope)[:, None, None] * t[:, :, None] * t[:, None, :]
+        D = -rate[:, None, None] * np.eye(2) + (rate - slope)[:, None, None] * t[:, :, None] * t[:, None, :]
         return slips.at(x.reshape(-1, 3)), slips.contacts, D

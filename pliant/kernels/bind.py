@@ -4,8 +4,11 @@ Numba does not cache functions that close over other jitted functions or receive
 one that finds them under a global name. `bind` makes such a function from a template's code object.
 """
 
+from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
+
+from numba import njit
 
 from pliant.kernels.device import device
 
@@ -29,6 +32,17 @@ def bind(template: Any, label: str, **names: Any) -> FunctionType:
     function.__doc__ = template.__doc__
     function.__qualname__ = f"{template.__name__}-{label}"
     return function
+
+
+@cache
+def entry(kernel: Any) -> Any:
+    """A copy of a kernel that other kernels contain, to be called from Python.
+
+    Their machine code has the kernel's environment in it, under the same name. Where theirs is read from the disk cache
+    first, Numba fills in that one, and a call of the kernel itself finds none: "'descr' is NULL".
+    """
+    options = {name: value for name, value in kernel.targetoptions.items() if name in ("error_model", "fastmath")}
+    return njit(cache=True, **options)(bind(kernel.py_func, "entry"))
 
 
 def template_device(function: Any, label: str, **names: Any) -> Any:

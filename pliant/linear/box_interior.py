@@ -19,8 +19,8 @@ MOST = 40  # iterations
 INSIDE = 0.2  # of the way to the middle: where it begins, away from the bounds
 
 
-def interior_point(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> tuple[Array, bool, int]:
-    """(x, converged, iterations) from the guess x, pulled in from the bounds; variables with lo = hi stay there."""
+def interior_point(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> tuple[Array, int]:
+    """(x, iterations) from the guess x, pulled in from the bounds; variables with lo = hi stay there."""
     move, scale = hi > lo, A.diagonal + 1e-300
     size = float(np.abs(g).max()) + 1e-300
     x, s, z, on = _begin(A, g, (lo, hi), x, size)
@@ -29,7 +29,7 @@ def interior_point(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> tu
         residual = np.where(move, A.multiply(x) - g - z[0] + z[1], 0.0)
         gap = _complementarity(s, z, none, none, 0.0, on) / count
         if np.abs(residual).max() <= TOLERANCE * size and gap * count <= TOLERANCE * (np.abs(g) @ np.abs(x)):
-            return np.clip(x, lo, hi), True, k
+            return np.clip(x, lo, hi), k
         solve = shifted_solve(A, move, (z / s).sum(axis=0) + 1e-14 * scale.max())
         dx = solve(_right(s, z, 0.0, none, on, residual))
         ds, dz, length = _changes(s, z, 0.0, none, on, dx)
@@ -38,7 +38,7 @@ def interior_point(A: BoxMatrix, g: Array, lo: Array, hi: Array, x: Array) -> tu
         dx = solve(_right(s, z, center, correction, on, residual))
         ds, dz, length = _changes(s, z, center, correction, on, dx)
         x, s, z = x + length * dx, s + length * ds, z + length * dz
-    return np.clip(x, lo, hi), False, MOST
+    return np.clip(x, lo, hi), MOST
 
 
 def _begin(

@@ -43,13 +43,13 @@ class ProjectedNewton:
     x - r/diag H with the gradient r (a primal-dual active set); once the set repeats the solution is exact. H is only
     semidefinite, so each pass adds a proximal term ``proximal`` sum w_i (x - x_k)_i^2 / 2, and few passes remove its
     effect. Distances count as parts of the bounds (`_weights`): of equivalent solutions that keeps those within them.
-    Where the set keeps changing (many nearly equivalent contacts), an interior point method finds the solution, or the
-    neighbourhood to start again from.
+    Where the set keeps changing (many nearly equivalent contacts), an interior point method finds the neighbourhood to
+    start again from. It is not the end: an inner point of equivalent solutions is another one than Newton's, and
+    staggered projections, whose limits depend on it, then go elsewhere.
     """
 
     tolerance: float = 1e-9  # on the projected gradient, relative to its terms
-    gap: float = 0.0  # the duality gap, relative to its terms, of an inner point that needs no more Newton steps
-    accepted: float = 1e-7  # the same that is still called converged
+    accepted: float = 1e-7  # the duality gap, relative to its terms, still called converged
     proximal: float = 1e-9
     passes: int = 4
     changes: int = 30  # of the active set, per pass
@@ -64,12 +64,9 @@ class ProjectedNewton:
         first = self._newton(A, g, lo, hi, x)
         if first.converged:
             return first
-        center, close, tried = interior_point(A, g, lo, hi, x)
-        count = first.iterations + tried
-        if close and _suboptimality(A, g, lo, hi, center) <= self.gap:
-            return BoxSolution(center, True, count)
+        center, tried = interior_point(A, g, lo, hi, x)
         second = replace(self, changes=3)._newton(A, g, lo, hi, center)
-        count += second.iterations
+        count = first.iterations + tried + second.iterations
         if second.converged:
             return BoxSolution(second.x, True, count)
         gaps = [_suboptimality(A, g, lo, hi, y) for y in (second.x, center)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.arrays import IntArray
 from pliant.kernels import elimination, supernodes
+from pliant.kernels.bind import entry
 from pliant.linear.ordering import fill_reducing, group_graph, groups
 
 # Merge a child into its parent supernode up to this width (rows), if at most this part of the result is zeros.
@@ -82,7 +83,7 @@ def analyse(indptr: np.ndarray, indices: np.ndarray) -> Structure:
     pointers, neighbours = group_graph(indptr, indices, offset)
     weight = np.diff(offset)
     order = fill_reducing(pointers, neighbours, weight)
-    order = order[elimination.postorder(elimination.etree(pointers, neighbours, order))]
+    order = order[entry(elimination.postorder)(elimination.etree(pointers, neighbours, order))]
     parent = elimination.etree(pointers, neighbours, order)
     count, height = elimination.column_counts(pointers, neighbours, order, parent, weight)
     start = supernodes.maximal_supernodes(parent, count)

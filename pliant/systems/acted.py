@@ -151,7 +151,7 @@ def linearised(
                 contact -= energy.gradient(x) + energy.hessian(x, psd=True) @ way
         for force in forces:
             if able(force, Rubbing):
-                f = force.force(x, v, t) + force.damping(x, v, t) @ (new - v)
+                f = force.force(x, v, t) + linear_damping(force, x, v, t) @ (new - v)
                 contact, friction = (contact + f, friction) if force.normal else (contact, friction + f)
         return contact.reshape(-1, 3), friction.reshape(-1, 3), None
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.arrays import Array
-from pliant.pattern import empty, taken, times
+from pliant.forces.base import Braking
+from pliant.pattern import added, empty, taken, times
 from pliant.state import State
 from pliant.systems.acted import Acted, linearised
 from pliant.systems.base import Composed, Part
@@ -33,8 +34,18 @@ class FreeStep:
         rhs = h * system.force(at, v, t) if how.ahead else change_of_momentum(system, A, q, v, t, h)
         self.change = (system.prescribe(q + h * v, t) - q) / h - v  # prescribed part known, free part unknown
         self.change[system.free] = 0.0
+        for force in self._braking():
+            A = added(A, force.braking(at, v, t), -h)
         rhs -= A @ self.change
         self._A, self._b = system.restrict(A), rhs[system.free]
+
+    def _braking(self) -> list[Braking]:
+        """The forces of contact that need more than their slope."""
+        system = self.system
+        if not (able(system, Contacting) and able(system, Composed)):
+            return []
+        stage = system.at(State(self._at, self.state.v, self._t), self._t)
+        return [f for f in stage.force_terms if able(f, Braking)]
 
     @cached_property
     def block(self) -> Block:

@@ -62,7 +62,7 @@ class Pressed:
             f -= h * energy.gradient(x)
         f -= P @ moving
         for force in (term.inner for term in self._forces if term.points is points):
-            D = force.damping(x, old, t)
+            D = linear_damping(force, x, old, t)
             P = added(P, D, -h)
             f += h * (force.force(x, old, t) + D @ (moving - old))
         return P, f

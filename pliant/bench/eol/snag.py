@@ -17,6 +17,7 @@ from pliant.cloth._topology import neighbours
 from pliant.cloth.kinematics import deformation_gradients
 from pliant.cloth.remesh import creases
 from pliant.cloth.sheet import Sheet
+from pliant.kernels.bind import entry
 from pliant.scene import Scene
 from pliant.scenes import eol
 
@@ -165,7 +166,7 @@ def coarse(variant: eol.Variant) -> dict[str, float]:
             end = (crossing(sheet), float(hem(sheet, 1, 1.0)[1]))
         if not 0.45 < moment.state.t < 0.7:
             continue
-        n = face_normals(sheet.x, sheet.faces)
+        n = entry(face_normals)(sheet.x, sheet.faces)
         f, k = np.nonzero(creases(sheet, moment.cloth.around.table))
         g = neighbours(sheet.faces, len(sheet.X))[f, k]
         f, g = f[g >= 0], g[g >= 0]

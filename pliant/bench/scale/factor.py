@@ -16,6 +16,7 @@ from pliant.arrays import IntArray
 from pliant.bench.scale.multigrid import matrix, rest
 from pliant.bench.table import Claim, Plot, Table
 from pliant.kernels import elimination
+from pliant.kernels.bind import entry
 from pliant.linear import Cholesky, RefinedCholesky
 from pliant.linear.ordering import fill_reducing, group_graph, groups, minimum_degree
 from pliant.linear.threads import one_thread
@@ -41,7 +42,7 @@ def counted(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def fill(pointers: IntArray, neighbours: IntArray, order: IntArray, weight: IntArray) -> tuple[float, float]:
     """Millions of entries of L and of operations for an order of groups of rows; no supernodes, no zeros."""
-    order = order[elimination.postorder(elimination.etree(pointers, neighbours, order))]
+    order = order[entry(elimination.postorder)(elimination.etree(pointers, neighbours, order))]
     parent = elimination.etree(pointers, neighbours, order)
     _, height = elimination.column_counts(pointers, neighbours, order, parent, weight)
     w, h = weight[order].astype(float), height.astype(float)  # rows of a group, and of its columns from the diagonal on
