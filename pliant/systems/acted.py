@@ -9,13 +9,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.contact.setting import Setting
 from pliant.energies.base import Pressing
-from pliant.forces.base import Rubbing
+from pliant.forces.base import Braking, Force, Rubbing
+from pliant.pattern import added
 from pliant.systems import exchange
 
 Pairs = dict[tuple[str, str], Array]
@@ -132,6 +134,12 @@ def of_terms(setting: Setting, energies: Sequence[Any], forces: Sequence[Any], x
         return of_contacts(setting, pressing, [pushes for normal, pushes in others if not normal], len(x) // 3)
 
     return Acted(find, x.reshape(-1, 3))
+
+
+def linear_damping(force: Force, x: Array, v: Array, t: float) -> sp.csr_matrix:
+    """df/dv as a step that is linearised once uses it: with what brakes a slip."""
+    D = force.damping(x, v, t)
+    return added(D, force.braking(x, v, t)) if able(force, Braking) else D
 
 
 def linearised(

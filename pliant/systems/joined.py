@@ -45,7 +45,7 @@ class SideBySide:
 
 
 class Restriction:
-    """A[kept][:, kept] of square CSR matrices; a pattern that comes twice in turn, the very arrays, is learnt."""
+    """A[kept][:, kept] of square CSR matrices; the first pattern, and any that comes twice in turn, is learnt."""
 
     def __init__(self, kept: IntArray) -> None:
         self._kept = kept
@@ -55,10 +55,10 @@ class Restriction:
     def __call__(self, A: sp.csr_matrix) -> sp.csr_matrix:
         if len(self._kept) == A.shape[0]:
             return A
-        learnt, again = self._learnt, A.indices is self._last
+        learnt, worthwhile = self._learnt, self._last is None or A.indices is self._last
         self._last = A.indices
         if learnt is None or A.indices is not learnt[0]:
-            if not again:
+            if not worthwhile:
                 return taken(A, self._kept, self._kept)
             learnt = self._learnt = (A.indices, *Pattern(A.indptr, A.indices).restricted(self._kept))
         _, pattern, chosen = learnt

@@ -14,7 +14,7 @@ from pliant.linear.lowrank import Corrected, corrected
 from pliant.maps.points import ForceOnPoints, OnPoints, PointMap
 from pliant.pattern import added, empty, pulled_back
 from pliant.state import State
-from pliant.systems.acted import Acted, linearised, placed
+from pliant.systems.acted import Acted, linear_damping, linearised, placed
 from pliant.systems.coupled_step import CoupledStep
 from pliant.velocity_programme import VelocitySolution
 from pliant.velocity_step import Block, Moved
