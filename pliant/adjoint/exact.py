@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
+from pliant.forces.base import Approximating, Force, Lagged, PartlyIndefinite, Rubbing
 from pliant.maps.points import ForceOnPoints
 from pliant.pattern_making import coloured
 from pliant.state import State
@@ -57,8 +57,8 @@ def _missing(force: Force, q: Array, v: Array, t: float, scale: float) -> sp.csr
     if P is None:
         return None
     known = force.stiffness(q, v, t)
-    if isinstance(force, Turning):
-        known = known + force.turning(q, v, t)
+    if isinstance(force, PartlyIndefinite):
+        known = known + force.indefinite(q, v, t)
     return differenced(lambda x: force.force(x, v, t), q, P, scale) - known
 
 

@@ -31,8 +31,12 @@ def stick_reach(limit: Any, k_t: Any, creep: Any) -> Any:
     return minimum(2.0 * maximum(limit, 1e-300) / maximum(k_t, 1e-300), creep)
 
 
-def damper(speed: Any, f_n: Any, k_d: Any, full: Any) -> tuple[Any, Any]:
-    """The force of a damper along the normal and its coefficient; it fades in up to the load ``full``, never pulls."""
+def damper(speed: Any, f_n: Any, k_d: Any, full: Any) -> tuple[Any, Any, Any]:
+    """The force f of a damper along the normal, -df/dspeed and df/df_n.
+
+    It fades in up to the load ``full``; together with the load it never pulls.
+    """
     k = k_d * minimum(f_n / maximum(full, 1e-300), 1.0)
     f = -k * speed
-    return maximum(f, -f_n), where(f > -f_n, k, 0.0)
+    pushes, fading = f > -f_n, where(f_n < full, f / maximum(f_n, 1e-300), 0.0)
+    return maximum(f, -f_n), where(pushes, k, 0.0), where(pushes, fading, -1.0)

@@ -229,8 +229,8 @@ def friction_pass(table, load, mu, stick, creep, skin, v, energy, push, block):
             block[q, j] = B[q]
 
 
-def damping_pass(table, stiffness, smoothing, damping, full, skin, v, push, block):
-    """Force (3, v) and -df/dv (9, v) of the dampers along the normals."""
+def damping_pass(table, stiffness, smoothing, damping, full, by_speed, by_load, skin, v, push, block):
+    """Force (3, v) of the dampers along the normals, and -df/dv and -df/dx (9, v), times their weights."""
     j = cuda.grid(1)
     if j < skin.shape[0]:
         B = cuda.local.array(9, float64)
@@ -242,12 +242,12 @@ def damping_pass(table, stiffness, smoothing, damping, full, skin, v, push, bloc
             if table[GAP, k, j] < 0.0:
                 n = table[NORMAL, k, j], table[NORMAL + 1, k, j], table[NORMAL + 2, k, j]
                 u = w[0] - table[DRIFT, k, j], w[1] - table[DRIFT + 1, k, j], w[2] - table[DRIFT + 2, k, j]
-                _, f_n, _ = spring(table[GAP, k, j], stiffness[j], smoothing)
-                f, slope = damper(dot(u, n), f_n, damping[j], full[j])
+                _, f_n, stiff = spring(table[GAP, k, j], stiffness[j], smoothing)
+                f, slope, loaded = damper(dot(u, n), f_n, damping[j], full[j])
                 a += f * n[0]
                 b += f * n[1]
                 c += f * n[2]
-                add_outer(B, slope, n)
+                add_outer(B, by_speed * slope + by_load * stiff * loaded, n)
         push[0, j], push[1, j], push[2, j] = a, b, c
         for q in range(9):
             block[q, j] = B[q]

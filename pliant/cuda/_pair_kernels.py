@@ -229,32 +229,33 @@ def damping_pass(x, v, nodes, side, apart, stiffness, smoothing, damping, full, 
     """Force (12, c) of the dampers along the normals."""
     p = cuda.grid(1)
     if p < side.shape[0]:
-        n, w, f, _ = damped(x, v, nodes, side, apart, stiffness, smoothing, damping, full, p)
+        n, w, f, _, _ = damped(x, v, nodes, side, apart, stiffness, smoothing, damping, full, p)
         share_out(scaled(f, n), w, p, parts)
 
 
-def damping_blocks(x, v, nodes, side, apart, stiffness, smoothing, damping, full, weight, blocks):
-    """blocks += weight times -df/dv."""
+def damping_blocks(x, v, nodes, side, apart, stiffness, smoothing, damping, full, by_speed, by_load, blocks):
+    """blocks += -df/dv and, from the changing load, -df/dx, times their weights."""
     p = cuda.grid(1)
     if p < side.shape[0]:
-        n, w, _, slope = damped(x, v, nodes, side, apart, stiffness, smoothing, damping, full, p)
+        n, w, _, k, stiff = damped(x, v, nodes, side, apart, stiffness, smoothing, damping, full, p)
+        slope = by_speed * k + by_load * stiff
         for i in range(12):
             left = n[i % 3] if i < 3 else -w[i // 3 - 1] * n[i % 3]
             for j in range(12):
                 right = n[j % 3] if j < 3 else -w[j // 3 - 1] * n[j % 3]
                 entry = 9 * (4 * (i // 3) + j // 3) + 3 * (i % 3) + j % 3
-                blocks[entry, p] += weight * slope * left * right
+                blocks[entry, p] += slope * left * right
 
 
 def damped(x, v, nodes, side, apart, stiffness, smoothing, damping, full, p):
-    """Normal, weights, force along the normal and coefficient of a damper."""
+    """Normal, weights, force along the normal of a damper, -df/dspeed and -df/dgap."""
     q0, q1, q2, q3 = corners(x, nodes, p)
     n, w, _, g = plane_frame(q0, q1, q2, q3, side[p])
-    _, f_n, _ = spring(g - apart[p], softest(stiffness, nodes, w, p), smoothing)
+    _, f_n, stiff = spring(g - apart[p], softest(stiffness, nodes, w, p), smoothing)
     v0, v1, v2, v3 = corners(v, nodes, p)
     first = nodes[0, p]
-    f, slope = damper(dot(weighted(v0, v1, v2, v3, w), n), f_n, damping[first], full[first])
-    return n, w, f, slope
+    f, k, loaded = damper(dot(weighted(v0, v1, v2, v3, w), n), f_n, damping[first], full[first])
+    return n, w, f, k, stiff * loaded
 
 
 @cuda.jit

@@ -255,18 +255,18 @@ class DeviceDamping:
         return force
 
     def add_tangent(self, x: Any, v: Any, weights: Weights, psd: bool, values: Any, blocks: Any) -> None:
-        """-df/dv, times its weight."""
-        meeting, weight = self.meeting, weights[1]
+        """-df/dv and, where nothing is projected, what the changing load makes of -df/dx, times their weights."""
+        meeting, own = self.meeting, (weights[1], 0.0 if psd else weights[2])
         if meeting.pairs is not None:
-            meeting.pairs.damping_blocks(x, v, weight, blocks)
+            meeting.pairs.damping_blocks(x, v, own, blocks)
         if meeting.obstacles is not None:
-            meeting.obstacles.damping(meeting.table(x), v).add_block(weight, values)
+            meeting.obstacles.damping(meeting.table(x), v, own).add_block(1.0, values)
 
     @property
     def mirror(self) -> ContactDamping:
         """The same dampers on the host."""
         host = self.meeting.contact.host
-        return ContactDamping(self.meeting.mirror.loads, host.k_d, 0.5 * host.smoothing * host.k)
+        return ContactDamping(self.meeting.mirror, host.k_d, 0.5 * host.smoothing * host.k)
 
 
 DeviceTouch = DevicePenalty | DeviceFriction | DeviceDamping

@@ -100,11 +100,11 @@ class DeviceObstacles:
         launch(_kernel("friction_pass"), len(self.skin), arguments)
         return out
 
-    def damping(self, table: Any, v: Any) -> "AtSkin":
-        """Force and -df/dv of the dampers; they have no energy."""
+    def damping(self, table: Any, v: Any, weights: tuple[float, float] = (1.0, 0.0)) -> "AtSkin":
+        """Force of the dampers, and -df/dv and, from the changing load, -df/dx, times ``weights``."""
         out = self._empty()
         laws = (self._k, self._model.smoothing, self._k_d, self._full)
-        launch(_kernel("damping_pass"), len(self.skin), (table, *laws, self.skin, v, out.push, out.block))
+        launch(_kernel("damping_pass"), len(self.skin), (table, *laws, *weights, self.skin, v, out.push, out.block))
         return out
 
     def _empty(self) -> "AtSkin":

@@ -91,9 +91,9 @@ class TouchingPairs:
         self._launch("damping_pass", x, v, *self._springs, self._laws.k_d, self._laws.full, parts)
         return parts
 
-    def damping_blocks(self, x: Any, v: Any, weight: float, blocks: Any) -> None:
-        """blocks += weight times -df/dv."""
-        self._launch("damping_blocks", x, v, *self._springs, self._laws.k_d, self._laws.full, weight, blocks)
+    def damping_blocks(self, x: Any, v: Any, weights: tuple[float, float], blocks: Any) -> None:
+        """blocks += -df/dv and, from the changing load, -df/dx, times their weights."""
+        self._launch("damping_blocks", x, v, *self._springs, self._laws.k_d, self._laws.full, *weights, blocks)
 
     def summed(self, parts: Any) -> Any:
         """Parts (12, c) on all vertices, flat (3n,)."""

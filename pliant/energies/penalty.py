@@ -38,6 +38,10 @@ class Penalty:
         """f_n = -psi'(g) >= 0 (c,) [N]."""
         return self._law(contacts)[1]
 
+    def stiffnesses(self, contacts: Contacts) -> Array:
+        """psi''(g) (c,) [N/m]."""
+        return self._law(contacts)[2]
+
     def _law(self, contacts: Contacts) -> tuple[Array, Array, Array]:
         """psi, f_n and psi'' (c,)."""
         if self._last is None or self._last[0] is not contacts:  # a geometry may answer with the same ones again
@@ -124,6 +128,9 @@ class AnchoredPenalty:
 
     def normal_force(self, contacts: Contacts) -> Array:
         return self._stiff * np.maximum(-contacts.gaps, 0.0)
+
+    def stiffnesses(self, contacts: Contacts) -> Array:
+        return self._stiff * (contacts.gaps < 0.0)
 
     def loads(self, x: Array) -> tuple[Contacts, Array]:
         contacts = self.contacts(x)

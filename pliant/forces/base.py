@@ -73,9 +73,9 @@ class Braking(Protocol):
 
 
 @runtime_checkable
-class Turning(Protocol):
-    """A force along directions that turn with x; ``stiffness`` leaves out what that makes of df/dx."""
+class PartlyIndefinite(Protocol):
+    """A force with a part of df/dx that is symmetric, but not definite; ``stiffness`` leaves it out."""
 
-    def turning(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
-        """That part of df/dx, which is symmetric, but not definite."""
+    def indefinite(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """That part of df/dx."""
         ...

@@ -65,7 +65,7 @@ class Friction:
     """``load(x)`` gives contacts and normal forces f_n (c,) of n vertices; ``mu(contacts)`` their coefficients (c,).
 
     ``lagged (n, 3)`` are the positions at which a load was found that does not depend on x; ``c`` [s] is the length of
-    the stage. While the load does not change, ``damping`` and ``turning`` together are the exact Jacobian of a stage:
+    the stage. While the load does not change, ``damping`` and ``indefinite`` are the exact Jacobian of a stage:
     with u = (U(x) - U(x_0))/c it is B^T df/du B / c + sum_k f_k d^2 U_k/dx^2, B = dU/dx. Where it does,
     -mu t (df_n/dx)^T is left out, which is not symmetric and only slows Newton down.
     """
@@ -126,7 +126,8 @@ class Friction:
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero
 
-    def turning(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+    def indefinite(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
+        """From directions that turn with x."""
         if self._frozen is None or self._idle(x):
             return self._zero
         slips, _, u, _, (rate, _, _) = self._at(x, v)

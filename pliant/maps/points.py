@@ -17,7 +17,7 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Remembered
 from pliant.energies.base import Energy, Limiting, Pairing
-from pliant.forces.base import Force, Lagged, Rubbing, Turning
+from pliant.forces.base import Force, Lagged, PartlyIndefinite, Rubbing
 from pliant.pattern import added, csr, empty, pulled_back, times, transposed_times
 
 PIECES = 64  # into which a curved way is cut at most
@@ -126,13 +126,13 @@ class ForceOnPoints:
         chosen = inner.persistent_damping if persistent and able(inner, Rubbing) else inner.damping
         return chosen(x, u, t)
 
-    def turning(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        return pulled_back(self.points.jacobian(q), self.turning_on_points(q, v, t))
+    def indefinite(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        return pulled_back(self.points.jacobian(q), self.indefinite_on_points(q, v, t))
 
-    def turning_on_points(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
-        """What directions that turn make of the stiffness over the points (`pliant.forces.base.Turning`)."""
+    def indefinite_on_points(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
+        """The part of the stiffness over the points that `pliant.forces.base.PartlyIndefinite` is about."""
         x, u, _ = self._at(q, v)
-        return self.inner.turning(x, u, t) if able(self.inner, Turning) else empty(len(x), len(x))
+        return self.inner.indefinite(x, u, t) if able(self.inner, PartlyIndefinite) else empty(len(x), len(x))
 
 
 def limit_of(terms: Sequence[OnPoints], q: Array, dq: Array) -> float:
@@ -220,7 +220,7 @@ def tangents_of(
             if w_stiffness:
                 P = added(P, force.inner.stiffness(x, times(J, v), t), -w_stiffness)
                 if not psd:
-                    P = added(P, force.turning_on_points(q, v, t), -w_stiffness)
+                    P = added(P, force.indefinite_on_points(q, v, t), -w_stiffness)
         total = added(total, pulled_back(J, P))
         if own and curved:
             g = np.sum([e.energy.gradient(x) for e in own], axis=0)

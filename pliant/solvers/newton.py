@@ -56,10 +56,10 @@ class Newton:
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
     giving up is `LineSearch.pulled`. If the residual stops decreasing, the iteration is cycling, which the projected
     residual test allows where there is no merit function: it continues once with the ``STRICT`` test and projected
-    blocks. If the stage is not symmetric, the exact matrix is used, and `Bordered` or `LU` replaces ``linear``. If
-    barriers cut a step short, the next matrix is projected (the exact one leads far along negative curvature), and the
-    next steps are shortened by A + tau diag(M): points of rotating bodies move on curves, on which a step is limited to
-    the square root of the distance.
+    blocks. If the stage is not symmetric, the exact matrix is used until then, and `Bordered` or `LU` replaces
+    ``linear``. If barriers cut a step short, the next matrix is projected (the exact one leads far along negative
+    curvature), and the next steps are shortened by A + tau diag(M): points of rotating bodies move on curves, on which
+    a step is limited to the square root of the distance.
 
     Blocks projected one by one may together be far stiffer than the exact matrix where their curvatures balance: past a
     saddle, full steps then hardly move. After such a step, the exact matrix with the smallest of ``LIFTS`` that makes
@@ -129,7 +129,7 @@ class Newton:
         The first step is ``inert``: its matrix has that much of the mass besides.
         """
         counts = Counts()
-        psd = (project == "always" and stage.symmetric) or now.cut or inert > 0.0
+        psd = (project == "always" and (stage.symmetric or search.projected <= STRICT)) or now.cut or inert > 0.0
         own = placed(self.linear, places_for(self.linear, stage, now.z)) if stage.symmetric else _general(stage)
         linear = own_linear(stage) or own
         shift, first = inert, None

@@ -19,7 +19,7 @@ from pliant.energies.attachment import Attachment
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing
 from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
-from pliant.forces.base import Approximating, Force, Lagged, Rubbing, Turning
+from pliant.forces.base import Approximating, Force, Lagged, PartlyIndefinite, Rubbing
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
@@ -230,7 +230,7 @@ class Elastodynamics:
         here = self._here(q, v, t)
         parts = [(1.0, e.hessian(q, psd=psd)) for e in here.energy_terms]
         if not psd:
-            parts += [(-1.0, f.turning(q, v, t)) for f in here.force_terms if able(f, Turning)]
+            parts += [(-1.0, f.indefinite(q, v, t)) for f in here.force_terms if able(f, PartlyIndefinite)]
         return here._tangent(parts, [f.damping(q, v, t) for f in here.force_terms], (q, v, t), weights)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:

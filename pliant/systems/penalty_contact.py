@@ -176,7 +176,7 @@ class PenaltyModel:
     def _terms_of(self, energies: list[Any], before: list[Any], start: State, t: float, c: float) -> Terms:
         """The energies with their damping and friction; ``before`` are those of where the stage starts."""
         n, soft = self.setting.n, 0.5 * self.smoothing * self.k
-        damping = [ContactDamping(e.loads, self.k_d, soft) for e in energies] if self.choice.damping else []
+        damping = [ContactDamping(e, self.k_d, soft) for e in energies] if self.choice.damping else []
         if not self.mu.largest:
             return Terms(tuple(energies), tuple(damping))
         if not self.choice.lagged:

@@ -93,7 +93,7 @@ def test_friction_bounds_power_and_derivative(case, speed):
             assert (np.linalg.norm(f_t, axis=1) <= 0.5 * f_n * (1 + 1e-12)).all()
             assert abs((f_t * contacts.normals).sum(axis=1)).max() <= 1e-9 * max(abs(f_t).max(), 1e-30)
         else:
-            contacts, f_n = force._load(q)
+            contacts, f_n = force._springs.loads(q)
             assert (force._normal(q, v)[1] + f_n >= -1e-12).all()  # contact never pulls
 
 

@@ -115,6 +115,6 @@ def test_the_jacobian_of_a_stage_knows_that_friction_turns_with_what_it_rubs(con
     d = np.random.default_rng(1).normal(size=len(z))
     change = (stage.residual(z + 1e-9 * d) - stage.residual(z - 1e-9 * d)) / 2e-9
     (friction,) = stage.system.force_terms
-    turned = h**2 * (friction.turning(stage.embed(z), stage.velocity(stage.embed(z)), stage.t) @ d)
+    turned = h**2 * (friction.indefinite(stage.embed(z), stage.velocity(stage.embed(z)), stage.t) @ d)
     assert np.linalg.norm(turned) > 1e-4 * np.linalg.norm(change)
     assert np.linalg.norm(stage.jacobian(z, psd=False) @ d - change) < 0.02 * np.linalg.norm(turned)
