@@ -154,15 +154,6 @@ class Remeshing(Protocol):
 
 
 @runtime_checkable
-class Tightening(Protocol):
-    """A prepared part that sees what velocities would make it run into, though its rows allowed them."""
-
-    def tightened(self, u: Array, h: float) -> "Prepared | None":
-        """The same step with more rows; None where nothing is in the way, or the part will cope with it."""
-        ...
-
-
-@runtime_checkable
 class Trading(Protocol):
     """A prepared whole whose parts do work on each other."""
 

@@ -3,8 +3,8 @@
     n . sum_r w_r xdot_r >= -(d - c) / h        d: distance of the closest points sum_r w_r x_r = d n,  c: clearance
 
 The surface is that of the mesh, which moves with xdot alone: what slides through the mesh (Xdot) stays within it, so
-the rows have no entries there. Rows come from what is close at the start of a step; a step whose straight ways still
-meet is solved again with rows for what met, and where that does not help, vertices are stopped on their way.
+the rows have no entries there. Rows come from what is close at the start of a step. A step whose straight ways still
+meet is divided: its second half sees what has come close. On the shortest ways vertices are stopped instead.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from pliant.contact.surfaces import CAUTION, toolkit
 
 RELIEF = 0.1  # part of a missing clearance that a step makes up for
 FASTEST = 0.1  # [m/s] at which it does so at most
-ROUNDS = 6  # in which a step is solved again
+SHORT = 0.1  # of the clearance: ways of steps that are not divided any more
 HALVINGS = 30  # of the ways of vertices that would still meet
 
 
@@ -44,9 +44,6 @@ class Close:
 
     def only(self, chosen: Any) -> "Close":
         return Close(*(getattr(self, name)[chosen] for name in vars(self)))
-
-    def plus(self, more: "Close") -> "Close":
-        return Close(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in vars(self)))
 
     def rows(self, h: float, size: int) -> tuple[sp.csr_matrix, Array]:
         """The rows (k, size) and their right-hand sides (k,)."""
@@ -145,23 +142,21 @@ class ClothSkin:
 
 @dataclass(frozen=True, eq=False)
 class Own:
-    """What a step knows of cloth meeting itself: its ``skin``, the pairs that have rows, how often it was solved."""
+    """What a step knows of cloth meeting itself: its ``skin``, the pairs that have rows."""
 
     skin: ClothSkin
     close: Close
-    rounds: int = 0
 
     @staticmethod
     def of(sheet: Sheet, edges: IntArray, clearance: float, h: float) -> "Own":
         skin = ClothSkin(sheet, edges, clearance)
         return Own(skin, skin.near(h))
 
-    def tightened(self, v: Array, h: float) -> "Own | None":
-        """With the pairs that meet when vertices move with ``v (n, 3)`` for h [s]; None where none does."""
-        x1 = self.skin.sheet.x + h * v
-        if self.rounds == ROUNDS or self.skin.safe(x1) >= 1.0:
-            return None
-        return replace(self, close=self.close.plus(self.skin.meeting(x1)), rounds=self.rounds + 1)
+    def divided(self, v: Array, h: float) -> bool:
+        """Whether vertices that move with ``v (n, 3)`` for h [s] still meet, on ways long enough to be halved."""
+        sheet, spread = self.skin.sheet, np.linalg.norm(v - v.mean(axis=0), axis=1).max(initial=0.0)
+        halved = bool(h * spread > SHORT * self.skin.clearance) and self.skin.safe(sheet.x + h * v) < 1.0
+        return halved and not self.skin.crossed()  # what is crossed already meets in the shortest step
 
     def stopped(self, moved: Sheet, h: float) -> tuple[Sheet, int]:
         """The sheet after h [s] where nothing has met, and how many vertices had to be stopped for that."""

@@ -72,21 +72,16 @@ class PreparedCloth:
         return (self.cloth, self.cloth.pack(self.sheet, self.t)) if changed else None
 
     def reach(self, u: Array, h: float) -> float:
-        """At most h: less when a face of the material would lose nine tenths of its area, or the step's model fails."""
+        """At most h: less where a face of the material would lose nine tenths of its area, the model of the step fails,
+        or the cloth would meet itself in spite of its rows."""
         sheet, dt = self._moving(u), h
         A, V = signed_areas(sheet.X, sheet.faces), self._sliding(sheet)
         while dt > 1e-3 * h and (signed_areas(sheet.X + dt * V, sheet.faces) < 0.1 * A).any():
             dt *= 0.5
-        failed = dt == h and self.model is not None and not self.model.holds(self.cloth, u, h)
-        return 0.5 * h if failed else dt
-
-    def tightened(self, u: Array, h: float) -> "PreparedCloth | None":
-        """The same step with rows for where the cloth would pass through itself; None where it does not."""
-        own = None if self.own is None else self.own.tightened(self._moving(u).v, h)
-        if own is None:
-            return None
-        rows, pushed, impulses = bounds(self.bound, own, len(u), h, self.block.impulses)
-        return replace(self, own=own, block=replace(self.block, inequality=rows, pushed=pushed, impulses=impulses))
+        if dt < h:
+            return dt
+        failed = self.model is not None and not self.model.holds(self.cloth, u, h)
+        return 0.5 * h if failed or (self.own is not None and self.own.divided(sheet.v, h)) else h
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """Positions after h; what hands and moving obstacles did is booked."""
@@ -106,9 +101,9 @@ class PreparedCloth:
         )
 
     def _own_notes(self, stopped: int) -> dict[str, float]:
-        """Contacts of the cloth with itself: pairs with rows, solves beyond the first, vertices stopped."""
+        """Contacts of the cloth with itself: pairs with rows, vertices stopped."""
         assert self.own is not None
-        return {"own_contacts": len(self.own.close), "own_rounds": self.own.rounds, "own_stopped": stopped}
+        return {"own_contacts": len(self.own.close), "own_stopped": stopped}
 
     def _moving(self, u: Array) -> Sheet:
         """The sheet with its new velocities."""

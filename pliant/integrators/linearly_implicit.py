@@ -26,7 +26,7 @@ from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.stepped import Direct, Stepping
 from pliant.velocity_programme import SOLVED, VelocitySolution
-from pliant.velocity_step import Block, Linearisation, MatrixChoice, Prepared, Telling, Tightening, Trading, solve_block
+from pliant.velocity_step import Block, Linearisation, MatrixChoice, Telling, Trading, solve_block
 
 _ONCE = Counts(1, 1, 0, 1, 1)
 _NO_WORK: Mapping[str, float] = {"friction": 0.0, "motors": 0.0}
@@ -105,9 +105,6 @@ class LinearlyImplicit:
             with clock("solve"):
                 options: Any = {"linear": self.linear, "qp": self.qp, "friction": self.friction}
                 solution = solve_block(block, **options, memory=kept.solver)
-                while (tighter := _tightened(prepared, solution, h)) is not None:
-                    prepared, block = tighter, tighter.block
-                    solution = solve_block(block, **options, memory=kept.solver)
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
             return Step(state, memory, (report,))
@@ -145,13 +142,6 @@ class LinearlyImplicit:
             work=_added(first.work, second.work),
             exchange=_added(first.exchange, second.exchange),
         )
-
-
-def _tightened(prepared: Prepared, solution: VelocitySolution, h: float) -> Prepared | None:
-    """The step with more rows, where what was found leads into something; None where it is good."""
-    if not able(prepared, Tightening) or not np.isfinite(solution.u).all():
-        return None
-    return prepared.tightened(solution.u, h)
 
 
 def _added(a: Mapping[Any, float], b: Mapping[Any, float]) -> dict[Any, float]:

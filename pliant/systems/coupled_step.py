@@ -41,7 +41,7 @@ from pliant.systems.joined import SideBySide, sparse
 from pliant.systems.shown import Shown, Watching
 from pliant.systems.stepped import Stepping
 from pliant.velocity_programme import VelocitySolution
-from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared, Tightening
+from pliant.velocity_step import Block, Carrying, Linearisation, Live, Moved, Prepared
 
 NOBODY = Shown()
 
@@ -287,19 +287,6 @@ class CoupledStep:
 
     def reach(self, u: Array, h: float) -> float:
         return min(p.reach(y, h) for p, y in zip(self.parts, self._split(u), strict=True))
-
-    def tightened(self, u: Array, h: float) -> "CoupledStep | None":
-        """With the parts that need more rows; None where none does."""
-        found = [
-            p.tightened(y, h) if able(p, Tightening) else None for p, y in zip(self.parts, self._split(u), strict=True)
-        ]
-        if all(f is None for f in found):
-            return None
-        parts = [p if f is None else f for p, f in zip(self.parts, found, strict=True)]
-        between: Any = {"ties": self.ties, "touches": self.touches, "shown": self.shown}
-        return CoupledStep(
-            parts, self.states, self.h, **between, rebuild=self.rebuild, place=self.place, join=self.join
-        )
 
     def _split(self, u: Array) -> list[Array]:
         return np.split(u, self._starts[1:-1])
