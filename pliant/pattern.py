@@ -196,15 +196,15 @@ def _added(pa, ia, a, pb, ib, b, weight):  # type: ignore[no-untyped-def]
     return indptr, indices[:k].copy(), data[:k].copy()
 
 
-def summed(rows: IntArray, columns: IntArray, values: Array, size: int) -> sp.csr_matrix:
-    """The square matrix of entries (k,), those of the same place added up in their order; sorted indices."""
-    data, indices, indptr = _summed(rows, columns, values, size)
-    return csr(data, indices, indptr, (size, size))
+def summed(rows: IntArray, columns: IntArray, blocks: Array, n: int) -> sp.csr_matrix:
+    """The matrix (3 n, 3 n) of ``blocks (k, 3, 3)`` in their block rows and columns, summed where they meet."""
+    data, indices, indptr = _summed(rows, columns, blocks, n)
+    return csr(data, indices, indptr, (3 * n, 3 * n))
 
 
 @njit(cache=True)
-def _summed(rows, columns, values, size):  # type: ignore[no-untyped-def]
-    begin = np.zeros(size + 1, np.int64)
+def _summed(rows, columns, blocks, n):  # type: ignore[no-untyped-def]
+    begin = np.zeros(n + 1, np.int64)
     for k in range(len(rows)):
         begin[rows[k] + 1] += 1
     begin = np.cumsum(begin)
@@ -212,23 +212,26 @@ def _summed(rows, columns, values, size):  # type: ignore[no-untyped-def]
     for k in range(len(rows)):
         order[place[rows[k]]] = k
         place[rows[k]] += 1
-    indptr, count = np.zeros(size + 1, np.int32), 0
-    indices, data = np.empty(len(rows), np.int32), np.empty(len(rows))
-    total, mark, found = np.empty(size), np.full(size, -1), np.empty(size, np.int32)
-    for i in range(size):
+    indptr, count = np.zeros(3 * n + 1, np.int32), 0
+    indices, data = np.empty(9 * len(rows), np.int32), np.empty(9 * len(rows))
+    total, mark, found = np.empty((n, 3, 3)), np.full(n, -1), np.empty(n, np.int32)
+    for i in range(n):
         different = 0
         for e in order[begin[i] : begin[i + 1]]:
             j = columns[e]
-            if mark[j] == i:
-                total[j] += values[e]
-            else:
-                mark[j], total[j], found[different] = i, values[e], j
+            if mark[j] != i:
+                mark[j], total[j], found[different] = i, 0.0, j
                 different += 1
+            for a in range(3):
+                for b in range(3):
+                    total[j, a, b] += blocks[e, a, b]
         _sort(found, different)
-        for j in found[:different]:
-            indices[count], data[count] = j, total[j]
-            count += 1
-        indptr[i + 1] = count
+        for a in range(3):
+            for j in found[:different]:
+                for b in range(3):
+                    indices[count], data[count] = 3 * j + b, total[j, a, b]
+                    count += 1
+            indptr[3 * i + a + 1] = count
     return data[:count].copy(), indices[:count].copy(), indptr
 
 

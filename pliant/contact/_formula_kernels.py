@@ -113,9 +113,9 @@ def plane_frames(x, nodes, side):
 
 @njit(cache=True, error_model="numpy")
 def turning_blocks(x, nodes, normals, force):
-    """f d^2 g (c, 4, 3, 4, 3) of vertices above triangles; ``normals (c, 3)`` tell on which side they are."""
+    """f d^2 g (c, 4, 4, 3, 3) of vertices above triangles; ``normals (c, 3)`` tell on which side they are."""
     c = len(nodes)
-    H, t, w = np.empty((c, 4, 3, 4, 3)), np.zeros((4, 3)), np.ones(4)
+    H, t, w = np.empty((c, 4, 4, 3, 3)), np.zeros((4, 3)), np.ones(4)
     for i in range(c):
         p, q, r, s = _at(x, nodes[i, 0]), _at(x, nodes[i, 1]), _at(x, nodes[i, 2]), _at(x, nodes[i, 3])
         n, foot, slopes, g = plane_frame(p, q, r, s, 1.0)
@@ -128,7 +128,7 @@ def turning_blocks(x, nodes, normals, force):
             for b in range(4):
                 block = turning(w[a], _at(t, a), w[b], _at(t, b), n, g)
                 for k in range(9):
-                    H[i, a, k // 3, b, k % 3] = force[i] * block[k]
+                    H[i, a, b, k // 3, k % 3] = force[i] * block[k]
     return H
 
 
@@ -194,12 +194,12 @@ def slip_rates(x, v, h, nodes, weights, drift, frame, still, parts):
 
 @njit(cache=True, error_model="numpy")
 def slip_turning(x, nodes, weights, frame, parts, f, shared):
-    """sum_k f_k d^2 U_k/dx^2 (c, r, 3, r, 3) over nodes and frame, r = 7, or over the nodes that it is ``shared`` with.
+    """sum_k f_k d^2 U_k/dx^2 (c, r, r, 3, 3) over nodes and frame, r = 7, or over the nodes that it is ``shared`` with.
 
     U = y . (a e_1 + b e_2 + c e_1 x e_2) is linear in y, e_1 and e_2, whose weights over the nodes are S.
     """
     c, last = len(nodes), 4 if shared else 7
-    H, S = np.zeros((c, last, 3, last, 3)), np.zeros((3, last))
+    H, S = np.zeros((c, last, last, 3, 3)), np.zeros((3, last))
     S[1:, last - 3] = -1.0
     S[1, last - 2] = S[2, last - 1] = 1.0
     for i in range(c):
@@ -219,6 +219,6 @@ def slip_turning(x, nodes, weights, frame, parts, f, shared):
                     w = S[p, r] * S[q, s]
                     if w != 0.0:
                         for k in range(9):
-                            H[i, r, k // 3, s, k % 3] += w * block[k]
-                            H[i, s, k % 3, r, k // 3] += w * block[k]
+                            H[i, r, s, k // 3, k % 3] += w * block[k]
+                            H[i, s, r, k % 3, k // 3] += w * block[k]
     return H

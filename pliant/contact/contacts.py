@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.contact._blocks import gathered, spread, triplets
+from pliant.contact._blocks import gathered, shared_blocks, spread
 from pliant.pattern import empty, summed
 
 
@@ -56,16 +56,15 @@ class Contacts:
         """sum_c (w w^T) kron B_c over all coordinates for blocks ``B (c, 3, 3)``.
 
         ``coupled=False`` leaves out the blocks between the two sides of a pair: what remains lies within the pattern of
-        the meshes and stays positive semidefinite [QLB2021, sec. 3.3]. ``besides`` are rows, columns and values to add.
+        the meshes and stays positive semidefinite [QLB2021, sec. 3.3]. ``besides`` are blocks to add, as of `entries`.
         """
         if not len(self):
             return empty(3 * n, 3 * n)
-        rows, columns, values = triplets(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
+        blocks = shared_blocks(self.nodes, self.weights, np.ascontiguousarray(B), coupled)
         if besides is not None:
-            rows, columns, values = (
-                np.concatenate(pair) for pair in zip((rows, columns, values), besides, strict=True)
-            )
-        return summed(rows, columns, values, 3 * n)
+            blocks = tuple(np.concatenate(pair) for pair in zip(blocks, besides, strict=True))
+        rows, columns, values = blocks
+        return summed(rows, columns, values, n)
 
     def only(self, chosen: Any) -> "Contacts":
         """The chosen contacts (indices or a mask)."""
@@ -125,9 +124,9 @@ def shared_forces(contacts: Contacts, f: Array) -> ContactForces:
 
 
 def entries(nodes: IntArray, blocks: Array) -> tuple[IntArray, IntArray, Array]:
-    """Rows, columns and values of ``blocks (c, r, 3, r, 3)`` over the coordinates of ``nodes (c, r)``."""
-    at = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, :, :, None, None], blocks.shape)
-    return at.ravel(), at.transpose(0, 3, 4, 1, 2).ravel(), blocks.ravel()
+    """Block rows, block columns and blocks (k, 3, 3) of ``blocks (c, r, r, 3, 3)`` over ``nodes (c, r)``."""
+    at = np.broadcast_to(nodes[:, :, None], blocks.shape[:3])
+    return at.ravel(), at.transpose(0, 2, 1).ravel(), blocks.reshape(-1, 3, 3)
 
 
 class Remembered:

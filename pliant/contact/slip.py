@@ -12,17 +12,17 @@ Over a stage of length c that comes from x - c v the slip is u = (U(x) - U(x - c
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.contact import _formula_kernels as kernels
-from pliant.contact.contacts import Contacts, Remembered
+from pliant.contact._blocks import along
+from pliant.contact.contacts import Contacts, Remembered, entries
 from pliant.contact.formulas import tangent_pair
 from pliant.contact.vectors import components, stacked
-from pliant.pattern import csr, pulled_back
+from pliant.pattern import summed
 
 
 class Slips:
@@ -55,7 +55,7 @@ class Slips:
         return self.contacts.nodes if self._shared else np.concatenate([self.contacts.nodes, self._frame], axis=1)
 
     def turning(self, x: Array, f: Array) -> tuple[IntArray, Array]:
-        """sum_k f_k d^2 U_k/dx^2 (m, r, 3, r, 3) of ``f (c, 2)`` at ``x (n, 3)``, and its nodes (m, r).
+        """sum_k f_k d^2 U_k/dx^2 (m, r, r, 3, 3) of ``f (c, 2)`` at ``x (n, 3)``, and its nodes (m, r).
 
         Of contacts that turn and have a force: U = y . (a e_1 + b e_2 + c e_1 x e_2) is linear in each of the three.
         """
@@ -84,21 +84,13 @@ class SlipMap:
 
     def rows(self, n: int) -> sp.csr_matrix:
         """dU/dx (2 c, 3 n) over all vertices."""
-        columns = np.broadcast_to(self._columns[:, None], self.B.shape)
+        columns = np.broadcast_to((3 * self.nodes[:, :, None] + np.arange(3))[:, None], self.B.shape)
         rows = np.broadcast_to(np.arange(2 * len(self.B)).reshape(-1, 2, 1, 1), self.B.shape)
         return sp.csr_matrix((self.B.ravel(), (rows.ravel(), columns.ravel())), shape=(2 * len(self.B), 3 * n))
 
     def assemble(self, D: Array, n: int) -> sp.csr_matrix:
         """sum_c B^T D_c B over all coordinates for blocks ``D (c, 2, 2)``."""
-        c, _, m, _ = self.B.shape
-        columns = np.repeat(self._columns.reshape(c, 1, 3 * m), 2, axis=1).ravel().astype(np.int32)
-        rows = csr(self.B.ravel(), columns, 3 * m * np.arange(2 * c + 1, dtype=np.int32), (2 * c, 3 * n))
-        pairs = np.repeat(np.arange(2 * c, dtype=np.int32).reshape(c, 1, 2), 2, axis=1).ravel()
-        return pulled_back(rows, csr(D.ravel(), pairs, 2 * np.arange(2 * c + 1, dtype=np.int32), (2 * c, 2 * c)))
-
-    @cached_property
-    def _columns(self) -> IntArray:
-        return 3 * self.nodes[:, :, None] + np.arange(3)
+        return summed(*entries(self.nodes, along(self.B, D)), n)
 
 
 def tangents(normals: Array) -> Array:

@@ -131,7 +131,7 @@ class Friction:
         if self._frozen is None or self._idle(x):
             return self._zero
         slips, _, u, _, (rate, _, _) = self._at(x, v)
-        return summed(*entries(*slips.turning(x.reshape(-1, 3), -rate[:, None] * u)), 3 * self._n)
+        return summed(*entries(*slips.turning(x.reshape(-1, 3), -rate[:, None] * u)), self._n)
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         if self._idle(x):

@@ -25,7 +25,7 @@ def test_compiled_formulas_are_those_of_arrays():
     for r in range(4):
         for s in range(4):
             block = np.stack(turning(weights[r], turns[r], weights[s], turns[s], n, g), 1).reshape(-1, 3, 3)
-            assert np.allclose(blocks[:, r, :, s], force[:, None, None] * block, rtol=1e-11, atol=1e-11)
+            assert np.allclose(blocks[:, r, s], force[:, None, None] * block, rtol=1e-11, atol=1e-11)
     still = kernels.slip_frames(x, normals, np.full((c, 3), -1))[1]
     assert np.allclose(still, np.stack([np.stack(t, 1) for t in tangent_pair(n)], 1), rtol=1e-13, atol=1e-13)
 

@@ -60,14 +60,15 @@ def test_taken_is_a_piece():
     assert taken(zeros, None, np.arange(zeros.shape[1])).nnz == zeros.nnz
 
 
-def test_entries_of_one_place_are_summed():
-    """Short rows, a long one with many entries of the same place, and rows without any."""
+def test_blocks_of_one_place_are_summed():
+    """Short rows, a long one with many blocks of the same place, and rows without any."""
     rng = np.random.default_rng(4)
     for k in (0, 30, 3000):
         rows, columns = np.where(rng.random(k) < 0.5, 11, rng.integers(40, size=k)), rng.integers(40, size=k)
-        values = rng.normal(size=k)
-        found = summed(rows, columns, values, 50)
-        expected = sp.coo_matrix((values, (rows, columns)), shape=(50, 50)).toarray()
-        assert found.shape == (50, 50) and found.nnz == len(np.unique(50 * rows + columns))
-        assert np.allclose(found.toarray(), expected, rtol=0, atol=1e-12)
+        blocks = rng.normal(size=(k, 3, 3))
+        found = summed(rows, columns, blocks, 50)
+        expected = np.zeros((50, 3, 50, 3))
+        np.add.at(expected, (rows, slice(None), columns), blocks)
+        assert found.shape == (150, 150) and found.nnz == 9 * len(np.unique(50 * rows + columns))
+        assert np.allclose(found.toarray(), expected.reshape(150, 150), rtol=0, atol=1e-12)
         assert sp.csr_matrix((found.data, found.indices, found.indptr), shape=found.shape).has_canonical_format
