@@ -40,6 +40,10 @@ class Acted:
         """The same, found in a stage of ``system``."""
         return Acted(self._find, self.x, system)
 
+    def torques(self) -> tuple[Array, Array]:
+        """The torques (3,) [N m] of all contact forces and of all friction about the origin."""
+        return np.cross(self.x, self.contact).sum(axis=0), np.cross(self.x, self.friction).sum(axis=0)
+
     @cached_property
     def _found(self) -> tuple[Array, Array, Pairs | None]:
         return self._find()
@@ -75,29 +79,40 @@ class Later(Acted):
     def _found(self) -> tuple[Array, Array, Pairs | None]:  # type: ignore[override]
         return self._made._found
 
+    def torques(self) -> tuple[Array, Array]:
+        return self._made.torques()
+
     def within(self, system: Any) -> "Acted":
         return Later(self._make, system)
+
+
+class Mean(Acted):
+    """Forces of several stages with their weights: ``x`` are the points of the last one, torques those of each."""
+
+    def __init__(self, stages: Sequence[tuple[float, Acted]]) -> None:
+        self._stages = stages
+        super().__init__(self._weighted, stages[-1][1].x, stages[-1][1].during)
+
+    def _weighted(self) -> tuple[Array, Array, Pairs | None]:
+        contact = np.sum([weight * acted.contact for weight, acted in self._stages], axis=0)
+        friction = np.sum([weight * acted.friction for weight, acted in self._stages], axis=0)
+        pairs: Pairs | None = {}
+        for weight, acted in self._stages:
+            pairs = None if pairs is None or acted.pairs is None else _plus(pairs, acted.pairs, weight)
+        return contact, friction, pairs
+
+    def torques(self) -> tuple[Array, Array]:
+        each = [(weight, *acted.torques()) for weight, acted in self._stages]
+        return np.sum([w * a for w, a, _ in each], axis=0), np.sum([w * b for w, _, b in each], axis=0)
 
 
 def mean(*parts: tuple[float, Acted | None]) -> Acted | None:
     """The mean over a step of several stages with their weights: h times it is the impulse of the step.
 
-    Places and terms are those of the last stage; None where not all are known.
+    None where not all are known.
     """
     known = [(weight, acted) for weight, acted in parts if acted is not None]
-    if len(known) < len(parts):
-        return None
-
-    def find() -> tuple[Array, Array, Pairs | None]:
-        contact = np.sum([weight * acted.contact for weight, acted in known], axis=0)
-        friction = np.sum([weight * acted.friction for weight, acted in known], axis=0)
-        pairs: Pairs | None = {}
-        for weight, acted in known:
-            pairs = None if pairs is None or acted.pairs is None else _plus(pairs, acted.pairs, weight)
-        return contact, friction, pairs
-
-    last = known[-1][1]
-    return Acted(find, last.x, last.during)
+    return Mean(known) if len(known) == len(parts) else None
 
 
 def _plus(pairs: Pairs, more: Pairs, weight: float) -> Pairs:

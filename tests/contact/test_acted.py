@@ -1,5 +1,7 @@
 """The contact forces that steps tell are those that acted: in records too."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,3 +41,16 @@ def test_pairs_push_each_other_alike():
     for each in pairs:
         for (a, b), f in each.items():
             assert np.abs(f + each[b, a]).max() <= 1e-12 * max(np.abs(f).max(), 1.0)
+
+
+@pytest.mark.parametrize("name", ["lagged penalty, SDIRK2", "lagged penalty, TRBDF2", "barrier, TRBDF2"])
+def test_bodies_turn_nothing_but_each_other(name):
+    """Without obstacles the torques of all contacts cancel; forces of several stages act where each had its points."""
+    contact, method = METHODS[name]
+    colliding, largest = replace(scene("soft", contact(), method, seed=3, steps=14), obstacles=[]), 0.0
+    for step in simulate(colliding):
+        if step.acted is not None:
+            size = np.linalg.norm(np.cross(step.acted.x, step.acted.contact), axis=1).sum()
+            largest = max(largest, size)
+            assert all(np.abs(torque).max() <= 1e-12 * max(size, 1e-3) for torque in step.acted.torques())
+    assert largest > 1.0

@@ -135,9 +135,13 @@ def _row(name: str, mixture: str, mu: float, h: float, duration: float) -> dict[
     pushed = 0.0
     steps = list(simulate(scene))
     for acted in (step.acted for step in steps if step.acted is not None):  # None: nothing touches yet
-        for kind, f in (("normal torque", acted.contact), ("friction torque", acted.friction)):
+        torques = acted.torques()
+        for kind, f, torque in (
+            ("normal torque", acted.contact, torques[0]),
+            ("friction torque", acted.friction, torques[1]),
+        ):
             sums["sum"] += h * f.sum(axis=0)
-            sums[kind] += h * np.cross(acted.x, f).sum(axis=0)
+            sums[kind] += h * torque
             pushed += 0.5 * h * float(np.linalg.norm(f, axis=1).sum())
     kept = list(simulate(replace(scene, isolated=True)))
     (drift_p, drift_L), (kept_p, kept_L) = (_drift(momenta(system, start), run) for run in (steps, kept))
