@@ -19,7 +19,7 @@ from pliant.cloth.collide import (
 from pliant.cloth.conform import Border, conform, fresh_edges, fresh_tips, keep_admitted
 from pliant.cloth.own_contact import ClothSkin
 from pliant.cloth.remesh import Edited, Solids, closed, opened, refined
-from pliant.cloth.sheet import Sheet
+from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import SUNK, Scenery
 from pliant.cloth.transfer import released
 
@@ -31,6 +31,7 @@ Hits = tuple[EdgeHits, TipHits]
 
 NO_HITS: Hits = (NO_EDGE_HITS, NO_TIP_HITS)
 DEPTHS = (1.0, 0.5)  # thr past a feature to which new vertices are limited when all of them would strain the cloth
+NEEDLE = 1e-9  # of the mean area of a face
 HARDLY = 0.05  # of the kinetic and stored energy; most of it is given back in the step
 
 
@@ -63,20 +64,32 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, a
     """The sheet remeshed with vertices at the hits, or, where these would strain it, at those that are close to it.
 
     A new vertex is put on its feature. Where the cloth has got far past the feature, as at a border that admits no
-    vertex until the material has moved on, that strains the faces around: rows push the cloth back first.
+    vertex until the material has moved on, that strains the faces around: rows push the cloth back first. Where a whole
+    row of new vertices leaves a face without area, they wait for the next step, too.
     """
     best = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
     count = _count(hits)
-    if not count:
-        return best
-    least, most = cloth.stored(best.sheet), (1 + HARDLY) * cloth.stored(sheet) + HARDLY * cloth.kinetic(sheet)
-    for depth in DEPTHS:
-        hits = _close(hits, depth * cloth.around.thickness)
-        if least > most and _count(hits) < count:
-            edited = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
-            best = min(best, edited, key=lambda e: cloth.stored(e.sheet))
-            least, count = cloth.stored(best.sheet), _count(hits)
-    return best
+    if count:
+        least, most = _stored(cloth, best), (1 + HARDLY) * cloth.stored(sheet) + HARDLY * cloth.kinetic(sheet)
+        for depth in DEPTHS:
+            hits = _close(hits, depth * cloth.around.thickness)
+            if least > most and _count(hits) < count:
+                edited = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
+                best = min(best, edited, key=lambda e: _stored(cloth, e))
+                least, count = _stored(cloth, best), _count(hits)
+        best = best if np.isfinite(least) else edit(cloth, sheet, scenery, NO_HITS, adaptive=adaptive)
+    return best if _upright(best.sheet) else Edited(sheet, np.arange(len(sheet.X)), 0)
+
+
+def _stored(cloth: "EolCloth", edited: Edited) -> float:
+    """The membrane energy [J] of an edited sheet; inf where a face has no area."""
+    return cloth.stored(edited.sheet) if _upright(edited.sheet) else np.inf
+
+
+def _upright(sheet: Sheet) -> bool:
+    """Whether every face has an area in the material."""
+    A = signed_areas(sheet.X, sheet.faces)
+    return bool(A.min() > NEEDLE * A.mean())
 
 
 def _count(hits: Hits) -> int:
