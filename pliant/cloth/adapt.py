@@ -31,6 +31,7 @@ Hits = tuple[EdgeHits, TipHits]
 
 NO_HITS: Hits = (NO_EDGE_HITS, NO_TIP_HITS)
 DEPTHS = (1.0, 0.5)  # thr past a feature to which new vertices are limited when all of them would strain the cloth
+LOST = (1.5, 1.0)  # thr past wires and single points: no vertex waits beyond, or the cloth might get past them for good
 NEEDLE = 1e-9  # of the mean area of a face
 HARDLY = 0.05  # of the kinetic and stored energy; most of it is given back in the step
 
@@ -72,7 +73,7 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, a
     if count:
         least, most = _stored(cloth, best), (1 + HARDLY) * cloth.stored(sheet) + HARDLY * cloth.kinetic(sheet)
         for depth in DEPTHS:
-            hits = _close(hits, depth * cloth.around.thickness)
+            hits = _close(hits, scenery, cloth.around.thickness, depth)
             if least > most and _count(hits) < count:
                 edited = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
                 best = min(best, edited, key=lambda e: _stored(cloth, e))
@@ -96,11 +97,13 @@ def _count(hits: Hits) -> int:
     return len(hits[0].feature) + len(hits[1].feature)
 
 
-def _close(hits: Hits, depth: float) -> Hits:
-    """The hits at which the cloth is at most ``depth`` [m] past the feature."""
+def _close(hits: Hits, scenery: Scenery, thr: float, depth: float) -> Hits:
+    """The hits at which the cloth is at most ``depth`` thr past the feature, or about to be lost."""
     edges, tips = hits
-    near, low = np.flatnonzero(edges.gap >= -depth), np.flatnonzero(tips.height <= depth)
-    return chosen(edges, near), chosen(tips, low)
+    wire, point = scenery.edge_wire[edges.feature], scenery.corner_tip[tips.feature - len(scenery.edge_wire)]
+    near = np.logical_or(edges.gap >= -depth * thr, np.logical_and(wire, edges.gap < -LOST[0] * thr))
+    low = np.logical_or(tips.height <= depth * thr, np.logical_and(point, tips.height > LOST[1] * thr))
+    return chosen(edges, np.flatnonzero(near)), chosen(tips, np.flatnonzero(low))
 
 
 def edit(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, adaptive: bool = True) -> Edited:

@@ -1,10 +1,11 @@
-"""New vertices on features wait where they would leave a face without area."""
+"""New vertices on features wait where they would leave a face without area, but not where the cloth would be lost."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from pliant.bench.eol.march import march
 from pliant.cloth import adapt
 from pliant.cloth.collide import NO_TIP_HITS, EdgeHits
 from pliant.cloth.remesh import Edited
@@ -33,3 +34,9 @@ def test_no_face_loses_its_area(monkeypatch, always):
     found = adapt.remeshed(cloth, sheet, cloth.around.at(0.0), (hit, NO_TIP_HITS))
     assert asked == [1, 0] and found.operations == (0 if always else 1)
     assert signed_areas(found.sheet.X, found.sheet.faces).min() > 0.0
+
+
+def test_jaws_hold_the_cloth_with_large_steps():
+    """The cloth gets past its tips by more than the threshold in a step; vertices that waited there lost it."""
+    for moment in march(replace(eol.jaws(cells=6), h=8e-3)):
+        assert moment.sheet.x[:, 2].mean() > -0.1, moment.state.t
