@@ -31,7 +31,7 @@ Hits = tuple[EdgeHits, TipHits]
 
 NO_HITS: Hits = (NO_EDGE_HITS, NO_TIP_HITS)
 DEPTHS = (1.0, 0.5)  # thr past a feature to which new vertices are limited when all of them would strain the cloth
-LOST = (1.5, 1.0)  # thr past wires and single points: no vertex waits beyond, or the cloth might get past them for good
+LOST = 1.0  # thr past a single point: no vertex waits beyond, since little else would keep the cloth from passing it
 NEEDLE = 1e-9  # of the mean area of a face
 HARDLY = 0.05  # of the kinetic and stored energy; most of it is given back in the step
 
@@ -100,10 +100,9 @@ def _count(hits: Hits) -> int:
 def _close(hits: Hits, scenery: Scenery, thr: float, depth: float) -> Hits:
     """The hits at which the cloth is at most ``depth`` thr past the feature, or about to be lost."""
     edges, tips = hits
-    wire, point = scenery.edge_wire[edges.feature], scenery.corner_tip[tips.feature - len(scenery.edge_wire)]
-    near = np.logical_or(edges.gap >= -depth * thr, np.logical_and(wire, edges.gap < -LOST[0] * thr))
-    low = np.logical_or(tips.height <= depth * thr, np.logical_and(point, tips.height > LOST[1] * thr))
-    return chosen(edges, np.flatnonzero(near)), chosen(tips, np.flatnonzero(low))
+    point = scenery.corner_tip[tips.feature - len(scenery.edge_wire)]
+    low = np.logical_or(tips.height <= depth * thr, np.logical_and(point, tips.height > LOST * thr))
+    return chosen(edges, np.flatnonzero(edges.gap >= -depth * thr)), chosen(tips, np.flatnonzero(low))
 
 
 def edit(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, adaptive: bool = True) -> Edited:
