@@ -41,11 +41,16 @@ class FreeStep:
 
     def _braking(self) -> list[Braking]:
         """The forces of contact that need more than their slope."""
+        stage = self._stage
+        return [] if stage is None else [f for f in stage.force_terms if able(f, Braking)]
+
+    @cached_property
+    def _stage(self) -> Composed | None:
+        """The system with the contacts of this step; None where it has none."""
         system = self.system
         if not (able(system, Contacting) and able(system, Composed)):
-            return []
-        stage = system.at(State(self._at, self.state.v, self._t), self._t)
-        return [f for f in stage.force_terms if able(f, Braking)]
+            return None
+        return system.at(State(self._at, self.state.v, self._t), self._t)
 
     @cached_property
     def block(self) -> Block:
@@ -63,16 +68,15 @@ class FreeStep:
 
     def acted(self, found: VelocitySolution) -> Acted | None:
         """Contact forces as the step has linearised them."""
-        system, how = self.system, self.how
-        if not (able(system, Contacting) and able(system, Composed) and how.psd):
+        system, how, stage = self.system, self.how, self._stage
+        if stage is None or stage is system or not how.psd:
             return None
         h = self._t - self.state.t
         new = self.state.v + self.change
         new[system.free] = found.u
-        stage = system.at(State(self._at, self.state.v, self._t), self._t)
         way = how.beta * h * (new - self.state.v if how.ahead else new)
         old = self._at, self.state.v, self._t
-        return None if stage is system else linearised(stage.energy_terms, stage.force_terms, old, new, way)
+        return linearised(stage.energy_terms, stage.force_terms, old, new, way)
 
     def reach(self, u: Array, h: float) -> float:
         return h
