@@ -104,7 +104,7 @@ def _require_method(scene: Any) -> None:
 
 def _require_projectable(scene: Any) -> None:
     """Refuse what a correction after the step would not reach, or would be undone by."""
-    if _kinds(scene) != [Elastodynamics]:
+    if list(_kinds(scene)) != [Elastodynamics]:
         remedy = "use PenaltyContact for coupled bodies"
         raise SceneError("ProjectedContact moves vertices of soft bodies only", where="scene.contact", remedy=remedy)
     if isinstance(scene.integrator, UNPROJECTED):
@@ -122,16 +122,27 @@ def _require_alone(scene: Any) -> None:
         raise SceneError(what, where="scene.isolated", remedy="leave it out")
 
 
-def _kinds(scene: Any) -> list[type]:
-    """The classes of systems that an integrator of this scene meets: those of its parts, and of all together."""
+def _kinds(scene: Any) -> dict[type, str]:
+    """The classes of systems that an integrator of this scene meets, each with the bodies that it is made of, in words:
+    those of its parts, and of all together.
+    """
     separate = [b for b in scene.bodies if apart(b)]
-    first = {type(b): b for b in reversed(separate)}
-    soft: type = EigenFit if any(isinstance(b, Solid) and b.fit is not None for b in scene.bodies) else Elastodynamics
-    kinds = [soft] if len(separate) < len(scene.bodies) else []
-    kinds += [b.kind for b in separate if not b.together or b is first[type(b)]]
-    own = scene.contact is None or kinds == [soft] or issubclass(kinds[0], Reshaping)  # contact is theirs
-    alone = len(kinds) == 1 and not scene.attachments and own
-    return list(dict.fromkeys(kinds if alone else [*kinds, Coupled]))
+    soft = [b for b in scene.bodies if not apart(b)]
+    fitted = [b for b in soft if isinstance(b, Solid) and b.fit is not None]
+    kinds: dict[type, str] = {EigenFit if fitted else Elastodynamics: _called(fitted or soft)} if soft else {}
+    for kind in dict.fromkeys(b.kind for b in separate):
+        kinds[kind] = _called([b for b in separate if b.kind is kind])
+    parts = len({type(b) if b.together else id(b) for b in separate}) + bool(soft)
+    own = scene.contact is None or not separate or issubclass(next(iter(kinds)), Reshaping)  # contact is theirs
+    if parts > 1 or scene.attachments or not own:
+        kinds[Coupled] = "bodies coupled by contact or attachments"
+    return kinds
+
+
+def _called(bodies: list[Any]) -> str:
+    """The first of some bodies by its class and name, and how many others there are."""
+    others = f" and {len(bodies) - 1} more" if len(bodies) > 1 else ""
+    return f"{type(bodies[0]).__name__} {bodies[0].name!r}{others}"
 
 
 def _read_vectors(scene: Any) -> None:

@@ -1,6 +1,6 @@
 """What an integrator is: data plus a declared order that the tests check."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -130,8 +130,10 @@ def fits(integrator: Any, kind: type) -> bool:
     return kind in named or (issubclass(kind, named) and (Stepping in named or not issubclass(kind, Reshaping)))
 
 
-def require_fit(integrator: Any, kinds: Sequence[type], choices: Sequence[type]) -> None:
-    """Refuse an integrator that does not step one of some classes of systems; name those ``choices`` that do."""
+def require_fit(integrator: Any, kinds: Mapping[type, str], choices: Sequence[type]) -> None:
+    """Refuse an integrator that does not step one of some classes of systems, by the bodies they stand for; name those
+    ``choices`` that do.
+    """
     require_part(integrator, "step", "scene.integrator", "give an object, such as BDF2()")
     if able(integrator, Staged):
         remedy = "give an object, such as BDF2(solver=QLB())"
@@ -141,7 +143,7 @@ def require_fit(integrator: Any, kinds: Sequence[type], choices: Sequence[type])
         return
     names = [c.__name__ for c in choices if all(fits(c, kind) for kind in kinds)]
     raise SceneError(
-        f"{type(integrator).__name__} does not step {missed[0].__name__}",
+        f"{type(integrator).__name__} does not step {kinds[missed[0]]}",
         where="scene.integrator",
         remedy=f"use {', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else f"use {''.join(names)}",
     )

@@ -99,7 +99,7 @@ def test_what_steps_what():
     for method in (BDF1(), TRBDF2(), RK4()):
         Scene([body], integrator=method)
     for method in (Quasistatic(), ConJac()):
-        with pytest.raises(SceneError, match=f"{type(method).__name__} does not step ArticulatedSystem; use .*BDF2"):
+        with pytest.raises(SceneError, match=f"{type(method).__name__} does not step Articulated .*; use .*BDF2"):
             Scene([body], integrator=method)
 
 
