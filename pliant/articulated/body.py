@@ -18,12 +18,14 @@ from pliant.articulated.joints import Free3D
 from pliant.articulated.mjcf import read_mjcf
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.robots import Robot
+from pliant.articulated.stops import stopped
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.articulated.urdf import Geometry, read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
 from pliant.errors import MeshError, SceneError, require_flag, require_numbers
+from pliant.integrators.base import Wrapping
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
 from pliant.mesh.topology import boundary_facets
@@ -78,9 +80,11 @@ class Articulated:
 
     def _made(self, scene: Any) -> Made:
         part = self.system(in_space(scene.gravity))
-        if not isinstance(scene.integrator, RubbingJoints):
-            where = f"{type(scene.integrator).__name__} with {self.name!r}"
-            refuse_friction(part, where, floors=not isinstance(scene.integrator, LinearlyImplicit))
+        method = scene.integrator.integrator if isinstance(scene.integrator, Wrapping) else scene.integrator
+        if not isinstance(method, RubbingJoints):
+            where, rows = f"{type(method).__name__} with {self.name!r}", isinstance(method, LinearlyImplicit)
+            refuse_friction(part, where, floors=not rows)
+            part = part if rows else stopped(part, float(scene.h), where)
         remedy = f"give {part.tree.dof} rates"
         v = np.zeros(part.tree.dof) if self.v is None else require_numbers(self.v, f"{self.name}.v", remedy)
         if v.shape != part.rest.shape:

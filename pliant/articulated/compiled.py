@@ -1,7 +1,7 @@
 """Ordinary trees as arrays for the compiled passes; what they do not cover is computed in general form.
 
 Ordinary: joints from `KINDS`, springs and dampers in joints, damped bodies, torques in joints with no rotation vector,
-joint limits while none is reached. Results are those of the general way to rounding.
+stops, and joint limits while none is reached. Results are those of the general way to rounding.
 """
 
 import math
@@ -18,6 +18,7 @@ from pliant.articulated.bodies import Body
 from pliant.articulated.constraints.joints import JointLimit
 from pliant.articulated.forces.bodies import BodyDamping
 from pliant.articulated.forces.joint import JointSpring, JointTorque
+from pliant.articulated.forces.stops import JointStop, excess
 from pliant.articulated.joints import Prismatic, Revolute
 from pliant.articulated.kinds import KINDS
 from pliant.articulated.se3 import adjoint, hat, inverse
@@ -53,6 +54,10 @@ class CompiledTree:
         self.springs, self.F = _springs(tree, springs)
         self.torques = [f for f in forces if isinstance(f, JointTorque)]
         self._where = [tree.slice(int(f.link)) for f in self.torques]
+        stops = [f for f in forces if isinstance(f, JointStop)]
+        self._stopped = np.array([f.place(tree) for f in stops], dtype=np.int64)
+        self.stopping = len(stops) > 0
+        self._stops = np.array([(f.lower, f.upper, f.stiffness) for f in stops]).reshape(-1, 3)
         self._last: tuple[Array, Array, Measured] | None = None
         self._still = np.zeros(tree.dof)
         self.turning = any(link.joint.exponential for link in tree.links)
@@ -75,8 +80,20 @@ class CompiledTree:
         x = q[self._limited]
         return not bool(((self._lower < x) & (x < self._upper)).all())
 
-    def torque(self, t: float) -> Array:
-        """Joint forces (nr,) that depend on time alone."""
+    def beyond(self, q: Array) -> Array:
+        """How far the joints with a `JointStop` are beyond their limits."""
+        return excess(q[self._stopped], self._stops[:, 0], self._stops[:, 1])
+
+    def at_stop(self, q: Array) -> bool:
+        """Whether one of them is."""
+        return self.stopping and bool(self.beyond(q).any())
+
+    def torque(self, t: float, q: Array | None = None) -> Array:
+        """Joint forces (nr,) that depend on time alone, and those of stops where ``q`` is given."""
+        if q is not None and self.at_stop(q):
+            tau = self.torque(t).copy()
+            np.subtract.at(tau, self._stopped, self._stops[:, 2] * self.beyond(q))
+            return tau
         if not self.torques:
             return self._still
         tau = np.zeros_like(self._still)
@@ -90,7 +107,7 @@ class CompiledTree:
 
         None where a joint is at a limit or moves no mass, or rates are not finite: then the residual is not either.
         """
-        if self.limited and self.at_limit(q):
+        if (self.limited and self.at_limit(q)) or self.at_stop(q):
             return None
         u, after, residual, weakest = advance(
             self.I, self.C, self.gravity, self.springs, self.F, self.torque(t), q, v, h, beta, True
@@ -99,7 +116,7 @@ class CompiledTree:
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         """M^-1 f (nr,), by the recursion."""
-        tau = self.torque(t)
+        tau = self.torque(t, q)
         found: Array = advance(self.I, self.C, self.gravity, self.springs, self.F, tau, q, v, 1.0, 0.0, False)[0]
         return found
 
@@ -107,18 +124,22 @@ class CompiledTree:
         """Energies, momenta and the power of dampers; kept, since the ledger asks for them in turn."""
         if self._last is None or self._last[0] is not q or self._last[1] is not v:
             kinetic, weight, elastic, *p, power = measure(self.I, self.C, self.gravity, self.springs, self.F, q, v)
+            elastic += 0.5 * float(self._stops[:, 2] @ self.beyond(q) ** 2) if self.stopping else 0.0
             self._last = (q, v, Measured(kinetic, weight, elastic, tuple(p[:3]), tuple(p[3:]), power))
         return self._last[2]
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
         """The joint forces missing for the acceleration a (nr,)."""
-        found: Array = _inverse_dynamics(*self._fixed, self.torque(t), q, v, a)[0]
+        found: Array = _inverse_dynamics(*self._fixed, self.torque(t, q), q, v, a)[0]
         return found
 
     def tangent(self, q: Array, v: Array, a: Array, weights: tuple[float, float, float]) -> Array:
         """Its derivative (nr, nr) along (w_K, w_D, w_M) d in q, v and a."""
         _, *at = _inverse_dynamics(*self._fixed, self._still, q, v, a)
         found: Array = _tangent(*self._fixed, q, v, a, *at, *weights)
+        if self.at_stop(q):
+            reached = self.beyond(q) != 0.0
+            np.add.at(found, (self._stopped[reached],) * 2, weights[2] * self._stops[reached, 2])
         return found
 
     @property
@@ -133,23 +154,25 @@ class CompiledTree:
     def root(
         self, stage: Any, guess: Array, tolerances: tuple[float, float], iterations: int
     ) -> tuple[Array, Array, float] | None:
-        """(z, residuals, threshold) of a stage by full Newton steps; None where those do not suffice."""
+        """(z, residuals, threshold) of a stage by full Newton steps; None where those do not suffice or meet a stop."""
         norms = np.empty(min(iterations, FULL_STEPS) + 1)
         fixed, start = self._fixed, stage.start
         still = np.zeros_like(start.q)
-        pull = stage.c**2 * stage.norm(_inverse_dynamics(*fixed, self.torque(start.t), start.q, start.v, still)[0])
+        pull = stage.c**2 * stage.norm(
+            _inverse_dynamics(*fixed, self.torque(start.t, start.q), start.q, start.v, still)[0]
+        )
         relative, absolute = tolerances[0], tolerances[1] * min(1.0, PULLS * pull / stage.scale)
         how = (stage.c, stage.target, stage.base, guess, stage.weights, stage.scale, relative, absolute, norms)
         try:
             z, k, threshold, done = kernels.newton(*fixed, self.torque(stage.t), *how)
         except np.linalg.LinAlgError:
             return None
-        return (z, norms[: k + 1], threshold) if done else None
+        return (z, norms[: k + 1], threshold) if done and not self.at_stop(z) else None
 
 
 def _ordinary(force: Any, tree: Tree) -> bool:
     """Whether the compiled passes know a force."""
-    if type(force) is BodyDamping:
+    if type(force) in (BodyDamping, JointStop):
         return True
     if type(force) is JointSpring:
         return not force.maximal and len(tree.links[int(force.link)].joint.exponential) <= 1

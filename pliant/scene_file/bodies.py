@@ -102,12 +102,12 @@ def body(reader: Reader, table: Any, where: str) -> Any:
 def _only(table: Any, choice: Choice, where: str) -> None:
     """Refuse keys that other bodies have, but this one has not, and unknown ones."""
     known = ["kind", *keys(choice)]
-    elsewhere = {key for other in families()["body"] for key in keys(other)}
-    for name in table if isinstance(table, dict) else ():
-        if name not in known and name in elsewhere:
+    elsewhere = dict.fromkeys(key for other in families()["body"] for key in keys(other))
+    known_keys(table, [*known, *elsewhere], where)
+    for name in table:
+        if name not in known:
             what = f"{name!r} does not apply to {kind_of(choice)}"
             raise SceneError(what, where=f"{where}.{name}", remedy=f"it takes {', '.join(known[1:])}")
-    known_keys(table, known, where)
 
 
 def _density(choice: Choice, shape: Mesh, given: dict[str, Any], where: str) -> float:

@@ -16,7 +16,7 @@ from pliant.errors import SceneError
 from pliant.maps.motions import rotation
 from pliant.mesh import Mesh
 from pliant.mesh.lengths import LENGTHS
-from pliant.scene_file.choices import nearest
+from pliant.scene_file.choices import nearest, parameter_types
 from pliant.scene_file.read import Reader, known_keys, located, reads
 from pliant.scene_file.where import select
 from pliant.units import quantity
@@ -52,11 +52,17 @@ def read_mesh(reader: Reader, table: Any, where: str) -> Any:
         return located(where, meshes.read, path, **options)
     if "generator" not in table:
         raise SceneError("no generator and no file", where=where, remedy='like { generator = "bar" }')
-    known = {generator.__name__: generator for generator in GENERATORS}
+    known = {generator.__name__: generator for generator in GENERATORS} | {
+        "box": meshes.bar
+    }  # as `pliant.mesh` calls it, too
     name = str(table["generator"]).replace("-", "_")
     if name not in known:
         raise SceneError(f"unknown generator {name!r}", where=f"{where}.generator", remedy=nearest(name, known))
     parameters = {k: v for k, v in table.items() if k != "generator"}
+    moved = [key for key in ("transform", *TRANSFORM) if key in parameters and key not in parameter_types(known[name])]
+    if moved:
+        remedy = "write transform = { translate = ..., rotate = ..., scale = ... } beside the mesh"
+        raise SceneError("a mesh does not say where it is", where=f"{where}.{moved[0]}", remedy=remedy)
     for key in parameters:
         if key in LENGTHS:
             value = quantity(parameters[key], "m", f"{where}.{key}")

@@ -28,6 +28,7 @@ else:
 
 NONE = "none"  # a document has no other word for None
 PLAIN = (bool, int, float, str, list, dict)  # what TOML can say
+OTHERWISE = {"type": "kind"}  # what other formats call it
 WORDS: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -42,8 +43,8 @@ class Reader:
         """The choice a document means: a kind, or a table with ``kind`` and parameters."""
         table = {"kind": given} if isinstance(given, str) else given
         if not isinstance(table, dict) or not isinstance(table.get("kind"), str):
-            what = f"{given!r} does not name a {family}"
-            raise SceneError(what, where=where, remedy='write "kind" or { kind = "...", ... }')
+            what = f"{given!r} does not say which kind of {family}"
+            raise SceneError(what, where=where, remedy='write its kind, or { kind = "...", ... }')
         parameters = {k: v for k, v in table.items() if k != "kind"}
         return self.construct(find(family, table["kind"], where), parameters, where)
 
@@ -153,7 +154,9 @@ def known_keys(table: Any, known: Any, where: str) -> None:
         raise SceneError(f"{table!r} is not a table", where=where, remedy=f"give some of {', '.join(list(known)[:12])}")
     for name in table:
         if name not in known:
-            raise SceneError(f"unknown key {name!r}", where=f"{where}.{name}", remedy=nearest(name, known))
+            meant = OTHERWISE.get(name)
+            remedy = f"did you mean {meant!r}?" if meant in known else nearest(name, known)
+            raise SceneError(f"unknown key {name!r}", where=f"{where}.{name}", remedy=remedy)
 
 
 def located(where: str, call: Callable[..., Any], *args: Any, **options: Any) -> Any:

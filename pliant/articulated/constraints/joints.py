@@ -22,12 +22,17 @@ def _no_function(t: float) -> float:
 
 @dataclass(frozen=True)
 class JointLimit:
-    """A joint limit, lower <= q <= upper for one coordinate; active only at or beyond a limit."""
+    """A joint limit, lower <= q <= upper for one coordinate; active only at or beyond a limit.
+
+    Velocity steps meet it as an inequality. In a scene with any other integrator it is a spring (`JointStop`), as stiff
+    as the step of the scene resolves, or of ``stiffness`` [N m/rad or N/m].
+    """
 
     link: int | str
     lower: float = -np.inf
     upper: float = np.inf
     coordinate: int = 0
+    stiffness: float | None = None
     inequality: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "JointLimit":

@@ -5,9 +5,10 @@ from pliant.articulated.forces.bodies import BodyDamping, WorldForce
 from pliant.articulated.forces.forms import Explicit, Reduced
 from pliant.articulated.forces.joint import JointSpring, JointTorque, Servo
 from pliant.articulated.forces.springs import Cable, PointSprings, SpringDamper
+from pliant.articulated.forces.stops import JointStop
 
 ARTICULATED_FORCES = (
-    *(PointSprings, Cable, JointSpring, JointTorque, Servo),
+    *(PointSprings, Cable, JointSpring, JointStop, JointTorque, Servo),
     *(WorldForce, BodyDamping, Explicit, Reduced),
 )
 
@@ -18,6 +19,7 @@ __all__ = [
     "Cable",
     "Explicit",
     "JointSpring",
+    "JointStop",
     "JointTorque",
     "PointSprings",
     "Reduced",
