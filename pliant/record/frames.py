@@ -277,8 +277,7 @@ class FrameWriter:
         self._file = h5py.File(self._disk, "r+")
         self._bytes = os.open(self.path, os.O_WRONLY)
         self._rooms = _rooms(self._file["VTKHDF"])
-        steps = self._file["VTKHDF/Steps"]
-        self._set_count(min(int(steps.attrs["NSteps"]), len(steps["Values"])))
+        self._set_count(frame_count(self._file))
         self._topology, self._next = None, self._used()
 
     def _same(self, topology: Topology, last: Topology | None) -> bool:
@@ -334,6 +333,12 @@ def open_frames(path: str | Path) -> h5py.File:
     except OSError as error:
         remedy = "`pliant resume` the run, or run it again"
         raise RunError(f"cannot open {path}: {_first_line(error)}", where="frames", remedy=remedy) from error
+
+
+def frame_count(file: Any) -> int:
+    """How many frames are complete."""
+    steps = file["VTKHDF/Steps"]
+    return min(int(steps.attrs["NSteps"]), len(steps["Values"]))
 
 
 def read_topology(file: Any, k: int) -> Topology:

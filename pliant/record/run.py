@@ -16,7 +16,7 @@ from pliant.checkpoint import Checkpoint
 from pliant.checkpoint import load as load_checkpoint
 from pliant.errors import MissingDependency, RunError
 from pliant.html import Inline, table
-from pliant.record.frames import BODY, Frame, Topology, open_frames, read_topology
+from pliant.record.frames import BODY, Frame, Topology, frame_count, open_frames, read_topology
 from pliant.units import ENERGY
 
 SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledger.csv", "report.json", "checkpoint.h5"
@@ -33,11 +33,11 @@ class Frames:
 
     def __len__(self) -> int:
         with open_frames(self._path) as file:
-            return _count(file)
+            return frame_count(file)
 
     def __iter__(self) -> Iterator[Frame]:
         with open_frames(self._path) as file:
-            for k in range(_count(file)):
+            for k in range(frame_count(file)):
                 yield _frame(file, k)
 
     def __getitem__(self, k: int) -> Frame:
@@ -48,7 +48,7 @@ class Frames:
     def times(self) -> Array:
         """Times of all frames [s]."""
         with open_frames(self._path) as file:
-            return file["VTKHDF/Steps/Values"][: _count(file)]
+            return file["VTKHDF/Steps/Values"][: frame_count(file)]
 
     def topology(self, k: int = 0) -> Topology:
         """Cells of frame k."""
@@ -56,13 +56,8 @@ class Frames:
             return read_topology(file, _checked(file, k))
 
 
-def _count(file: Any) -> int:
-    steps = file["VTKHDF/Steps"]
-    return min(int(steps.attrs["NSteps"]), len(steps["Values"]))
-
-
 def _checked(file: Any, k: int) -> int:
-    count = _count(file)
+    count = frame_count(file)
     if not -count <= k < count:
         raise IndexError(f"frame {k} of {count}")
     return k % count
