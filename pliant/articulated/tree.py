@@ -114,7 +114,7 @@ class Tree:
             (joint, members, self.ptr[members][:, None] + np.arange(joint.dof))
             for joint, members in batches([link.joint for link in self.links])
         ]
-        self._covered = covered([link.joint for link in self.links], self.parent, self.ptr)
+        self.covered = covered([link.joint for link in self.links], self.parent, self.ptr)
 
     def __len__(self) -> int:
         return len(self.links)
@@ -140,11 +140,11 @@ class Tree:
 
     def kinematics(self, q: Array, v: Array) -> Kinematics:
         """Frames, twists and Jacobian at (q, v); complex where q or v are."""
-        if self._covered is None:
+        if self.covered is None:
             return self.batched_kinematics(q, v)
         dtype = np.result_type(q, v)
         q, v = q.astype(dtype), v.astype(dtype)
-        return Kinematics(self, q, v, *kinematics(*self._covered, self.E0, self.Eb, self.Eij, self.link, q, v))
+        return Kinematics(self, q, v, *kinematics(*self.covered, self.E0, self.Eb, self.Eij, self.link, q, v))
 
     def batched_kinematics(self, q: Array, v: Array) -> Kinematics:
         """The same for joints of any kind, all of one kind at once."""
