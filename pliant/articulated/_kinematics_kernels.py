@@ -1,4 +1,4 @@
-"""Frames, Jacobian and twists of a tree of covered joints in one compiled call; real or complex."""
+"""Frames, Jacobian and twists of a tree from what its joints do, and of covered joints in one call; real or complex."""
 
 import numpy as np
 from numba import njit
@@ -6,10 +6,22 @@ from numba import njit
 from pliant.articulated._joint_kernels import PRISMATIC, REVOLUTE, _move
 from pliant.articulated._kernels import apply, apply_rate, own_columns, place, relative
 
+_options = {"cache": True, "error_model": "numpy"}
 
-@njit(cache=True, error_model="numpy")
+
+@njit(**_options)
+def joined(parent, ptr, link, E0, Eb, Eij, Q, S, Sd, v):
+    """What `Kinematics` holds, in its order, from the motions Q (n, 4, 4) of the joints and their columns (nr, 6)."""
+    Ej, Ei = place(parent, E0, Q, Eb)
+    R, p = relative(parent, Ei)
+    B, Bd = own_columns(link, Eij, S), own_columns(link, Eij, Sd)
+    phi = apply(parent, ptr, R, p, B, v)
+    return Ej, Ei, R, p, B, Bd, phi, apply_rate(parent, ptr, R, p, B, Bd, phi, v)[1]
+
+
+@njit(**_options)
 def kinematics(I, C, E0, Eb, Eij, link, q, v):
-    """What `Kinematics` holds, in its order; see `_joint_kernels` for ``I`` and ``C``, of which the axes are read."""
+    """The same of covered joints; see `_joint_kernels` for ``I`` and ``C``, of which the axes are read."""
     n, nr = len(I), len(q)
     parent, ptr = I[:, 0].copy(), np.append(I[:, 2], nr)
     Q = np.zeros((n, 4, 4), q.dtype)
@@ -31,8 +43,4 @@ def kinematics(I, C, E0, Eb, Eij, link, q, v):
         for k in range(I[i, 3]):
             for a in range(6):
                 S[f + k, a], Sd[f + k, a] = own[k, a], rate[k, a]
-    Ej, Ei = place(parent, E0, Q, Eb)
-    R, p = relative(parent, Ei)
-    B, Bd = own_columns(link, Eij, S), own_columns(link, Eij, Sd)
-    phi = apply(parent, ptr, R, p, B, v)
-    return Ej, Ei, R, p, B, Bd, phi, apply_rate(parent, ptr, R, p, B, Bd, phi, v)[1]
+    return joined(parent, ptr, link, E0, Eb, Eij, Q, S, Sd, v)

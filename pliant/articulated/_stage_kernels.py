@@ -36,8 +36,10 @@ def inverse_dynamics(I, C, gravity, springs, F, tau, q, v, a):
 
 
 @njit(**_options)
-def mass_diagonal(I, C, K, B):
+def mass_diagonal(I, C, gravity, q):
     """The diagonal of J^T M J (nr,), from the inertia of everything a joint carries."""
+    zero = np.zeros(len(q))
+    K, B, _, _, _, _, _ = forward(I, C, gravity, q, zero, zero)
     d, p = np.zeros(len(B)), np.zeros((len(I), 6))
     for j in range(len(I)):
         for k in range(I[j, 2], I[j, 2] + I[j, 3]):
@@ -53,13 +55,6 @@ def mass_diagonal(I, C, K, B):
                 for m in range(6):
                     d[k] += inertia_of(C, i, m) * p[i, m] * p[i, m]
     return d
-
-
-@njit(**_options)
-def diagonal_at(I, C, gravity, q):
-    zero = np.zeros(len(q))
-    K, B, _, _, _, _, _ = forward(I, C, gravity, q, zero, zero)
-    return mass_diagonal(I, C, K, B)
 
 
 @njit(**_options)

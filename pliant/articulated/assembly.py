@@ -42,7 +42,7 @@ class Assembly:
     def slope(self, w_damping: float, w_stiffness: float) -> Callable[[Array], Array]:
         """d -> (-w_D D - w_K K) d over the joint rates, for the D and K of the forces."""
         kin, loads = self.kin, self.loads
-        blocks, _ = loads.reduced_diagonals(-w_stiffness, -w_damping)
+        blocks = loads.reduced_blocks(-w_stiffness, -w_damping)
 
         def apply(d: Array) -> Array:
             twists = kin.apply(d)

@@ -31,9 +31,8 @@ from pliant.articulated.friction import (
     warm_start,
 )
 from pliant.articulated.linear import dense_matrix
-from pliant.articulated.recursion import Recursion
+from pliant.articulated.recursion import Recursion, within_joints
 from pliant.articulated.system import ArticulatedSystem, Assembly
-from pliant.errors import NotPositiveDefinite
 from pliant.linear.box_matrix import Solve, SparseBox
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.dual import Dual
@@ -175,7 +174,7 @@ class _Problem:
         """tau (nr,): joint springs, dampers and torques, and the rows on joint coordinates (limits, gears, motors)."""
         inner = ~self.maximal_rows
         pull = self.reduced_dual.G[inner].T @ impulses[inner]
-        for index, block in self.at.loads.reduced_diagonals(-self.h * self.h, -self.h)[0]:
+        for index, block in self.at.loads.reduced_blocks(-self.h * self.h, -self.h):
             pull[index] -= block @ u[index]
         return self.at.f_r + pull / self.h
 
@@ -216,16 +215,9 @@ class _Problem:
 
 def _reduced_inverse(at: Assembly, A: BlockMatrix, h: float) -> Solve:
     """b -> (J^T A J - h D_r - h^2 K_r)^-1 b: by the recursion in O(n), dense where springs couple bodies or joints."""
-    blocks, _ = at.loads.reduced_diagonals(-h * h, -h)
-    apart = all(len(set(at.kin.tree.link[index])) <= 1 for index, _ in blocks)
-    if A.coupled() or not apart:
+    blocks = at.loads.reduced_blocks(-h * h, -h)
+    if A.coupled() or not within_joints(at.kin.tree, blocks):
         return dense_inverse(dense_matrix(at, h))
     recursion = Recursion(at.kin, A.diagonal, blocks)
-    weakest = int(np.argmin(recursion.smallest_pivots()))
-    if not recursion.smallest_pivots()[weakest] > 0.0:
-        raise NotPositiveDefinite(
-            f"the velocity matrix is not positive definite at link '{at.kin.tree.names[weakest]}'",
-            where="BISP",
-            remedy="reduce h, or make destabilising forces explicit",
-        )
+    recursion.require_definite("BISP")
     return recursion.solve

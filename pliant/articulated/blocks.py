@@ -98,9 +98,6 @@ class BlockSum:
             np.add.at(y, i, np.einsum("mrc,mc->mr", blocks, x[j]))
         return y
 
-    def __bool__(self) -> bool:
-        return bool(self._parts)
-
 
 @njit(cache=True, error_model="numpy")
 def _gather(bodies: IntArray, rows: Array, x: Array) -> Array:

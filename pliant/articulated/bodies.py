@@ -1,15 +1,17 @@
 """Rigid bodies: principal inertia diag(Ixx, Iyy, Izz, m, m, m) at the center of mass, and a surface to look at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.articulated.se3 import adjoint, frame, inverse
+from pliant.articulated import se3
+from pliant.articulated.se3 import adjoint, inverse
 from pliant.errors import MaterialError, MeshError, SceneError
 
+Surface = tuple[Array, IntArray]  # points (n, 3) [m], triangles (k, 3)
 _NO_POINTS, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 _NO_TETS = np.zeros((0, 4), dtype=np.int64)
 
@@ -42,7 +44,7 @@ def at(*p: Any) -> Array:
     origin = np.array(p[0] if len(p) == 1 else p, dtype=float)
     if origin.shape != (3,) or not np.isfinite(origin).all():
         raise SceneError(f"the origin is {p}", where="at", remedy="give x, y and z")
-    return frame(p=origin)
+    return se3.frame(p=origin)
 
 
 def require_frame(E: Array, where: str) -> None:
@@ -105,11 +107,7 @@ def rigid(mass: float, center: Array, tensor: Array, frame: Array | None = None)
     if np.linalg.det(axes) < 0:
         axes[:, 2] = -axes[:, 2]
     m = float(_positive("mass", mass, "rigid"))
-    return Body(np.array([*moments, m, m, m]), _placed(frame) @ _frame_at(axes, center))
-
-
-def _frame_at(R: Array, p: Array) -> Array:
-    return frame(R, np.asarray(p, dtype=float))
+    return Body(np.array([*moments, m, m, m]), _placed(frame) @ se3.frame(axes, center))
 
 
 def composite(parts: Sequence[Body]) -> Body:
@@ -118,13 +116,21 @@ def composite(parts: Sequence[Body]) -> Body:
     center = np.sum([b.mass * b.frame[:3, 3] for b in parts], axis=0) / m
     I = np.zeros((6, 6))
     for b in parts:
-        A = adjoint(inverse(b.frame) @ _frame_at(np.eye(3), center))
+        A = adjoint(inverse(b.frame) @ se3.frame(p=center))
         I += A.T @ np.diag(b.inertia) @ A
-    whole = rigid(m, center, I[:3, :3])
-    offsets = np.cumsum([0, *(len(b.points) for b in parts)])
-    moved = [_move(inverse(whole.frame) @ b.frame, b.points) for b in parts]
-    faces = [b.faces + k for b, k in zip(parts, offsets, strict=False)]
-    return Body(whole.inertia, whole.frame, np.concatenate(moved), np.concatenate(faces))
+    return surfaced(rigid(m, center, I[:3, :3]), [(b.frame, (b.points, b.faces)) for b in parts])
+
+
+def surfaced(body: Body, parts: Sequence[tuple[Array, Surface]]) -> Body:
+    """The body with a surface: parts (E, (points, triangles)), E (4, 4) as seen from the joint."""
+    if not parts:
+        return body
+    points, faces, count = [], [], 0
+    for E, (X, F) in parts:
+        points.append(_move(inverse(body.frame) @ E, X))
+        faces.append(F + count)
+        count += len(X)
+    return replace(body, points=np.concatenate(points), faces=np.concatenate(faces))
 
 
 def mesh_body(X: Array, F: IntArray, density: float, frame: Array | None = None) -> Body:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def gaps_of(kin: Kinematics, parts: Sequence[Rows]) -> tuple[Array, Array]:
     """G (k, nr) over the joint rates, and the gaps; where only a rate is prescribed the gap is G v - rate."""
-    G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
+    G = np.concatenate([p.reduced(kin) for p in parts])
     first = np.cumsum([0, *(len(p.g) for p in parts)])
     gaps = [p.g if p.positional else G[i : i + len(p.g)] @ kin.v - p.rate for i, p in zip(first, parts, strict=False)]
     return G, np.concatenate(gaps)
@@ -80,7 +80,7 @@ def check_closures(constraints: Sequence[Constraint], kin: Kinematics, parts: Se
     """Position errors that no motion can remove, because the rows that could are dependent, are contradictions."""
     if not parts:
         return
-    G = np.concatenate([kin.project_rows(p.G) if p.maximal else p.G for p in parts])
+    G = np.concatenate([p.reduced(kin) for p in parts])
     g = np.concatenate([p.g for p in parts])
     owner = owners_of(parts)
     U, s, _ = np.linalg.svd(G, full_matrices=True)

@@ -1,7 +1,7 @@
 """Ordinary trees as arrays for the compiled passes; what they do not cover is computed in general form.
 
-Ordinary: joints from `KINDS`, springs and dampers in joints, damped bodies, torques in joints with no rotation vector,
-stops, and joint limits while none is reached. Results are those of the general way to rounding.
+Ordinary: joints of `pliant.articulated.kinds`, springs and dampers in joints, damped bodies, torques in joints with no
+rotation vector, stops, and joint limits while none is reached. Results are those of the general way to rounding.
 """
 
 import math
@@ -20,7 +20,6 @@ from pliant.articulated.forces.bodies import BodyDamping
 from pliant.articulated.forces.joint import JointSpring, JointTorque
 from pliant.articulated.forces.stops import JointStop, excess
 from pliant.articulated.joints import Prismatic, Revolute
-from pliant.articulated.kinds import KINDS
 from pliant.articulated.se3 import adjoint, hat, inverse
 from pliant.articulated.tree import Tree
 from pliant.kernels.bind import entry
@@ -45,13 +44,10 @@ class CompiledTree:
     """A tree with forces and limits as arrays (see `_joint_kernels` for their columns)."""
 
     def __init__(self, tree: Tree, gravity: Array, forces: Sequence[Any], limits: Sequence[JointLimit]) -> None:
-        dofs = np.diff(tree.ptr)
-        kind = [KINDS[type(link.joint)] for link in tree.links]
-        self.I = np.column_stack([tree.parent, kind, tree.ptr[:-1], dofs]).astype(np.int64)
-        self.C = _constants(tree, [f for f in forces if isinstance(f, BodyDamping)])
-        self.gravity = np.asarray(gravity, dtype=float)
-        springs = [f for f in forces if isinstance(f, JointSpring)]
-        self.springs, self.F = _springs(tree, springs)
+        assert tree.covered is not None
+        constants = _constants(tree, [f for f in forces if isinstance(f, BodyDamping)])
+        springs = _springs(tree, [f for f in forces if isinstance(f, JointSpring)])
+        self._fixed = (tree.covered[0], constants, np.asarray(gravity, dtype=float), *springs)
         self.torques = [f for f in forces if isinstance(f, JointTorque)]
         self._where = [tree.slice(int(f.link)) for f in self.torques]
         stops = [f for f in forces if isinstance(f, JointStop)]
@@ -68,7 +64,7 @@ class CompiledTree:
     @staticmethod
     def of(tree: Tree, gravity: Array, forces: Sequence[Any], constraints: Sequence[Any]) -> "CompiledTree | None":
         """None where the tree, a force or a constraint is not ordinary."""
-        if not all(type(link.joint) in KINDS and type(link.body) is Body for link in tree.links):
+        if tree.covered is None or not all(type(link.body) is Body for link in tree.links):
             return None
         if not all(_ordinary(force, tree) for force in forces):
             return None
@@ -109,21 +105,18 @@ class CompiledTree:
         """
         if (self.limited and self.at_limit(q)) or self.at_stop(q):
             return None
-        u, after, residual, weakest = advance(
-            self.I, self.C, self.gravity, self.springs, self.F, self.torque(t), q, v, h, beta, True
-        )
+        u, after, residual, weakest = advance(*self._fixed, self.torque(t), q, v, h, beta, True)
         return (after, u, residual) if weakest > 0.0 and math.isfinite(residual) else None
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         """M^-1 f (nr,), by the recursion."""
-        tau = self.torque(t, q)
-        found: Array = advance(self.I, self.C, self.gravity, self.springs, self.F, tau, q, v, 1.0, 0.0, False)[0]
+        found: Array = advance(*self._fixed, self.torque(t, q), q, v, 1.0, 0.0, False)[0]
         return found
 
     def measured(self, q: Array, v: Array) -> "Measured":
         """Energies, momenta and the power of dampers; kept, since the ledger asks for them in turn."""
         if self._last is None or self._last[0] is not q or self._last[1] is not v:
-            kinetic, weight, elastic, *p, power = measure(self.I, self.C, self.gravity, self.springs, self.F, q, v)
+            kinetic, weight, elastic, *p, power = measure(*self._fixed, q, v)
             elastic += 0.5 * float(self._stops[:, 2] @ self.beyond(q) ** 2) if self.stopping else 0.0
             self._last = (q, v, Measured(kinetic, weight, elastic, tuple(p[:3]), tuple(p[3:]), power))
         return self._last[2]
@@ -142,13 +135,9 @@ class CompiledTree:
             np.add.at(found, (self._stopped[reached],) * 2, weights[2] * self._stops[reached, 2])
         return found
 
-    @property
-    def _fixed(self) -> tuple[Any, ...]:
-        return self.I, self.C, self.gravity, self.springs, self.F
-
     def weights(self, q: Array) -> Array:
         """The diagonal of J^T M J (nr,)."""
-        found: Array = kernels.diagonal_at(self.I, self.C, self.gravity, q)
+        found: Array = kernels.mass_diagonal(*self._fixed[:3], q)
         return found
 
     def root(
@@ -156,15 +145,12 @@ class CompiledTree:
     ) -> tuple[Array, Array, float] | None:
         """(z, residuals, threshold) of a stage by full Newton steps; None where those do not suffice or meet a stop."""
         norms = np.empty(min(iterations, FULL_STEPS) + 1)
-        fixed, start = self._fixed, stage.start
-        still = np.zeros_like(start.q)
-        pull = stage.c**2 * stage.norm(
-            _inverse_dynamics(*fixed, self.torque(start.t, start.q), start.q, start.v, still)[0]
-        )
+        start = stage.start
+        pull = stage.c**2 * stage.norm(self.inverse_dynamics(start.q, start.v, self._still, start.t))
         relative, absolute = tolerances[0], tolerances[1] * min(1.0, PULLS * pull / stage.scale)
         how = (stage.c, stage.target, stage.base, guess, stage.weights, stage.scale, relative, absolute, norms)
         try:
-            z, k, threshold, done = kernels.newton(*fixed, self.torque(stage.t), *how)
+            z, k, threshold, done = kernels.newton(*self._fixed, self.torque(stage.t), *how)
         except np.linalg.LinAlgError:
             return None
         return (z, norms[: k + 1], threshold) if done and not self.at_stop(z) else None

@@ -68,16 +68,11 @@ class TreeStep:
         return Moved(State(self.q + h * u, u, self.t + h), acted, work=work)
 
     def carried(self, body: IntArray, x: Array) -> sp.csr_matrix:
-        """(3 k, nr): the velocities of the material of links ``body (k,)`` at the world points ``x (k, 3)``."""
-        return carried(self.kin, body, x)
-
-
-def carried(kin: Kinematics, body: IntArray, x: Array) -> sp.csr_matrix:
-    """(3 k, nr): R Gamma(x_local) J_body, the velocities of links ``body (k,)`` at world points ``x (k, 3)``."""
-    E = kin.frames[body]
-    local = np.einsum("kji,kj->ki", E[:, :3, :3], x - E[:, :3, 3])
-    J = kin.jacobian().reshape(-1, 6, kin.tree.dof)[body]
-    return sp.csr_matrix((E[:, :3, :3] @ gamma(local) @ J).reshape(-1, kin.tree.dof))
+        """(3 k, nr): R Gamma(x_local) J_body, the velocities of links ``body (k,)`` at world points ``x (k, 3)``."""
+        E, dof = self.kin.frames[body], self.system.tree.dof
+        local = np.einsum("kji,kj->ki", E[:, :3, :3], x - E[:, :3, 3])
+        J = self.kin.jacobian().reshape(-1, 6, dof)[body]
+        return sp.csr_matrix((E[:, :3, :3] @ gamma(local) @ J).reshape(-1, dof))
 
 
 def _slip(kin: Kinematics, rows: RowSet) -> Slip | None:

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array
+from pliant.articulated.assembly import Assembly, diagonals
 from pliant.articulated.blocks import BlockMatrix
-from pliant.articulated.recursion import Recursion
-from pliant.articulated.system import Assembly
-from pliant.articulated.tree import Kinematics
-from pliant.errors import NotPositiveDefinite
+from pliant.articulated.recursion import Recursion, within_joints
 from pliant.linear.inverse import Solved
 from pliant.state import Counts
 
@@ -57,18 +55,12 @@ class Iterated:
     def __init__(self, choice: PCG, at: Assembly, h: float, beta: float = 1.0) -> None:
         self.choice, self.kin = choice, at.kin
         self.A: BlockMatrix = at.matrix(h, beta)
-        self.reduced, _ = at.loads.reduced_diagonals(-beta * h * h, -h)
+        self.reduced = at.loads.reduced_blocks(-beta * h * h, -h)
         plain = not choice.stiffness
-        diagonal = _inertia(at) if plain else self.A.diagonal
+        diagonal = diagonals(at.inertia) if plain else self.A.diagonal
         self.preconditioner = Recursion(at.kin, diagonal, [] if plain else self.reduced)
-        weakest = int(np.argmin(self.preconditioner.smallest_pivots()))
-        if not self.preconditioner.smallest_pivots()[weakest] > 0.0:
-            raise NotPositiveDefinite(
-                f"the velocity matrix is not positive definite at link '{at.kin.tree.names[weakest]}'",
-                where="articulated step",
-                remedy="reduce h, or make destabilising forces explicit",
-            )
-        self.exact = not plain and not self.A.coupled() and _within_joints(at.kin, self.reduced)
+        self.preconditioner.require_definite("articulated step")
+        self.exact = not plain and not self.A.coupled() and within_joints(at.kin.tree, self.reduced)
 
     def multiply(self, x: Array) -> Array:
         y = self.kin.apply_transpose(self.A.multiply(self.kin.apply(x)))
@@ -104,13 +96,3 @@ def dense_matrix(at: Assembly, h: float, beta: float = 1.0) -> Array:
     A = at.matrix(h, beta)
     AJ = A.dense() @ J if A.coupled() else (A.diagonal @ J.reshape(len(A.diagonal), 6, -1)).reshape(J.shape)
     return J.T @ AJ + at.reduced_matrix(h, beta)
-
-
-def _inertia(at: Assembly) -> Array:
-    D = np.zeros((len(at.inertia), 6, 6))
-    D[:, np.arange(6), np.arange(6)] = at.inertia
-    return D
-
-
-def _within_joints(kin: Kinematics, reduced: list[tuple[IntArray, Array]]) -> bool:
-    return all(len(set(kin.tree.link[index])) == 1 for index, _ in reduced)

@@ -43,10 +43,9 @@ class Loads:
     def D_r(self) -> Array:
         return _dense(self._D_r, len(self.f_r))
 
-    def reduced_diagonals(self, K: float, D: float) -> tuple[list[tuple[IntArray, Array]], bool]:
-        """The blocks of K K_r + D D_r as a list, and whether there are any."""
-        blocks = [(i, K * b) for i, b in self._K_r] + [(i, D * b) for i, b in self._D_r]
-        return blocks, bool(blocks)
+    def reduced_blocks(self, K: float, D: float) -> list[tuple[IntArray, Array]]:
+        """The blocks of K K_r + D D_r."""
+        return [(i, K * b) for i, b in self._K_r] + [(i, D * b) for i, b in self._D_r]
 
     def damping_force(self, kin: Kinematics) -> tuple[Array, Array]:
         """(D phi, D_r v): the part of the force that f and f_r leave out."""

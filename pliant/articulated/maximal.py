@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated import _kernels as kernels
+from pliant.articulated.measures import mechanical
 from pliant.articulated.se3 import adjoint, exp6, frame, inverse, log6
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
@@ -21,11 +22,6 @@ class Bodies:
 
     frames: Array
     twists: Array
-
-
-def released(kin: Kinematics) -> Bodies:
-    """The bodies of a tree, where its joints put them."""
-    return Bodies(kin.frames, kin.twists)
 
 
 def moved(bodies: Bodies, twists: Array, h: float) -> Bodies:
@@ -102,8 +98,4 @@ def joint_rows(kin: Kinematics, errors: Array) -> tuple[Array, Array, Array]:
 
 def energies(system: ArticulatedSystem, bodies: Bodies) -> dict[str, float]:
     """Kinetic energy and gravity of the free bodies [J]."""
-    inertia = system.tree.inertia
-    return {
-        "kinetic": 0.5 * float(np.sum(inertia * bodies.twists**2)),
-        "gravity": -float(inertia[:, 5] @ (bodies.frames[:, :3, 3] @ system.gravity)),
-    }
+    return mechanical(system, bodies.frames, bodies.twists)

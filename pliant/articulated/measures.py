@@ -1,4 +1,4 @@
-"""What an articulated system tells of itself: energies, powers, momenta, gaps."""
+"""What an articulated system tells of itself, as its methods: energies, powers, momenta, gaps."""
 
 from typing import TYPE_CHECKING
 
@@ -39,10 +39,16 @@ def energies(system: "ArticulatedSystem", q: Array, v: Array, t: float) -> dict[
         found = system.ordinary.measured(q, v)
         return {"kinetic": found.kinetic, "gravity": found.gravity, "elastic": found.elastic}
     kin = system.kinematics(q, v)
+    elastic = float(sum(f.potential(kin, t, system.quirks) for f in system.forces))
+    return {**mechanical(system, kin.frames, kin.twists), "elastic": elastic}
+
+
+def mechanical(system: "ArticulatedSystem", frames: Array, twists: Array) -> dict[str, float]:
+    """Kinetic energy and gravity [J] of the bodies in the world frames (n, 4, 4), with the body twists (n, 6)."""
+    inertia = system.tree.inertia
     return {
-        "kinetic": 0.5 * float(np.sum(system.tree.inertia * kin.twists**2)),
-        "gravity": -float(system.tree.inertia[:, 5] @ (kin.frames[:, :3, 3] @ system.gravity)),
-        "elastic": float(sum(f.potential(kin, t, system.quirks) for f in system.forces)),
+        "kinetic": 0.5 * float(np.sum(inertia * twists**2)),
+        "gravity": -float(inertia[:, 5] @ (frames[:, :3, 3] @ system.gravity)),
     }
 
 

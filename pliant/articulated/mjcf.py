@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.bodies import Body, cuboid
+from pliant.articulated.bodies import Body, Surface, cuboid, surfaced
 from pliant.articulated.constraints import JointLimit
 from pliant.articulated.forces import JointSpring
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.joints import Fixed, Free3D, Joint, Prismatic, Revolute, Spherical
-from pliant.articulated.robots import FRAME_ONLY, Robot, Surface, round_shape, surfaced
-from pliant.articulated.se3 import frame
+from pliant.articulated.robots import FRAME_ONLY, Robot, round_shape
+from pliant.articulated.se3 import frame, hat
 from pliant.articulated.tree import Link
 from pliant.errors import MissingDependency, SceneError
 
@@ -120,11 +120,11 @@ def _add_body(robot: Robot, model: Any, b: int, last: dict[int, tuple[str | None
         return "world", np.zeros(3)
     name = model.body(b).name or f"body_{b}"
     parent, before = last[int(model.body_parentid[b])]
-    place = _at(-before) @ frame(_turn(model.body_quat[b]), model.body_pos[b])  # of the body, seen from the last joint
+    place = frame(p=-before) @ frame(_turn(model.body_quat[b]), model.body_pos[b])  # of the body from the last joint
     count, first = int(model.body_jntnum[b]), int(model.body_jntadr[b])
     origin = np.zeros(3)
     for k in range(first, first + count):
-        place, origin = place @ _at(model.jnt_pos[k] - origin), np.array(model.jnt_pos[k])
+        place, origin = place @ frame(p=model.jnt_pos[k] - origin), np.array(model.jnt_pos[k])
         inner = name if k == first + count - 1 else f"{name}/{model.joint(k).name or k}"
         body = _carried(model, b, origin, surface) if inner == name else Body(np.full(6, FRAME_ONLY))
         robot.links.append(Link(_joint(model, k), body, parent, place, inner))
@@ -138,10 +138,10 @@ def _add_body(robot: Robot, model: Any, b: int, last: dict[int, tuple[str | None
 
 def _carried(model: Any, b: int, origin: Array, surface: list[tuple[Array, Surface]]) -> Body:
     """The body b as seen from a joint at ``origin`` in it."""
-    E = _at(-origin) @ frame(_turn(model.body_iquat[b]), model.body_ipos[b])
+    E = frame(p=-origin) @ frame(_turn(model.body_iquat[b]), model.body_ipos[b])
     m = max(float(model.body_mass[b]), FRAME_ONLY)
     moments = np.maximum(model.body_inertia[b], FRAME_ONLY)
-    return surfaced(Body(np.array([*moments, m, m, m]), E), [(_at(-origin) @ A, shape) for A, shape in surface])
+    return surfaced(Body(np.array([*moments, m, m, m]), E), [(frame(p=-origin) @ A, shape) for A, shape in surface])
 
 
 def _joint(model: Any, k: int) -> Joint:
@@ -201,12 +201,7 @@ def _mesh(model: Any, m: int) -> Surface:
     return X, np.array(model.mesh_face[f : f + int(model.mesh_facenum[m])], dtype=np.int64)
 
 
-def _at(p: Array) -> Array:
-    return frame(p=np.asarray(p, dtype=float))
-
-
 def _turn(quaternion: Array) -> Array:
     """The rotation (3, 3) of (w, x, y, z)."""
     w, v = float(quaternion[0]), np.asarray(quaternion[1:], dtype=float)
-    cross = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-    return (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * cross
+    return (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * hat(v)

@@ -24,27 +24,27 @@ from pliant.articulated.tree import Kinematics
 from pliant.pattern import added
 from pliant.state import State
 from pliant.systems.base import Weights
-from pliant.systems.closures import Closures
 
 
 class PointwiseLinks:
     """The ``links`` of a system in the step of length h from ``start``: inertia and gravity are forces of a potential.
 
-    So `inertia` is zero. Where nothing else acts on the links, the force is a gradient. What has nothing to do with
-    inertia is that of the links.
+    So `inertia` is zero. Where nothing else acts on the links, the force is a gradient.
     """
 
     def __init__(self, links: ArticulatedSystem, start: State, h: float) -> None:
         self.links, self._h = links, h
+        self.symmetric = not links.forces
+        # what has nothing to do with inertia is that of the links
         self.free, self.rest, self.scale = links.free, links.rest, links.scale
         self.total_mass, self.free_mass = links.total_mass, links.free_mass
-        self.symmetric = not links.forces
+        self.mass, self.weights, self.positions = links.mass, links.weights, links.positions
+        self.restrict, self.prescribe, self.limit = links.restrict, links.prescribe, links.limit
+        self.closures, self.closure_tangent = links.closures, links.closure_tangent
         self._centers = Points.of_frames(links.tree, links.trees)
         kin = links.kinematics(start.q, start.v)
         x = self._centers.positions(kin) + h * (self._centers.jacobian(kin) @ start.v).reshape(-1, 3)
         self._goal = x + h * h * links.gravity
-
-    # ------------------------------------------------------------------------------------------------ inertia
 
     def _pulls(self, q: Array) -> tuple[float, Array]:
         """h^2 W(q), and its slope (12 n,) over the points of the links."""
@@ -92,32 +92,6 @@ class PointwiseLinks:
             return A
         moved = lambda e: -self._applied(q + w_stiffness * e, v + w_damping * e, t)
         return added(A, self.links.islands.matrix(complex_step(moved)))
-
-    # ------------------------------------------------------------------------------------------------ of the links
-
-    def mass(self, q: Array) -> sp.csr_matrix:
-        return self.links.mass(q)
-
-    def weights(self, q: Array) -> Array:
-        return self.links.weights(q)
-
-    def restrict(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        return self.links.restrict(A)
-
-    def prescribe(self, q: Array, t: float) -> Array:
-        return self.links.prescribe(q, t)
-
-    def limit(self, q: Array, dq: Array) -> float:
-        return self.links.limit(q, dq)
-
-    def positions(self, q: Array) -> Array:
-        return self.links.positions(q)
-
-    def closures(self, q: Array, v: Array, t: float) -> Closures | None:
-        return self.links.closures(q, v, t)
-
-    def closure_tangent(self, q: Array, v: Array, t: float, y: Array, w: float) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-        return self.links.closure_tangent(q, v, t, y, w)
 
 
 def momenta(inertia: Array, d: Array) -> Array:

@@ -10,7 +10,8 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
-from pliant.articulated.tree import Kinematics
+from pliant.articulated.tree import Kinematics, Tree
+from pliant.errors import NotPositiveDefinite
 
 
 class Recursion:
@@ -25,6 +26,7 @@ class Recursion:
             same = link[:, None] == link[None, :]
             r, c = np.nonzero(same)
             np.add.at(extra, (link[r], own[r], own[c]), block[r, c])
+        self._names = t.names
         self._tree = (t.parent, t.ptr, kin.R, kin.p, kin.B)
         self._L, self._U, self._pivots = kernels.factor(*self._tree, diagonal, extra)
 
@@ -38,3 +40,18 @@ class Recursion:
     def smallest_pivots(self) -> Array:
         """Smallest pivot per joint relative to its diagonal entry (n,); not positive where a joint moves no mass."""
         return self._pivots
+
+    def require_definite(self, where: str) -> None:
+        """Refuse a matrix that is not positive definite, by the name of the link that shows it."""
+        weakest = int(np.argmin(self._pivots))
+        if not self._pivots[weakest] > 0.0:
+            raise NotPositiveDefinite(
+                f"the velocity matrix is not positive definite at link '{self._names[weakest]}'",
+                where=where,
+                remedy="reduce h, or make destabilising forces explicit",
+            )
+
+
+def within_joints(tree: Tree, reduced: list[tuple[IntArray, Array]]) -> bool:
+    """Whether no block joins coordinates of two joints: only then does `Recursion` hold all of them."""
+    return all(len(set(tree.link[index])) <= 1 for index, _ in reduced)

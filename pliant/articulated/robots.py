@@ -1,23 +1,19 @@
 """Robots from files (URDF, MJCF): what they describe, and the surfaces of their links."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array, IntArray
-from pliant.articulated.bodies import Body
+from pliant.articulated.bodies import Surface
 from pliant.articulated.constraints import Constraint
 from pliant.articulated.forces import ArticulatedForce
 from pliant.articulated.joint_contacts import DryFriction
-from pliant.articulated.se3 import inverse
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
 from pliant.errors import SceneError
 
-Surface = tuple[Array, IntArray]  # points (n, 3) [m], triangles (k, 3)
 FRAME_ONLY = 1e-12  # kg, kg m^2: the inertia of a link that is only a frame between two joints
 
 
@@ -37,19 +33,6 @@ class Robot:
         forces = [*self.forces, *options.pop("forces", ())]
         constraints = [*self.constraints, *options.pop("constraints", ())]
         return ArticulatedSystem(self.links, forces, constraints, dry_friction=self.friction, **options)
-
-
-def surfaced(body: Body, parts: Sequence[tuple[Array, Surface]]) -> Body:
-    """The body with a surface: parts (E, (points, triangles)), E (4, 4) as seen from the joint."""
-    if not parts:
-        return body
-    points, faces, count = [], [], 0
-    for E, (X, F) in parts:
-        local = inverse(body.frame) @ E
-        points.append(X @ local[:3, :3].T + local[:3, 3])
-        faces.append(F + count)
-        count += len(X)
-    return replace(body, points=np.concatenate(points), faces=np.concatenate(faces))
 
 
 def round_shape(kind: str, radius: float, length: float = 0.0) -> Surface:

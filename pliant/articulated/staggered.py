@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, shares, warm_start
-from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved, released
+from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
@@ -57,7 +57,8 @@ class StaggeredProjections:
     @one_thread()
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:
         if memory is None:
-            bodies, errors = released(system.kinematics(state.q, state.v)), np.zeros((len(system.tree), 6))
+            jointed = system.kinematics(state.q, state.v)
+            bodies, errors = Bodies(jointed.frames, jointed.twists), np.zeros((len(system.tree), 6))
         else:
             bodies, errors = memory.bodies, memory.errors
         kin = kinematics(system, bodies, state.q)

@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
-from pliant.articulated._kinematics_kernels import kinematics
+from pliant.articulated._kinematics_kernels import joined, kinematics
 from pliant.articulated.bodies import Body, require_frame
 from pliant.articulated.joints.base import Joint
 from pliant.articulated.joints.stacking import batches
@@ -18,8 +18,7 @@ from pliant.kernels.bind import entry
 
 WORLD = -1
 
-_place, _relative, _own_columns = entry(kernels.place), entry(kernels.relative), entry(kernels.own_columns)
-_apply, _apply_rate = entry(kernels.apply), entry(kernels.apply_rate)
+_apply, _joined = entry(kernels.apply), entry(joined)
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,6 @@ class Kinematics:
         """J x (n, 6) for joint rates x (nr,)."""
         t = self.tree
         return _apply(t.parent, t.ptr, self.R, self.p, self.B, x)
-
-    def apply_rate(self, x: Array) -> Array:
-        """Jdot x (n, 6)."""
-        t = self.tree
-        return _apply_rate(t.parent, t.ptr, self.R, self.p, self.B, self.Bdot, self.twists, x)[1]
 
     def apply_transpose(self, y: Array) -> Array:
         """J^T y (nr,) for wrenches y (n, 6)."""
@@ -120,7 +114,7 @@ class Tree:
             (joint, members, self.ptr[members][:, None] + np.arange(joint.dof))
             for joint, members in batches([link.joint for link in self.links])
         ]
-        self._covered = covered([link.joint for link in self.links], self.parent, self.ptr)
+        self.covered = covered([link.joint for link in self.links], self.parent, self.ptr)
 
     def __len__(self) -> int:
         return len(self.links)
@@ -146,11 +140,11 @@ class Tree:
 
     def kinematics(self, q: Array, v: Array) -> Kinematics:
         """Frames, twists and Jacobian at (q, v); complex where q or v are."""
-        if self._covered is None:
+        if self.covered is None:
             return self.batched_kinematics(q, v)
         dtype = np.result_type(q, v)
         q, v = q.astype(dtype), v.astype(dtype)
-        return Kinematics(self, q, v, *kinematics(*self._covered, self.E0, self.Eb, self.Eij, self.link, q, v))
+        return Kinematics(self, q, v, *kinematics(*self.covered, self.E0, self.Eb, self.Eij, self.link, q, v))
 
     def batched_kinematics(self, q: Array, v: Array) -> Kinematics:
         """The same for joints of any kind, all of one kind at once."""
@@ -164,12 +158,8 @@ class Tree:
             if joint.dof:
                 S[columns] = np.swapaxes(joint.subspace(qs), -1, -2)
                 Sdot[columns] = np.swapaxes(joint.subspace_rate(qs, vs), -1, -2)
-        Ej, Ei = _place(self.parent, self.E0, Q, self.Eb)
-        R, p = _relative(self.parent, Ei)
-        B, Bdot = _own_columns(self.link, self.Eij, S), _own_columns(self.link, self.Eij, Sdot)
-        phi = _apply(self.parent, self.ptr, R, p, B, v)
-        _, bias = _apply_rate(self.parent, self.ptr, R, p, B, Bdot, phi, v)
-        return Kinematics(self, q, v, Ej, Ei, R, p, B, Bdot, phi, bias)
+        found = _joined(self.parent, self.ptr, self.link, self.E0, self.Eb, self.Eij, Q, S, Sdot, v)
+        return Kinematics(self, q, v, *found)
 
     def subspace_slopes(self, q: Array) -> list[tuple[IntArray, IntArray, Array]]:
         """dS_k/dq_j in the joint frames: (links (m,), coordinates (m, dof), slopes (dof, m, dof, 6) at [j, joint, k]).

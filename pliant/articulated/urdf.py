@@ -14,12 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.bodies import Body, cuboid, rigid
+from pliant.articulated.bodies import Body, Surface, cuboid, rigid, surfaced
 from pliant.articulated.constraints import CoupledJoints, JointLimit
 from pliant.articulated.forces import JointSpring
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.joints import Fixed, Free3D, Joint, Planar, Prismatic, Revolute
-from pliant.articulated.robots import FRAME_ONLY, Robot, Surface, read_surface, round_shape, surfaced
+from pliant.articulated.robots import FRAME_ONLY, Robot, read_surface, round_shape
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.errors import SceneError

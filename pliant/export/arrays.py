@@ -9,12 +9,11 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.export.clip import Clip, Picture
-from pliant.export.refusal import refuse_changes
 
 
 def write_npz(clip: Clip, path: Path) -> Path:
     """``t (f,)`` [s], ``triangles (k, 3)``, ``lines (l, 2)``, ``points (f, n, 3)`` [m], every channel (f, n, ...)."""
-    refuse_changes(clip, "npz")
+    clip.require_fixed("npz")
     first = next(iter(clip))
     reads: dict[str, Callable[[Picture], Array]] = {"points": lambda picture: picture.points}
     for name in clip.channels:

@@ -15,7 +15,7 @@ from pliant.mesh import Mesh, embed, read_raw
 from pliant.mesh.topology import boundary_facets
 from pliant.record import Run
 from pliant.record.channels import CELL_CHANNELS, POINT_CHANNELS
-from pliant.record.frames import Frame, Topology, open_frames
+from pliant.record.frames import Frame, Topology, frame_count, open_frames
 from pliant.record.run import FRAMES, load
 
 KNOWN = (*POINT_CHANNELS, *CELL_CHANNELS)
@@ -77,8 +77,7 @@ class Clip:
             raise RunError(f"{self.run.folder} is incomplete: it has no {FRAMES}", where="export", remedy=remedy)
         with open_frames(path) as file:
             try:
-                steps = file["VTKHDF/Steps"]
-                return steps["PartOffsets"][: min(int(steps.attrs["NSteps"]), len(steps["Values"]))]
+                return file["VTKHDF/Steps/PartOffsets"][: frame_count(file)]
             except (KeyError, OSError) as error:
                 remedy = "run it again: this file was not written by pliant, or is damaged"
                 raise RunError(f"{path} cannot be read", where="export", remedy=remedy) from error
@@ -93,6 +92,13 @@ class Clip:
     def fixed(self) -> bool:
         """Whether all frames have the same cells."""
         return bool((self.parts == self.parts[0]).all())
+
+    def require_fixed(self, format: str) -> None:
+        """Refuse a format that holds one topology where the cells change between frames."""
+        if not self.fixed:
+            changes = int((self.parts[1:] != self.parts[:-1]).sum())
+            what, remedy = f"a topology that changes ({changes} times here)", "use usd, vtk, obj, ply, mp4 or gif"
+            raise RunError(f"{format} cannot hold {what}", where=f"--to {format}", remedy=remedy)
 
     @property
     def numbers(self) -> list[int]:
@@ -111,8 +117,8 @@ class Clip:
 
     def at(self, times: Array) -> "Clip":
         """For each of the times [s] the last frame that is not later."""
-        k = np.searchsorted(self.run.frames.times, times + 1e-9, side="right") - 1
-        return replace(self, chosen=tuple(int(i) for i in np.maximum(k, 0)))
+        recorded = self.run.frames.times
+        return replace(self, chosen=tuple(last_before(recorded, t) for t in times))
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -247,6 +253,11 @@ def _cells(topology: Topology, size: int) -> IntArray:
     """The cells with so many vertices, (m, size)."""
     first = topology.offsets[:-1][np.diff(topology.offsets) == size]
     return topology.connectivity[first[:, None] + np.arange(size)]
+
+
+def last_before(times: Array, t: float) -> int:
+    """The place of the last of the ``times`` (n,) that is not later than t; of the first where all are."""
+    return max(int(np.searchsorted(times, t + 1e-9, side="right")) - 1, 0)
 
 
 def ranges(clip: Clip, channel: str | None = None) -> tuple[Array, Array, float, float]:

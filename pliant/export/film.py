@@ -12,7 +12,7 @@ from pliant.arrays import Array
 from pliant.errors import MissingDependency
 from pliant.export.camera import Bounds, moving_box, shot
 from pliant.export.captions import captioned
-from pliant.export.clip import Clip, Picture, ranges
+from pliant.export.clip import Clip, Picture, last_before, ranges
 from pliant.export.look import PLAIN, Look
 from pliant.export.obstacles import scene_of, shapes_of
 from pliant.export.studio import studio
@@ -88,7 +88,7 @@ def _at(clip: Clip, t: float) -> Picture:
 
 def _number(clip: Clip, t: float) -> int:
     """The number of the last of the clip's frames that is not later than t."""
-    return int(clip.numbers[max(int(np.searchsorted(clip.times, t + 1e-9, side="right")) - 1, 0)])
+    return int(clip.numbers[last_before(clip.times, t)])
 
 
 def _followed(before: list[Array], picture: Picture, look: Look) -> Array:

@@ -19,7 +19,6 @@ from pliant.arrays import Array, IntArray
 from pliant.errors import RunError
 from pliant.export.clip import Clip, Picture, ranges
 from pliant.export.colours import linear, magnitude, palette
-from pliant.export.refusal import refuse_changes
 
 FLOAT, UNSIGNED = 5126, 5125
 BODY, WHITE = [0.16, 0.33, 0.64, 1.0], [1.0, 1.0, 1.0, 1.0]  # amounts of light
@@ -53,7 +52,7 @@ class _Buffer:
 
 def write_gltf(clip: Clip, path: Path) -> Path:
     """Write ``path`` (.glb). Of channels, the first colours all frames; all are attributes ``_NAME`` of frame 0."""
-    refuse_changes(clip, "gltf")
+    clip.require_fixed("gltf")
     with TemporaryFile(dir=path.parent) as file:
         buffer = _Buffer(file)
         document = _document(clip, buffer)

@@ -34,7 +34,8 @@ from pliant.integrators.base import Leading
 from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
-from pliant.record.frames import Frame, FrameWriter, Topology
+from pliant.record.frame_writer import FrameWriter
+from pliant.record.frames import Frame, Topology
 from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run, place_of

@@ -16,7 +16,7 @@ from pliant.checkpoint import Checkpoint
 from pliant.checkpoint import load as load_checkpoint
 from pliant.errors import MissingDependency, RunError
 from pliant.html import Inline, table
-from pliant.record.frames import BODY, Frame, Topology, open_frames, read_topology
+from pliant.record.frames import Frame, Topology, frame_count, open_frames, read_frame, read_topology
 from pliant.units import ENERGY
 
 SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledger.csv", "report.json", "checkpoint.h5"
@@ -33,22 +33,22 @@ class Frames:
 
     def __len__(self) -> int:
         with open_frames(self._path) as file:
-            return _count(file)
+            return frame_count(file)
 
     def __iter__(self) -> Iterator[Frame]:
         with open_frames(self._path) as file:
-            for k in range(_count(file)):
-                yield _frame(file, k)
+            for k in range(frame_count(file)):
+                yield read_frame(file, k)
 
     def __getitem__(self, k: int) -> Frame:
         with open_frames(self._path) as file:
-            return _frame(file, _checked(file, k))
+            return read_frame(file, _checked(file, k))
 
     @property
     def times(self) -> Array:
         """Times of all frames [s]."""
         with open_frames(self._path) as file:
-            return file["VTKHDF/Steps/Values"][: _count(file)]
+            return file["VTKHDF/Steps/Values"][: frame_count(file)]
 
     def topology(self, k: int = 0) -> Topology:
         """Cells of frame k."""
@@ -56,28 +56,11 @@ class Frames:
             return read_topology(file, _checked(file, k))
 
 
-def _count(file: Any) -> int:
-    steps = file["VTKHDF/Steps"]
-    return min(int(steps.attrs["NSteps"]), len(steps["Values"]))
-
-
 def _checked(file: Any, k: int) -> int:
-    count = _count(file)
+    count = frame_count(file)
     if not -count <= k < count:
         raise IndexError(f"frame {k} of {count}")
     return k % count
-
-
-def _frame(file: Any, k: int) -> Frame:
-    root, steps = file["VTKHDF"], file["VTKHDF/Steps"]
-    part, first = int(steps["PartOffsets"][k]), int(steps["PointOffsets"][k])
-    points, cells = int(root["NumberOfPoints"][part]), int(root["NumberOfCells"][part])
-    values: dict[str, dict[str, Array]] = {}
-    for group, length in (("PointData", points), ("CellData", cells)):
-        starts = {name: int(steps[group + "Offsets"][name][k]) for name in root[group] if name != BODY}
-        values[group] = {name: root[group][name][start : start + length] for name, start in starts.items()}
-    x = root["Points"][first : first + points]
-    return Frame(float(steps["Values"][k]), x, values["PointData"], values["CellData"])
 
 
 @dataclass(frozen=True)

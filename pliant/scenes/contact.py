@@ -233,6 +233,3 @@ def _overhand(layers: int, unit: float) -> tuple[Array, Array]:
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     along = CubicSpline(length, points)
     return unit * along(np.linspace(0.0, length[-1], layers + 1)), out
-
-
-SCENES = (bunny, ducks, bouncing_ball, stack, incline, cloth_on_sphere, rope_knot)

@@ -142,5 +142,3 @@ SETUPS: dict[str, Callable[[], Setup]] = {
     "membrane on block": lambda: _on_floor((_made(FIRM, "block"), _cube(0.12)), (_membrane, _sheet(10))),
     "rigid box on cloth": lambda: _on_floor((_cloth, _sheet(8)), (_rigid(), _cube(0.06, 2))),
 }
-
-SCENES = (newcomer,)

@@ -82,6 +82,3 @@ def stiff_chain(links: int = 10, k: float = 1e5, ratio: float = 1000.0, mass: fl
     masses[-1] *= ratio
     body = SpringNet(mesh, k, masses, pins=Pin(np.array([0])), name="chain")
     return Scene([body], integrator=BDF1(), h=FRAME, duration=1.0, name="stiff chain")
-
-
-SCENES = (hanging_cloth, twisted_bar, falling_figure, stiff_chain)

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
 from pliant.scene import Scene
-from pliant.scenes.eol.bodies import arm, hanging, recorded_box
-from pliant.scenes.eol.variants import EOL, FAR_CORNERS, RELEASED, scene
+from pliant.scenes.eol.bodies import arm, recorded_box
+from pliant.scenes.eol.variants import EOL, FAR_CORNERS, RELEASED, hanging, scene
 
 
 def arm_and_cloth(

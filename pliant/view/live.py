@@ -21,11 +21,11 @@ from pliant.units import energy_unit
 from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Surroundings, marks_of
-from pliant.view.panel import Cuts
+from pliant.view.panel import Appearance, chosen
 from pliant.view.player import Player
-from pliant.view.server import LOCAL, Room, chosen
+from pliant.view.server import LOCAL, Room
 
-GIVEN, PLAIN = "as given", "none"
+GIVEN = "as given"
 HAND = (210, 120, 20)
 PLOT_EVERY = 0.25  # seconds between drawings of the curves
 
@@ -47,22 +47,18 @@ class LiveView:
     ) -> None:
         self._given = [[*settings, *more] for more in ([], *([one] for one in compare))]
         self.players = [Player(source, given) for given in self._given]
-        self.names = ["", *compare]
+        self.names = ["run", *compare]
         x = self.players[0].points
         low, high = x.min(axis=0), x.max(axis=0)
-        aside = np.array([1.1 * float(np.linalg.norm(high - low)), 0.0, 0.0])
-        self._room = Room(host, port, low, high + (len(self.players) - 1) * aside)
-        self.server = self._room.server
+        self._room = Room(host, port, low, high, self.names)
+        self.server, places = self._room.server, self._room.places
         self._wishes: SimpleQueue[Callable[[], None]] = SimpleQueue()  # callbacks of the page run in other threads
         self._failed: dict[int, str] = {}
         self._hands: set[int] = set()  # springs that are drawn
         self._limits: dict[str, tuple[float, float]] = {}
         self._plotted = 0.0
         self._controls()
-        places = [(f"/run{k}", k * aside) for k in range(len(self.players))]
         self._drawings = [Drawing(self.server, *place, self._grabbing(k), k) for k, place in enumerate(places)]
-        if compare:
-            self._room.label([name or "run" for name in self.names], [offset for _, offset in places])
         self._surroundings = [
             Surroundings(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
         ]
@@ -125,8 +121,8 @@ class LiveView:
         for player, drawing, scenery in zip(self.players, self._drawings, self._surroundings, strict=True):
             drawing.show(player.picture((style.channel,) if style.channel else ()), style)
             t = player.state.t
-            scenery.show(marks_of(player.system, player.points, t) if self._marks.value else NO_MARKS, t)
-        self._legend.content = legend(style)
+            scenery.show(marks_of(player.system, player.points, t) if self._look.marks.value else NO_MARKS, t)
+        self._look.legend.content = legend(style)
         self._show_hands()
         self._tell(self._failure())
         if monotonic() - self._plotted > PLOT_EVERY or not self._play.value:
@@ -134,13 +130,12 @@ class LiveView:
             self._plot()
 
     def _style(self) -> Style:
-        channel = chosen(self._channel)
-        if channel == PLAIN:
-            return Style(wireframe=bool(self._wireframe.value), **self._cuts.style)
-        seen = [magnitude(player.picture((channel,)).values[channel]) for player in self.players]
-        low, high = self._limits.get(channel, (np.inf, -np.inf))  # what was ever seen: colours keep their meaning
-        self._limits[channel] = (min(low, *map(np.min, seen)), max(high, *map(np.max, seen)))
-        return Style(channel, self._limits[channel], bool(self._wireframe.value), **self._cuts.style)
+        channel = self._look.channel
+        if channel is not None:
+            seen = [magnitude(player.picture((channel,)).values[channel]) for player in self.players]
+            low, high = self._limits.get(channel, (np.inf, -np.inf))  # what was ever seen: colours keep their meaning
+            self._limits[channel] = (min(low, *map(np.min, seen)), max(high, *map(np.max, seen)))
+        return self._look.style(self._limits)
 
     def _show_hands(self) -> None:
         for k, (player, drawing) in enumerate(zip(self.players, self._drawings, strict=True)):
@@ -166,11 +161,11 @@ class LiveView:
                 line += f" in {pieces} substeps" if pieces > 1 else ""
             if player.worked:
                 line += f"; the hand did {player.worked:.4g} {energy_unit(player.scene)}"
-            lines.append(f"**{name or 'run'}**: {line}")
+            lines.append(f"**{name}**: {line}")
         self._text.content = "\n\n".join([*lines, *([more] if more else [])])
 
     def _failure(self) -> str:
-        return "\n\n".join(f"**{self.names[k] or 'run'} stopped: {text}**" for k, text in self._failed.items())
+        return "\n\n".join(f"**{self.names[k]} stopped: {text}**" for k, text in self._failed.items())
 
     def _plot(self) -> None:
         t, *_ = zip(*self.players[0].history, strict=True)
@@ -189,15 +184,8 @@ class LiveView:
         gui.add_button("step").on_click(lambda _: self._wishes.put(self.step))
         gui.add_button("reset").on_click(lambda _: self._wishes.put(self._reset))
         self._room.controls()
-        self._channel = gui.add_dropdown("colours", (PLAIN, *first.channels()), initial_value=PLAIN)
-        self._legend = gui.add_html("")
-        self._wireframe = gui.add_checkbox("wireframe", False)
-        self._marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
-        bodies = first.picture().bodies
-        count = 1 if bodies is None else int(bodies.max(initial=0)) + 1
-        self._cuts = Cuts(gui, count, lambda _: self._wishes.put(lambda: None))
-        for control in (self._channel, self._wireframe, self._marks):
-            control.on_update(lambda _: self._wishes.put(lambda: None))
+        redraw = lambda _: self._wishes.put(lambda: None)
+        self._look = Appearance(gui, first.channels(), first.picture(), redraw)
         self._h_before = float(first.scene.h)
         self._h = gui.add_number("h [s]", self._h_before, min=1e-5, max=1.0, step=1e-4)
         changing = [self._h, *self._material(gui), *self._choices(gui)]
@@ -208,9 +196,8 @@ class LiveView:
             middle = round(log10(first.grip), 1)
             self._strength = gui.add_slider("pull, log10 [N/m]", middle - 2, middle + 3, 0.1, middle)
         self._text = gui.add_markdown("")
-        names = [name or "run" for name in self.names]
-        self._energy = growing(gui, f"energy [{energy_unit(self.players[0].scene)}]", names)
-        self._iterations = growing(gui, "iterations per step", names)
+        self._energy = growing(gui, f"energy [{energy_unit(first.scene)}]", self.names)
+        self._iterations = growing(gui, "iterations per step", self.names)
 
     def _material(self, gui: Any) -> list[Any]:
         """Sliders for E and nu where the first body has them; they show rounded values."""

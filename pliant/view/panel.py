@@ -1,36 +1,59 @@
-"""Controls that both pages have: a clip plane, which bodies are shown, screenshots and films of the browser's view."""
+"""Controls that both pages have: how the picture is drawn, screenshots and films of the browser's view."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import Any
 
 from pliant.arrays import Array
+from pliant.export.clip import Picture
+from pliant.view.drawing import Style
 
+PLAIN = "none"
 AXES = ("x", "y", "z")
 LISTED = 24  # bodies with a switch of their own
 SHOT, FILM = (720, 1280), (360, 640)  # height and width of what is saved [pixels]
 PACE = 12.0  # pictures per second of films
 
 
-class Cuts:
-    """A clip plane along an axis and a switch for every body; ``changed`` is called when one of them is used."""
+def chosen(control: Any) -> Any:
+    """The value of a drop-down or a group of buttons; the first one where the page sent what is not among them."""
+    return control.value if control.value in control.options else control.options[0]
 
-    def __init__(self, gui: Any, bodies: int, changed: Callable[[Any], Any]) -> None:
+
+class Appearance:
+    """How bodies are drawn: coloured by a channel, as wireframe, with marks, up to a clip plane, each with a switch.
+
+    ``changed`` is called when one of the controls is used.
+    """
+
+    def __init__(self, gui: Any, channels: Sequence[str], picture: Picture, changed: Callable[[Any], Any]) -> None:
+        self.channels = gui.add_dropdown("colours", (PLAIN, *channels), initial_value=PLAIN)
+        self.legend = gui.add_html("")
+        self.wireframe = gui.add_checkbox("wireframe", False)
+        self.marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
         self._axis = gui.add_dropdown("clip", ("off", *AXES), initial_value="off", hint="hide what lies beyond a plane")
         self._share = gui.add_slider("clip at", 0.0, 1.0, 0.01, 0.5)
         self._switches: list[Any] = []
+        bodies = 1 if picture.bodies is None else int(picture.bodies.max(initial=0)) + 1
         if 1 < bodies <= LISTED:
             with gui.add_folder("bodies", expand_by_default=False):
                 self._switches = [gui.add_checkbox(f"body {k + 1}", True) for k in range(bodies)]
-        for control in (self._axis, self._share, *self._switches):
+        for control in (self.channels, self.wireframe, self.marks, self._axis, self._share, *self._switches):
             control.on_update(changed)
 
     @property
-    def style(self) -> dict[str, Any]:
-        """What `Style` wants to know of them."""
+    def channel(self) -> str | None:
+        """The channel that gives the colours; None where every body has one."""
+        name = chosen(self.channels)
+        return None if name == PLAIN else name
+
+    def style(self, limits: dict[str, tuple[float, float]]) -> Style:
+        """With the ``limits`` of the channels."""
+        channel, axis = self.channel, chosen(self._axis)
+        used = (0.0, 1.0) if channel is None else limits[channel]
         hidden = frozenset(k for k, switch in enumerate(self._switches) if not switch.value)
-        axis = AXES.index(self._axis.value) if self._axis.value in AXES else None
-        return {"hidden": hidden, "clip": None if axis is None else (axis, float(self._share.value))}
+        clip = (AXES.index(axis), float(self._share.value)) if axis in AXES else None
+        return Style(channel, used, bool(self.wireframe.value), hidden, clip)
 
 
 class Saving:

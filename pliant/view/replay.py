@@ -10,7 +10,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.certificate import readable
 from pliant.errors import RunError
-from pliant.export.clip import Clip, clip, ranges
+from pliant.export.clip import Clip, clip, last_before, ranges
 from pliant.export.obstacles import scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
@@ -19,10 +19,9 @@ from pliant.systems.observed import Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
 from pliant.view.marks import NO_MARKS, Marks, Surroundings, marks_of
-from pliant.view.panel import PACE, Cuts
-from pliant.view.server import LOCAL, Room, chosen
+from pliant.view.panel import PACE, Appearance
+from pliant.view.server import LOCAL, Room
 
-PLAIN = "none"
 RATE = 30.0  # pictures per second that are sent while playing
 PLOT_EVERY = 0.25  # seconds between marks in the plots, which the browser draws anew each time
 
@@ -44,15 +43,11 @@ class Replay:
         self._clock, self._plotted = float(self._times[0]), 0.0
         low, high, *_ = ranges(self._clips[0].every(max(1, len(self._times) // 20)))
         self._limits: dict[str, tuple[float, float]] = {}
-        aside = np.array([1.1 * float(np.linalg.norm(high - low)), 0.0, 0.0])
-        self._room = Room(host, port, low, high + (len(runs) - 1) * aside)
-        self.server = self._room.server
-        places = [(f"/run{k}", k * aside) for k in range(len(runs))]
+        self._room = Room(host, port, low, high, [run.folder.resolve().name for run in runs])
+        self.server, places = self._room.server, self._room.places
         scenes = [scene_of(run) for run in runs]
         self._systems = [_system_with_marks(scene) for scene in scenes]
         self._drawings = [Drawing(self.server, *place, first=k) for k, place in enumerate(places)]
-        if len(runs) > 1:
-            self._room.label([run.folder.resolve().name for run in runs], [offset for _, offset in places])
         self._surroundings = [
             Surroundings(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)
         ]
@@ -75,10 +70,10 @@ class Replay:
             style = self._style()
             with self.server.atomic():  # one picture, not parts of two
                 for i, one in enumerate(self._clips):
-                    near = max(int(np.searchsorted(one.times, t + 1e-9, side="right")) - 1, 0)
+                    near = last_before(one.times, t)
                     self._drawings[i].show(one.picture(near), style)
                     self._surroundings[i].show(self._marked(i, near), t)
-            self._legend.content = legend(style)
+            self._look.legend.content = legend(style)
             self._books(t)
 
     def advance(self, seconds: float) -> None:
@@ -90,9 +85,9 @@ class Replay:
         if self._clock > self._times[-1] + 1e-9:
             self._clock = float(self._times[0 if self._loop.value else -1])
             self._play.value = self._loop.value
-        k = int(np.searchsorted(self._times, self._clock + 1e-9, side="right")) - 1
+        k = last_before(self._times, self._clock)
         if k != self.frame:
-            self._slider.value = max(k, 0)  # its callback draws
+            self._slider.value = k  # its callback draws
 
     def serve(self) -> None:
         """Play until it is stopped or interrupted."""
@@ -118,21 +113,15 @@ class Replay:
         self._loop = gui.add_checkbox("loop", True)
         self._speed = gui.add_dropdown("speed", ("0.1", "0.25", "0.5", "1", "2", "4"), initial_value="1")
         self._room.controls()
-        self._channel = gui.add_dropdown("colours", (PLAIN, *self._known), initial_value=PLAIN)
-        self._legend = gui.add_html("")
-        self._wireframe = gui.add_checkbox("wireframe", False)
-        self._marks = gui.add_checkbox("marks", True, hint="joints, Eulerian vertices, contact points and normals")
         redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
-        bodies = self._clips[0].picture(0).bodies
-        self._cuts = Cuts(gui, 1 if bodies is None else int(bodies.max(initial=0)) + 1, redraw)
+        self._look = Appearance(gui, self._known, self._clips[0].picture(0), redraw)
         self._text = gui.add_markdown("")
         times = self._ledgers[0]["t"]
         self._charts = [
             Marked(gui, f"energy [{self._runs[0].energy_unit}]", times, self._curves("total")),
             Marked(gui, "iterations per step", times, self._curves("iterations")),
         ]
-        for control in (self._slider, self._channel, self._wireframe, self._marks):
-            control.on_update(redraw)
+        self._slider.on_update(redraw)
 
     def _curves(self, column: str) -> dict[str, Array]:
         """A column of every ledger over the times of the first; of a single run the total energy with its parts."""
@@ -146,7 +135,7 @@ class Replay:
         """Ledger and certificate at the time of the frame."""
         lines = []
         for run, name, ledger in zip(self._runs, names(self._runs), self._ledgers, strict=True):
-            row = max(int(np.searchsorted(ledger["t"], t + 1e-9, side="right")) - 1, 0)
+            row = last_before(ledger["t"], t)
             line = f"t = {ledger['t'][row]:.4g} s, energy {ledger['total'][row]:.6g} {run.energy_unit}"
             if row:
                 words = {1.0: "converged", 0.0: "failed"}  # NaN: nothing that could be missed
@@ -157,26 +146,23 @@ class Replay:
         self._text.content = "\n\n".join(lines)
         if monotonic() - self._plotted > PLOT_EVERY or not self._play.value:
             self._plotted = monotonic()
-            times = self._ledgers[0]["t"]
-            now = max(int(np.searchsorted(times, t + 1e-9, side="right")) - 1, 0)
+            now = last_before(self._ledgers[0]["t"], t)
             for chart in self._charts:
                 chart.show(now)
 
     def _style(self) -> Style:
-        channel = chosen(self._channel)
-        if channel == PLAIN:
-            self._clips = [Clip(one.run) for one in self._clips] if self._clips[0].channels else self._clips
-            return Style(wireframe=bool(self._wireframe.value), **self._cuts.style)
-        if self._clips[0].channels != (channel,):
-            self._clips = [Clip(one.run, (channel,)) for one in self._clips]
-        if channel not in self._limits:
+        channel = self._look.channel
+        wanted = () if channel is None else (channel,)
+        if self._clips[0].channels != wanted:
+            self._clips = [Clip(one.run, wanted) for one in self._clips]
+        if channel is not None and channel not in self._limits:
             coarse = [ranges(one.every(max(1, len(one) // 20)), channel)[2:] for one in self._clips]
             self._limits[channel] = (min(low for low, _ in coarse), max(high for _, high in coarse))
-        return Style(channel, self._limits[channel], bool(self._wireframe.value), **self._cuts.style)
+        return self._look.style(self._limits)
 
     def _marked(self, i: int, k: int) -> Marks:
         """The marks of run i in frame k: what its system finds, or the Eulerian vertices that were recorded."""
-        if not self._marks.value or (self._systems[i] is None and "eulerian" not in self._clips[i].recorded):
+        if not self._look.marks.value or (self._systems[i] is None and "eulerian" not in self._clips[i].recorded):
             return NO_MARKS
         frame = self._runs[i].frames[k]
         if self._systems[i] is not None:

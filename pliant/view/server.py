@@ -16,7 +16,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.errors import MissingDependency, RunError
 from pliant.export.look import CAMERAS
-from pliant.view.panel import Saving
+from pliant.view.panel import Saving, chosen
 
 LOCAL = "127.0.0.1"
 
@@ -65,11 +65,6 @@ def _own_pages_only(host: str, port: int) -> Iterator[None]:
         sockets.serve = plain  # type: ignore[misc]
 
 
-def chosen(control: Any) -> Any:
-    """The value of a drop-down or a group of buttons; the first one where the page sent what is not among them."""
-    return control.value if control.value in control.options else control.options[0]
-
-
 def aim_at(client: Any, low: Array, high: Array, preset: str = "fit") -> None:
     """Let a browser look at the middle of a box [m] from one of the `CAMERAS`."""
     middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low)) or 1.0
@@ -81,11 +76,21 @@ def aim_at(client: Any, low: Array, high: Array, preset: str = "fit") -> None:
 
 
 class Room:
-    """What both pages have: the server, camera presets for the box that is shown, and dark or light."""
+    """What both pages have: the server, runs side by side, camera presets for all of them, and dark or light.
 
-    def __init__(self, host: str, port: int, low: Array, high: Array) -> None:
+    ``low``, ``high`` (3,) [m] bound one run; ``places`` are the runs' names on the page and their offsets.
+    """
+
+    def __init__(self, host: str, port: int, low: Array, high: Array, names: list[str]) -> None:
         self.server = open_server(host, port)
-        self._box = low, high
+        size = high - low
+        aside = np.array([1.1 * float(np.linalg.norm(size)), 0.0, 0.0])
+        self.places = [(f"/run{k}", k * aside) for k in range(len(names))]
+        self._box = low, high + self.places[-1][1]
+        for k, (name, (_, offset)) in enumerate(zip(names, self.places, strict=True)):
+            if len(names) > 1:
+                above = low + offset + np.array([0.5, 0.5, 1.15]) * size
+                self.server.scene.add_label(f"/label{k}", name, position=above)
         self._open, self._serving = True, Lock()
         self._saving: Saving | None = None
         self.server.on_client_connect(lambda client: aim_at(client, *self._box))
@@ -124,11 +129,3 @@ class Room:
         dark.on_update(theme)
         self._saving = Saving(gui)
         theme(None)  # nothing on the page can open it to the world
-
-    def label(self, names: list[str], offsets: list[Array]) -> None:
-        """Names over runs that stand side by side."""
-        low, high = self._box
-        own = high - low - (offsets[-1] - offsets[0])
-        for k, (name, offset) in enumerate(zip(names, offsets, strict=True)):
-            above = low + offset + np.array([0.5 * own[0], 0.5 * own[1], 1.15 * own[2]])
-            self.server.scene.add_label(f"/label{k}", name, position=above)

@@ -105,7 +105,7 @@ def test_an_unknown_choice_does_not_end_the_page():
         port = free.getsockname()[1]
     view = LiveView("cantilever", ["duration=0.1"], port=port)
     try:
-        view._channel._impl.value = "no such channel"
+        view._look.channels._impl.value = "no such channel"
         view._wishes.put(lambda: None)
         view.advance()
         view._wishes.put(lambda: {}["missing"])

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from pliant.errors import RunError
-from pliant.record.frames import Frame, FrameWriter, Topology
+from pliant.record.frame_writer import FrameWriter
+from pliant.record.frames import Frame, Topology
 from pliant.record.run import Frames
 
 TETS = np.array([[0, 1, 2, 3]])
@@ -117,7 +118,8 @@ def test_frames_written_together_are_those_written_one_by_one(tmp_path, cuts):
 
 WRITER = """
 import sys, numpy as np
-from pliant.record.frames import Frame, FrameWriter, Topology
+from pliant.record.frame_writer import FrameWriter
+from pliant.record.frames import Frame, Topology
 X = np.random.default_rng(0).standard_normal((2000, 3))
 T = Topology.of([np.arange(2000).reshape(-1, 4)])
 writer = FrameWriter(sys.argv[1], frames=4)
@@ -152,7 +154,8 @@ def test_a_kill_at_any_moment_leaves_all_completed_frames(tmp_path):
 FULL = """
 import resource, signal, sys, numpy as np
 from pliant.errors import RunError
-from pliant.record.frames import Frame, FrameWriter, Topology
+from pliant.record.frame_writer import FrameWriter
+from pliant.record.frames import Frame, Topology
 X = np.zeros((2000, 3))
 T = Topology.of([np.arange(2000).reshape(-1, 4)])
 writer = FrameWriter(sys.argv[1], frames=4)

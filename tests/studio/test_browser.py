@@ -151,14 +151,14 @@ def test_a_replay_plays_and_colours(served, opened, run):
     page.reload()  # a page that is loaded again shows the same
     page.get_by_text("Connected", exact=True).wait_for()
     until(lambda: body(shot("replay-reloaded")).mean() > 0.01)
-    replay._channel.value = "displacement"
+    replay._look.channels.value = "displacement"
     replay.show(10)
     green = lambda image: ((image[..., 1] > image[..., 0] + 20) & (image[..., 1] > image[..., 2] + 5)).mean()
     until(lambda: green(shot("replay-coloured")) > 1e-3)
-    replay._channel.value, replay._wireframe.value = "none", True
+    replay._look.channels.value, replay._look.wireframe.value = "none", True
     replay.show(10)
     until(lambda: 0 < blue(shot("replay-wireframe")).mean() < 0.97 * blue(before).mean())
-    replay._wireframe.value, replay._cuts._axis.value = False, "x"
+    replay._look.wireframe.value, replay._look._axis.value = False, "x"
     replay.show(10)
     until(lambda: 0.2 < blue(shot("replay-clipped")).mean() / blue(before).mean() < 0.8)
     page.get_by_label("dark", exact=True).check()

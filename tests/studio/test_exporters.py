@@ -16,7 +16,8 @@ from pliant.export import GEOMETRY, clip, write_gltf, write_npz, write_obj, writ
 from pliant.export.colours import magnitude
 from pliant.mesh import box
 from pliant.record import load, record
-from pliant.record.frames import Frame, FrameWriter, Topology
+from pliant.record.frame_writer import FrameWriter
+from pliant.record.frames import Frame, Topology
 from pliant.record.output import Output
 
 

@@ -62,13 +62,13 @@ def test_the_page_is_there_and_the_clock_moves_both_runs(replay, run):
 
 
 def test_colours_and_their_legend(replay):
-    replay._channel.value = "von_mises"
+    replay._look.channels.value = "von_mises"
     replay.show(10)
-    assert "von_mises" in replay._legend.content and "gradient" in replay._legend.content
+    assert "von_mises" in replay._look.legend.content and "gradient" in replay._look.legend.content
     assert legend(Style()) == "" and "&lt;b&gt;" in legend(Style("<b>"))
     colours = palette(np.array([0.0, 0.5, 1.0]), (0.0, 1.0))
     assert colours[0, 2] > colours[0, 1] and colours[2, 0] > 200  # dark violet to yellow
-    assert set(replay._channel.options) == {"none", "displacement", "strain", "velocity", "von_mises"}
+    assert set(replay._look.channels.options) == {"none", "displacement", "strain", "velocity", "von_mises"}
 
 
 def test_several_viewers_see_the_same(replay, port):
@@ -193,12 +193,12 @@ def test_two_integrators_share_one_clock(port):
 
 
 def test_colours_of_a_live_scene(live):
-    assert {"velocity", "von_mises", "displacement"} <= set(live._channel.options)
+    assert {"velocity", "von_mises", "displacement"} <= set(live._look.channels.options)
     live._play.value = True
     live.advance()
-    live._channel.value = "von_mises"
+    live._look.channels.value = "von_mises"
     live.advance()
-    assert "von_mises" in live._legend.content
+    assert "von_mises" in live._look.legend.content
     low, high = live._limits["von_mises"]
     assert 0.0 <= low < high
 

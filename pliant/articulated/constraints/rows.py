@@ -1,8 +1,8 @@
 """Constraints as rows on velocities, stabilised after Baumgarte."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -38,6 +38,10 @@ class Rows:
     positional: bool = True  # g is an error of positions; False when only the velocity is prescribed
     owner: int = -1  # position of the constraint in the system's list
 
+    def reduced(self, kin: Kinematics) -> Array:
+        """Its rows (k, nr) over the joint rates."""
+        return kin.project_rows(self.G) if self.maximal else self.G
+
 
 class Constraint(Protocol):
     """Something that restricts the motion, one way (``inequality``) or both; ``rows`` is None while it does not act."""
@@ -54,6 +58,11 @@ class Unilateral(Protocol):
     """A `Constraint` that is a contact: it pushes, and rubs with the coefficient ``mu`` (None: the method's own)."""
 
     mu: float | None
+
+
+def without_friction(constraints: Sequence[Any]) -> tuple[Any, ...]:
+    """The same constraints, with mu = 0 where they are contacts."""
+    return tuple(replace(c, mu=0.0) if isinstance(c, Unilateral) else c for c in constraints)
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ def stacked(kin: Kinematics, parts: Sequence[Rows], baumgarte: float) -> RowSet:
     n, nr = len(kin.tree), kin.tree.dof
     reduced, maximal, rhs = [np.zeros((0, nr))], [np.zeros((0, 6 * n))], [np.zeros(0)]
     for part in parts:
-        reduced.append(kin.project_rows(part.G) if part.maximal else part.G)
+        reduced.append(part.reduced(kin))
         maximal.append(part.G if part.maximal else np.zeros((len(part.G), 6 * n)))
         rhs.append(part.rate - baumgarte * part.g)
     return RowSet(tuple(parts), np.concatenate(reduced), np.concatenate(maximal), np.concatenate(rhs))
@@ -87,7 +96,7 @@ def acceleration_rhs(kin: Kinematics, parts: Sequence[Rows], baumgarte: float) -
     """(G_r, rhs) of G_r a = rhs for equalities: maximal rows also carry the quadratic velocity term -G Jdot v."""
     rows, rhs = [np.zeros((0, kin.tree.dof))], [np.zeros(0)]
     for part in parts:
-        G = kin.project_rows(part.G) if part.maximal else part.G
+        G = part.reduced(kin)
         bias = part.G @ kin.bias.ravel() if part.maximal else 0.0
         feedback = 2.0 * baumgarte * (G @ kin.v - part.rate) if part.rate_feedback else 0.0
         rows.append(G)

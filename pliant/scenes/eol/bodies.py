@@ -1,7 +1,5 @@
 """Cloth with other simulated things: an articulated body that swings into it, a soft body that it falls on."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from pliant.articulated.bodies import Body, at, cuboid
@@ -12,7 +10,6 @@ from pliant.bodies import Rayleigh, Solid
 from pliant.cloth.body import Cloth
 from pliant.cloth.hands import Handle
 from pliant.cloth.material import ClothMaterial
-from pliant.cloth.sheet import Sheet
 from pliant.contact.obstacles import Box
 from pliant.integrators import BDF1, LinearlyImplicit
 from pliant.maps.motions import Track
@@ -21,7 +18,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import box as solid_box
 from pliant.mesh import sheet
 from pliant.scene import Scene
-from pliant.scenes.eol.variants import EOL, FAR_CORNERS, GRAVITY, Variant, by_name, scene, square
+from pliant.scenes.eol.variants import EOL, FAR_CORNERS, GRAVITY, Variant, by_name, hanging, scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 
@@ -34,12 +31,6 @@ def swing(variant: Variant = EOL, cells: int = 16, duration: float = 1.0) -> Sce
     """A box on a jointed arm (RedMax) swings into a hanging cloth and back; the cloth does not slow it down."""
     box = recorded_box(duration, 4e-3)
     return scene("SWING", variant, cells, duration, [box], [Handle(FAR_CORNERS)], start=hanging(variant, cells))
-
-
-def hanging(variant: Variant, cells: int) -> Sheet:
-    """The unit square upright below z = 0."""
-    flat = square(variant, cells)
-    return replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
 
 
 def arm() -> Articulated:

@@ -29,6 +29,7 @@ from pliant.scenes.eol.variants import (
     cut,
     edge_feature,
     folded,
+    hanging,
     hung,
     method,
     scene,
@@ -132,9 +133,7 @@ def push(variant: Variant = EOL, cells: int = 21, speed: float = 1.0, reach: flo
     gap, time = 0.05, (0.05 + reach) / speed
     motion = Phases((Phase(0.0, time, (0.0, speed, 0.0)), Phase(time, 2.5 * time, (0.0, -speed, 0.0))))
     body = Box((0.5, -0.225 - gap, -0.6), (0.45, 0.45, 0.5), motion)
-    flat = square(variant, cells)
-    hanging = replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
-    return scene("PUSH", variant, cells, 2.5 * time, [body], [Handle(FAR_CORNERS)], start=hanging)
+    return scene("PUSH", variant, cells, 2.5 * time, [body], [Handle(FAR_CORNERS)], start=hanging(variant, cells))
 
 
 @by_name

@@ -100,6 +100,12 @@ def square(variant: Variant, cells: int) -> Sheet:
     return sheet(*(scattered(round(1.41 * cells)) if variant.scattered else rectangle((1.0, 1.0), (cells, cells))))
 
 
+def hanging(variant: Variant, cells: int) -> Sheet:
+    """The unit square upright below z = 0."""
+    flat = square(variant, cells)
+    return replace(flat, x=np.stack([flat.X[:, 0], 0 * flat.X[:, 0], flat.X[:, 1] - 1.0], axis=1))
+
+
 def method(variant: Variant, cells: int, spread: tuple[float, float] = (0.55, 1.15)) -> Eulerian:
     """The choices of a variant; the remesher may use edges of ``spread`` times the cell size."""
     sizes = (spread[0] / cells, spread[1] / cells)

@@ -17,7 +17,7 @@ from pliant.articulated.joints import Fixed, Revolute, Translational
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Link
 from pliant.scene import Scene
-from pliant.scenes.redmax.scene import Y, Z, bar, before, chain, hinge, scene
+from pliant.scenes.redmax.scene import Y, Z, before, chain, scene, serial
 
 PI = np.pi
 WEIGHTLESS = (0.0, 0.0, 0.0)
@@ -30,21 +30,12 @@ def scene_m1() -> Scene:
 
 def scene_0() -> Scene:
     """Five bars, the second and fourth welded."""
-    links = [
-        bar(
-            Fixed() if i in (1, 3) else Revolute(Y), (10, 1, 1), (5, 0, 0), i - 1 if i else None, (10 if i else 0, 0, 0)
-        )
-        for i in range(5)
-    ]
-    return scene(links, q=(PI / 4,) * 3)
+    return scene(serial([Fixed() if i in (1, 3) else Revolute(Y) for i in range(5)]), q=(PI / 4,) * 3)
 
 
 def scene_1() -> Scene:
     """Hinge axes z, y, z."""
-    links = [
-        hinge(a, (10, 1, 1), (5, 0, 0), i - 1 if i else None, (10 if i else 0, 0, 0)) for i, a in enumerate((Z, Y, Z))
-    ]
-    return scene(links, q=(0, PI / 2, PI / 2))
+    return scene(serial([Revolute(axis) for axis in (Z, Y, Z)]), q=(0, PI / 2, PI / 2))
 
 
 def scene_5() -> Scene:
@@ -133,27 +124,7 @@ def scene_23() -> Scene:
 
 def scene_24() -> Scene:
     """A stiff spring-damper between a fixed and a hinged bar, with the reference's damper."""
-    links = [
-        bar(Fixed(), (10, 1, 1), (5, 0, 0)),
-        hinge(Y, (10, 1, 1), (5, 0, 0), 0, (10, 0, 0)),
-        hinge(Y, (10, 1, 1), (5, 0, 0), 1, (10, 0, 0)),
-    ]
+    links = serial([Fixed(), Revolute(Y), Revolute(Y)])
     damper = SpringDamper((0, np.array([-2.0, 0, -0.5])), (1, np.array([1.0, 0.5, -0.5])), 1e6, 1e3)
     quirks = Quirks(damper_adds_velocity=True, spring_energy_over_length=True)
     return scene(links, q=(PI / 2, -PI / 2), forces=[damper], quirks=quirks)
-
-
-CHAINS = {
-    -1: scene_m1,
-    0: scene_0,
-    1: scene_1,
-    5: scene_5,
-    6: scene_6,
-    7: scene_7,
-    9: scene_9,
-    10: scene_10,
-    11: scene_11,
-    12: scene_12,
-    23: scene_23,
-    24: scene_24,
-}

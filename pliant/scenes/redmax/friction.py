@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.articulated.bisp import BISP
-from pliant.articulated.bodies import at, cuboid, cylinder, sphere
+from pliant.articulated.bodies import at, cylinder, sphere
 from pliant.articulated.constraints import FloorContact, PrescribedJoint
 from pliant.articulated.friction import Friction
 from pliant.articulated.joint_contacts import BallContact, BoxJointContact, ClosureContact, CylinderContact
@@ -13,7 +13,7 @@ from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.scene import Scene
 from pliant.scenes.redmax.linkages import four_bar
-from pliant.scenes.redmax.scene import X, Y, Z, bar, chain, scene, welded
+from pliant.scenes.redmax.scene import X, Y, Z, chain, scene, serial, welded
 
 PI = np.pi
 
@@ -24,9 +24,7 @@ def published(joints: float, external: float = 0.6) -> BISP:
 
 def tilted_chain(n: int, radius: float = 0.5, height: float = 1.0) -> tuple[list[Link], list[CylinderContact]]:
     """n bars hinged about z in a frame leaning by 45 degrees, with cylindrical joints."""
-    lean = frame(rotation(X, PI / 4))
-    body = cuboid((10, 1, 1), 1.0, at(5, 0, 0))
-    links = [Link(Revolute(Z), body, i - 1 if i else None, at(10, 0, 0) if i else lean) for i in range(n)]
+    links = serial(n * [Revolute(Z)], frame(rotation(X, PI / 4)))
     return links, [CylinderContact(i, radius, height) for i in range(n)]
 
 
@@ -38,15 +36,13 @@ def scene_27() -> Scene:
 
 def scene_28() -> Scene:
     """Two ball joints with strong friction."""
-    links = [bar(Spherical(), (10, 1, 1), (5, 0, 0), i - 1 if i else None, (10 if i else 0, 0, 0)) for i in range(2)]
+    links = serial(2 * [Spherical()])
     return scene(links, contacts=[BallContact(i, 1.0) for i in range(2)], duration=1.0, integrator=published(5.0))
 
 
 def scene_29() -> Scene:
     """Two sliders on a slope."""
-    slope = frame(rotation(Y, PI / 3))
-    body = cuboid((10, 1, 1), 1.0, at(5, 0, 0))
-    links = [Link(Prismatic(X), body, i - 1 if i else None, at(10, 0, 0) if i else slope) for i in range(2)]
+    links = serial(2 * [Prismatic(X)], frame(rotation(Y, PI / 3)))
     contacts = [BoxJointContact(i, np.array([5.0, 0.5, 5.0])) for i in range(2)]
     return scene(links, contacts=contacts, duration=1.0, integrator=published(0.8))
 
@@ -100,9 +96,6 @@ def scene_33() -> Scene:
         integrator=published(0.8, 0.8),
         quirks=Quirks(reaction_to_previous=True),
     )
-
-
-FRICTION = {27: scene_27, 28: scene_28, 29: scene_29, 30: scene_30, 31: scene_31, 33: scene_33}
 
 
 def chain_with_friction(radius: float = 0.5, n: int = 5, *, mu: float = 0.3, h: float = 5e-3) -> Scene:

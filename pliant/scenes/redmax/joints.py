@@ -118,19 +118,3 @@ def scene_35() -> Scene:
     """Planar free flight of two bars."""
     links = [bar(Free2D(), (10, 1, 1)), hinge(Z, (10, 1, 1), (5, 0, 0), 0, (5, 0, 0))]
     return scene(links, v=(0, 0, 1, -1), gravity=(0, -1, 0), duration=10.0)
-
-
-JOINT_SCENES = {
-    2: scene_2,
-    3: scene_3,
-    14: scene_14,
-    16: scene_16,
-    17: scene_17,
-    18: scene_18,
-    19: scene_19,
-    21: scene_21,
-    22: scene_22,
-    25: scene_25,
-    26: scene_26,
-    35: scene_35,
-}

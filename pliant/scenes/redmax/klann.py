@@ -77,12 +77,19 @@ class Limb:
     y: float
     mirrored: bool = False
 
+    def pose(self) -> LegPose:
+        """Where its points are at the start, as those of a limb that is not mirrored."""
+        return pose(np.pi - self.turn if self.mirrored else self.turn)
+
+    def place(self, x: Array) -> Array:
+        """A point of the patent (2,) in space (3,) [cm], from the crank axis."""
+        side = -1.0 if self.mirrored else 1.0
+        return np.array([side * SCALE * (x[0] - CENTRE[0]), self.y, SCALE * (x[1] - CENTRE[1])])
+
 
 def limb_parts(limb: Limb) -> tuple[list[Link], list[LoopClosure], Array]:
     """Links and closures of a limb, and the foot in the leg's body frame."""
-    p = pose(np.pi - limb.turn if limb.mirrored else limb.turn)
-    side = -1.0 if limb.mirrored else 1.0
-    place = lambda x: np.array([side * SCALE * (x[0] - CENTRE[0]), limb.y, SCALE * (x[1] - CENTRE[1])])
+    p, place = limb.pose(), limb.place
     names = {part: f"{limb.name}.{part}" for part in ("rod", "leg", "lower", "upper")}
     rod, leg = _bar(place(p.pin), place(p.pin), place(p.knee)), _bar(place(p.knee), place(p.hip), place(p.foot))
     lower = _bar(place(LOWER), place(LOWER), place(p.elbow))
@@ -112,7 +119,7 @@ def _bar(pin: Array, a: Array, b: Array) -> Body:
 def single_leg(mu: float = 0.4, *, rate: float = 2.0 * np.pi, duration: float = 1.0, h: float = 5e-3) -> Scene:
     """One leg on a fixed frame, its crank driven at ``rate`` [rad/s] counter-clockwise."""
     limb = Limb("limb", "frame", "crank", np.zeros(3), 0.0, 0.0)
-    crank = _bar(np.zeros(3), np.zeros(3), np.array([*(SCALE * (PIN - CENTRE)), 0.0])[[0, 2, 1]])
+    crank = _bar(np.zeros(3), np.zeros(3), limb.place(PIN))
     links = [
         Link(Fixed(), cuboid((4.0, 4.0, 4.0), 1.0), None, np.eye(4), "frame"),
         Link(Revolute(Y), crank, "frame", np.eye(4), "crank"),
@@ -120,12 +127,10 @@ def single_leg(mu: float = 0.4, *, rate: float = 2.0 * np.pi, duration: float = 
     parts, loops, _ = limb_parts(limb)
     links += parts
     drive = PrescribedJoint("crank", lambda t: -rate, maximal=True)
-    contacts: list[JointContact] = [CylinderContact(link.name, THICK, THICK) for link in links[1:]]
-    contacts += [ClosureContact(i, THICK, THICK) for i in range(2)]
     return scene(
         links,
         constraints=[*loops, drive],
-        contacts=contacts,
+        contacts=_cylinders(links, loops),
         h=h,
         duration=duration,
         baumgarte=0.5 / h,
@@ -156,14 +161,10 @@ def walker(
         loops += closures
         floors.append(FloorContact(f"{limb.name}.leg", points=foot, radius=foot_radius))
     drives = [PrescribedJoint(side, lambda t: -rate, maximal=True) for side in ("left", "right")]
-    contacts: list[JointContact] = []
-    if mu > 0.0:
-        contacts += [CylinderContact(link.name, THICK, THICK) for link in links[1:]]
-        contacts += [ClosureContact(i, THICK, THICK) for i in range(len(loops))]
     return scene(
         links,
         constraints=[*loops, *drives, *floors],
-        contacts=contacts,
+        contacts=_cylinders(links, loops) if mu > 0.0 else (),
         h=h,
         duration=duration,
         baumgarte=0.5 / h,
@@ -171,12 +172,12 @@ def walker(
     )
 
 
+def _cylinders(links: list[Link], loops: list[LoopClosure]) -> list[JointContact]:
+    """Of all hinges, those that close loops included."""
+    hinges = [CylinderContact(link.name, THICK, THICK) for link in links[1:]]
+    return [*hinges, *(ClosureContact(i, THICK, THICK) for i in range(len(loops)))]
+
+
 def _crank(limbs: list[Limb]) -> Body:
     """One axle with a crank bar per limb."""
-    bars = []
-    for limb in limbs:
-        p = pose(np.pi - limb.turn if limb.mirrored else limb.turn)
-        side = -1.0 if limb.mirrored else 1.0
-        tip = np.array([side * SCALE * (p.pin[0] - CENTRE[0]), limb.y, SCALE * (p.pin[1] - CENTRE[1])])
-        bars.append(_bar(np.zeros(3), np.array([0.0, limb.y, 0.0]), tip))
-    return composite(bars)
+    return composite([_bar(np.zeros(3), np.array([0.0, m.y, 0.0]), m.place(m.pose().pin)) for m in limbs])

@@ -143,6 +143,3 @@ def scene_34() -> Scene:
     ]
     links.append(hinge(Y, (1, 1, 4), (0, 0, -2), 1, (0, 1, 0)))
     return scene(links, q=(0, 0, PI / 2), constraints=[CoupledJoints(1, 2, -radii[0] / radii[1])])
-
-
-LINKAGES = {4: scene_4, 8: scene_8, 13: scene_13, 15: scene_15, 20: scene_20, 32: scene_32, 34: scene_34}

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.bodies import Body, at, cuboid
 from pliant.articulated.body import Articulated
-from pliant.articulated.constraints import BoxContact, FloorContact
+from pliant.articulated.constraints.rows import without_friction
 from pliant.articulated.joints import Fixed, Joint, Revolute
 from pliant.articulated.tree import Link
 from pliant.integrators.linearly_implicit import LinearlyImplicit
@@ -30,14 +30,13 @@ def scene(
     h: float = 1e-2,
     duration: float = 2.0,
     integrator: Any = None,
-    units: Literal["SI", "CGS"] = "CGS",
     **system: Any,
 ) -> Scene:
     """A scene from links and initial coordinates; keywords of `Articulated` pass through."""
     gravity = system.pop("gravity", GRAVITY)
     body = Articulated(links, q=q, v=v, **system)
     how = integrator or LinearlyImplicit()
-    return Scene([body], how, h, duration, gravity, name="articulated", units=units)
+    return Scene([body], how, h, duration, gravity, name="articulated", units="CGS")
 
 
 def starting(scene: Scene, state: State) -> Scene:
@@ -48,8 +47,8 @@ def starting(scene: Scene, state: State) -> Scene:
 def smooth(scene: Scene) -> Scene:
     """The scene without any friction."""
     body = scene.bodies[0]
-    constraints = [replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact) else c for c in body.constraints]
-    return replace(scene, bodies=[replace(body, contacts=(), dry_friction=(), constraints=constraints)])
+    smooth = replace(body, contacts=(), dry_friction=(), constraints=without_friction(body.constraints))
+    return replace(scene, bodies=[smooth])
 
 
 def run(scene: Scene, *, integrator: Any = None, steps: int | None = None) -> list[Step]:
@@ -103,6 +102,12 @@ def welded(body: Body, parent: int, frame: Array) -> Link:
     return Link(Fixed(), body, parent, frame)
 
 
-def chain(n: int, axis: Array = Y) -> list[Link]:
-    """n bars 10 x 1 x 1, hinged end to end along x."""
-    return [hinge(axis, (10, 1, 1), (5, 0, 0), i - 1 if i else None, (10 if i else 0, 0, 0)) for i in range(n)]
+def serial(joints: Sequence[Joint], start: Array | None = None) -> list[Link]:
+    """Bars 10 x 1 x 1 end to end along x on these joints, the first one at the frame ``start``."""
+    body, first = cuboid((10, 1, 1), 1.0, at(5, 0, 0)), np.eye(4) if start is None else start
+    return [Link(joint, body, i - 1 if i else None, at(10, 0, 0) if i else first) for i, joint in enumerate(joints)]
+
+
+def chain(n: int) -> list[Link]:
+    """n bars hinged end to end."""
+    return serial(n * [Revolute(Y)])
