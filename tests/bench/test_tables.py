@@ -8,7 +8,6 @@ from pliant.cli.bench import benches
 
 DOCS = Path(__file__).parents[2] / "docs"
 MACHINE = "times of parts of the program on one machine, which say nothing on another"
-LATER = "not printed in full yet"
 OTHER = {  # why a table is not on the page
     "core/assembly": MACHINE,
     "core/materials": MACHINE,
@@ -17,7 +16,6 @@ OTHER = {  # why a table is not on the page
     "runs/overhead": MACHINE,
     "studio/export": MACHINE,
     "studio/view": MACHINE,
-    "ldot/folded": LATER,
 }
 
 

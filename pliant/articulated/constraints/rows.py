@@ -62,7 +62,7 @@ class Unilateral(Protocol):
 
 def without_friction(constraints: Sequence[Any]) -> tuple[Any, ...]:
     """The same constraints, with mu = 0 where they are contacts."""
-    return tuple(replace(c, mu=0.0) if isinstance(c, Unilateral) else c for c in constraints)
+    return tuple(replace(c, mu=0.0) if isinstance(c, Unilateral) else c for c in constraints)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
