@@ -157,7 +157,7 @@ REFUSED = {
     "unknown key": ("gravty = [0, 0, 0]\n" + FULL, SceneError, ["gravty", "gravity"]),
     "unknown key in a body": (FULL.replace("density", "densty", 1), SceneError, ["bodies.0", "densty", "density"]),
     "type for kind": ('[[bodies]]\ntype = "articulated"\nurdf = "a.urdf"\n', SceneError, ["bodies.0.type", "'kind'"]),
-    "transform in a mesh": (FULL.replace(BAR, BAR + ", translate = [1, 0, 0]", 1), SceneError, ["mesh.translate", "beside"]),
+    "transform in a mesh": (FULL.replace(BAR, BAR + ", scale = 2.0", 1), SceneError, ["mesh.scale", "beside"]),
     "unknown key in a pin": (FULL.replace("where", "were", 1), SceneError, ["bodies.0.pins.0", "were", "where"]),
     "unknown solver": (FULL.replace('"newton"', '"newtn"'), SceneError, ["integrator.solver", "newtn", "newton"]),
     "unknown parameter": (FULL.replace("relative", "relatve"), SceneError, ["tolerance", "relatve", "relative"]),
