@@ -37,9 +37,10 @@ from pliant.solvers.base import (
     placed,
     places_for,
 )
+from pliant.solvers.chord import Chord, Held, Recall, chord_of
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
-from pliant.state import Counts, SolveReport
+from pliant.state import Counts, SolveReport, Transient
 from pliant.systems.stepped import Solving
 
 STRICT = 0.5  # of the projected residual
@@ -65,6 +66,9 @@ class Newton:
     saddle, full steps then hardly move. After such a step, the exact matrix with the smallest of ``LIFTS`` that makes
     it definite is tried before the projected one.
 
+    The last steps are ``chords`` where they are expected to arrive (`pliant.solvers.chord`): at most so many in a row
+    with the factor of the step before them.
+
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once. On
     large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
     """
@@ -75,6 +79,7 @@ class Newton:
     line_search: LineSearch = LineSearch()
     max_iterations: int = 100
     coupled: bool = True
+    chords: int = 3
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -89,14 +94,28 @@ class Newton:
         now = start_trial(stage, guess, clock)
         goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
-        message, search, project = "", self.line_search, self.project
+        message, search, project, rounded = "", self.line_search, self.project, None
         k, escape, inert, slow = 0, 0, 0.0, False
+        recall = Recall.of(memory, stage, self.linear, self.chords)
+        memory, chord, has_merit = recall.linear, recall.chord, now.merit is not None
         while now.norm > goal.threshold and k < self.max_iterations:
+            if chord is not None and chord.arrives(now.norm, goal.threshold):
+                step, chord, work = chord.step(stage, now, clock)
+                counts += work
+                recall.tried(k, chord.rate)
+                if step is not None:
+                    k, now = k + 1, step
+                    history.append(row(k, now, 1.0))
+                continue
+            if has_merit and now.merit is None:  # a chord step did not ask for it
+                now = replace(now, merit=stage.merit(now.z))
             k += 1
-            found, memory, work = self._iterate(stage, now, memory, clock, search, project, inert, slow)
+            found, memory, work, chord = self._iterate(stage, now, memory, clock, search, project, inert, slow)
             counts += work
+            recall.stepped(k, chord)
             if isinstance(found, RoundedOff):
-                return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
+                k, message, rounded = k - 1, ROUNDED, found
+                break
             if found is None:
                 message = f"no acceptable step in iteration {k}"
                 break
@@ -111,7 +130,8 @@ class Newton:
                     continue
                 message = "the residual has stopped decreasing"
                 break
-        return finish(stage, now, goal, k, counts, clock, history, message, memory)
+        memory = recall.kept(stage, memory, chord, history[0]["residual"], goal.threshold)
+        return finish(stage, now, goal, k, counts, clock, history, message, memory, rounded)
 
     def _iterate(
         self,
@@ -123,14 +143,15 @@ class Newton:
         project: Project,
         inert: float,
         slow: bool,
-    ) -> tuple[Trial | RoundedOff | None, Any, Counts]:
+    ) -> tuple[Trial | RoundedOff | None, Any, Counts, Chord | None]:
         """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone.
 
         The first step is ``inert``: its matrix has that much of the mass besides.
         """
         counts = Counts()
         psd = (project == "always" and (stage.symmetric or search.projected <= STRICT)) or now.cut or inert > 0.0
-        own = placed(self.linear, places_for(self.linear, stage, now.z)) if stage.symmetric else _general(stage)
+        places = places_for(self.linear, stage, now.z) if stage.symmetric else None
+        own = placed(self.linear, places) if stage.symmetric else _general(stage)
         linear = own_linear(stage) or own
         shift, first = inert, None
         for _ in range(7 if not psd else 6):
@@ -152,21 +173,23 @@ class Newton:
             if now.norm <= floor:
                 with clock("force"):
                     error = error_of(stage, A, factor.solve, now.z, now.r)
-                return RoundedOff(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
+                return RoundedOff(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES), None
             with clock("force"):
                 found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
-                return found, memory, counts + Counts(forces=found.evaluations)
+                held = Held(A, places, Transient(factor))
+                chord = None if tries or shift else chord_of(stage, held, now, found, self.chords)
+                return found, memory, counts + Counts(forces=found.evaluations), chord
             counts += Counts(forces=search.halvings + 1)
             first = dz if first is None and psd else first
             psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
         found = None if first is None else search.pulled(stage, now, first)
-        return found, memory, counts + Counts(forces=1)
+        return found, memory, counts + Counts(forces=1), None
 
 
 def ND(**options: Any) -> Newton:
     """Newton-direct as published: every element block projected in every iteration. [QLB2021, sec. 4]"""
-    return Newton(**{"project": "always", "linear": Cholesky(), **options})
+    return Newton(**{"project": "always", "linear": Cholesky(), "chords": 0, **options})
 
 
 def damped(shift: float, now: Trial) -> float:
