@@ -120,7 +120,7 @@ class Recall:
     def of(memory: Any, stage: StageLike, linear: LinearSolver, chords: int) -> "Recall":
         """From the memory of the last solve, if it was one of this kind."""
         last = memory if isinstance(memory, Kept) else Kept(memory)
-        held, most = last.held, min(chords, BEGIN)
+        held, most = last.held, min(chords, BEGIN) if len(stage.weights) > FEW else 0
         if held is None or most == 0 or last.c != stage.c or held.A.shape[0] != len(stage.weights):
             return Recall(last, None, most)
         if held.factor is None:

@@ -177,8 +177,8 @@ class Newton:
             with clock("force"):
                 found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
-                held = Held(A, places, Transient(factor))
-                chord = None if tries or shift else chord_of(stage, held, now, found, self.chords)
+                most = 0 if tries or shift else self.chords
+                chord = chord_of(stage, Held(A, places, Transient(factor)), now, found, most)
                 return found, memory, counts + Counts(forces=found.evaluations), chord
             counts += Counts(forces=search.halvings + 1)
             first = dz if first is None and psd else first
