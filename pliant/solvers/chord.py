@@ -4,7 +4,7 @@ A Newton step from z_0 to z_1 leaves the part theta of the residual, theta = |r_
 change of A per length. A step from z_1 with the matrix of z_0 leaves K |dz| ~ 2 theta of it, and so do those after it:
 a linear convergence that costs a solve and a force each, where a Newton step costs a matrix and its factorization as
 well. Where theta tells that a few steps arrive, they are taken; one that leaves more than it should ends them.
-[Deuflhard2011, sec. 2.1] Secant pairs tell the old matrix of the way since, the Newton step's own among them.
+[Deuflhard2011, ch. 2] Secant pairs tell the old matrix of the way since, the Newton step's own among them.
 
 A solve whose matrix has hardly changed since the last one (what is linear, falls or rests) begins with the factor of
 that one. How much such a step leaves is known from the last time it was tried.

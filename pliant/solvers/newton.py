@@ -6,17 +6,14 @@ default (ND-exact in tables), tries the exact tangent first and projects only wh
 the quadratic tail. [QLB2021, sec. 4; Weidner2022, sec. 5.2]
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.errors import NotPositiveDefinite
 from pliant.linear.automatic import Automatic
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.bordered import Bordered
@@ -29,7 +26,6 @@ from pliant.solvers.base import (
     OfSystem,
     Project,
     Rooted,
-    Shiftable,
     Solution,
     StageLike,
     Tolerance,
@@ -40,6 +36,7 @@ from pliant.solvers.base import (
 from pliant.solvers.chord import Chord, Held, Recall, chord_of
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
+from pliant.solvers.shifts import least_shifted, next_shift, shifted
 from pliant.state import Counts, SolveReport, Transient
 from pliant.systems.stepped import Solving
 
@@ -52,7 +49,7 @@ LIFTS = tuple(float(x) for x in np.geomspace(1e-3, 1.0, 7))  # of the mass, on a
 
 @dataclass(frozen=True)
 class Newton:
-    """Newton's method, z <- z - t A(z)^-1 r(z): A is factored in every iteration, t found by a line search.
+    """Newton's method, z <- z - t A(z)^-1 r(z): A is factored as long as that is worth it, t found by a line search.
 
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
     giving up is `LineSearch.pulled`. If the residual stops decreasing, the iteration is cycling, which the projected
@@ -66,8 +63,9 @@ class Newton:
     saddle, full steps then hardly move. After such a step, the exact matrix with the smallest of ``LIFTS`` that makes
     it definite is tried before the projected one.
 
-    The last steps are ``chords`` where they are expected to arrive (`pliant.solvers.chord`): at most so many in a row
-    with the factor of the step before them.
+    The last steps are ``chords`` where these are expected to arrive (`pliant.solvers.chord`): at most so many in a row
+    with the factor of the step before them. Where the matrix hardly changes, so are the first, with that of the last
+    solve. With 0 every step has a matrix of its own.
 
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once. On
     large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
@@ -96,7 +94,7 @@ class Newton:
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         message, search, project, rounded = "", self.line_search, self.project, None
         k, escape, inert, slow = 0, 0, 0.0, False
-        recall = Recall.of(memory, stage, self.linear, self.chords)
+        recall = Recall.of(memory, stage, self.linear, self.chords if own_linear(stage) is None else 0)
         memory, chord, has_merit = recall.linear, recall.chord, now.merit is not None
         while now.norm > goal.threshold and k < self.max_iterations:
             if chord is not None and chord.arrives(now.norm, goal.threshold):
@@ -223,7 +221,7 @@ def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: C
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
     """NEWTON-I: Newton with block-Jacobi PCG instead of a factorization [Weidner2022, sec. 5.4]."""
-    return Newton(linear=PCG(tolerance=inner_tolerance, max_iterations=max_inner), **options)
+    return Newton(**{"linear": PCG(tolerance=inner_tolerance, max_iterations=max_inner), "chords": 0, **options})
 
 
 def start_trial(stage: StageLike, guess: Array, clock: Clock) -> Trial:
@@ -303,41 +301,6 @@ def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:
     return min(residuals[-window:]) > 0.9 * min(residuals[:-window])
 
 
-def least_shifted(
-    linear: LinearSolver, A: sp.csr_matrix, memory: Any, shifts: Sequence[float], weights: Array
-) -> tuple[Factor | None, int]:
-    """The factor of A + tau diag(M) with the first tau that makes it definite, None without any; how many did not."""
-    for k, shift in enumerate(shifts):
-        try:
-            return linear.factor(shifted(A, shift, weights), memory), k
-        except NotPositiveDefinite:
-            continue
-    return None, len(shifts)
-
-
 def factor_counts(factor: Factor) -> Counts:
     """One factorization and one solve, with the analysis and inner iterations they needed."""
     return Counts(analyses=int(factor.analysed), factorizations=1, solves=1, inner=factor.inner)
-
-
-def shifted(A: sp.csr_matrix, shift: float, weights: Array) -> sp.csr_matrix:
-    """A + shift diag(M), with A's own index arrays."""
-    if shift == 0.0:
-        return A
-    return with_diagonal(A, shift * weights)
-
-
-def with_diagonal(A: sp.csr_matrix, extra: Array) -> sp.csr_matrix:
-    """A + diag(extra); the pattern (which holds the diagonal) and its index arrays stay."""
-    if able(A, Shiftable):
-        return A.plus_diagonal(extra)
-    B = A.copy()
-    B.indptr, B.indices = A.indptr, A.indices
-    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    B.data[rows == A.indices] += extra
-    return B
-
-
-def next_shift(shift: float, A: sp.csr_matrix, weights: Array) -> float:
-    """Ten times the last shift; the first is a thousandth of A's own scale."""
-    return 10.0 * shift if shift else 1e-3 * float(A.diagonal().mean() / weights.mean())
