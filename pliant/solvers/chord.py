@@ -40,7 +40,7 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class NewtonMemory:
     """Newton's memory: that of its linear solver, and a factor where the next solve is expected to begin with it.
 
     ``rate`` is the part of the residual that its first step would leave, ``c`` tells matrices of other stages apart.
@@ -111,7 +111,7 @@ def chord_of(stage: StageLike, held: Held, before: Trial, after: Trial, most: in
 class Recall:
     """What a solve knows from the last one, and what it finds out for the next."""
 
-    def __init__(self, last: Kept, chord: Chord | None, most: int) -> None:
+    def __init__(self, last: NewtonMemory, chord: Chord | None, most: int) -> None:
         self.linear, self.chord = last.linear, chord
         self._last, self._most = last, most
         self._rate: float | None = None
@@ -119,7 +119,7 @@ class Recall:
     @staticmethod
     def of(memory: Any, stage: StageLike, linear: LinearSolver, chords: int) -> "Recall":
         """From the memory of the last solve, if it was one of this kind."""
-        last = memory if isinstance(memory, Kept) else Kept(memory)
+        last = memory if isinstance(memory, NewtonMemory) else NewtonMemory(memory)
         held, most = last.held, min(chords, BEGIN) if len(stage.weights) > FEW else 0
         if held is None or most == 0 or last.c != stage.c or held.A.shape[0] != len(stage.weights):
             return Recall(last, None, most)
@@ -144,4 +144,4 @@ class Recall:
         if self._rate is None:  # there was nothing to do
             return replace(self._last, linear=linear)
         again = chord is not None and arrives(self._rate, self._most, norm, threshold)
-        return Kept(linear, self._rate, stage.c, chord.held if chord is not None and again else None)
+        return NewtonMemory(linear, self._rate, stage.c, chord.held if chord is not None and again else None)

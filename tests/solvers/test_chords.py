@@ -9,7 +9,7 @@ from pliant.checkpoint import Checkpoint, load, save
 from pliant.integrators import BDF1
 from pliant.scenes import built_in
 from pliant.solvers import Newton, Tolerance
-from pliant.solvers.chord import Kept, arrives
+from pliant.solvers.chord import NewtonMemory, arrives
 from pliant.state import Counts
 
 
@@ -61,7 +61,7 @@ def test_a_body_in_free_fall_is_factored_once_and_falls_as_it_should():
 
 def test_a_restart_continues_with_the_same_bytes(tmp_path):
     _, states, _, memory = walked("falling-ball", Newton(), 4)
-    assert isinstance(memory, Kept) and memory.held is not None
+    assert isinstance(memory, NewtonMemory) and memory.held is not None
     save(tmp_path / "c.h5", Checkpoint(4, states[-1], memory, marks={}))
     back = load(tmp_path / "c.h5")
     assert back.memory.held.factor is None  # rebuilt from its matrix
