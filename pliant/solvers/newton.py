@@ -294,8 +294,8 @@ def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:
     if len(history) <= window + 1:
         return False
     if "merit" in history[-1]:
-        before, after = history[-window]["merit"], history[-1]["merit"]
-        if before - after > 1e-9 * abs(before):
+        known = [r["merit"] for r in history[: 1 - window] if "merit" in r]  # chord steps do not ask for it
+        if known and known[-1] - history[-1]["merit"] > 1e-9 * abs(known[-1]):
             return False
     residuals = [r["residual"] for r in history]
     return min(residuals[-window:]) > 0.9 * min(residuals[:-window])
