@@ -235,7 +235,15 @@ def require_definite(stage: StageLike, solver: Any) -> None:
         )
 
 
-LEAST = {"m": 0, "max_iterations": 1, "refresh": 1, "quasi": 0, "worth": 1, "fixed": 1}  # counts, where not None
+LEAST = {
+    "m": 0,
+    "max_iterations": 1,
+    "refresh": 1,
+    "quasi": 0,
+    "worth": 1,
+    "fixed": 1,
+    "chords": 0,
+}  # counts, where not None
 
 
 def check_options(solver: Any) -> None:

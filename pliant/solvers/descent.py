@@ -16,7 +16,7 @@ from pliant.arrays import Array
 from pliant.clock import Clock
 from pliant.solvers.base import NoMatrix, Solution, StageLike, Tolerance, check_options, require_definite
 from pliant.solvers.newton import finish, row, start_trial
-from pliant.solvers.qlb import Pairs
+from pliant.solvers.pairs import Pairs
 from pliant.solvers.wolfe import StrongWolfe
 from pliant.state import Counts
 

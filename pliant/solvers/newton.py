@@ -6,17 +6,14 @@ default (ND-exact in tables), tries the exact tangent first and projects only wh
 the quadratic tail. [QLB2021, sec. 4; Weidner2022, sec. 5.2]
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
-from pliant.errors import NotPositiveDefinite
 from pliant.linear.automatic import Automatic
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.bordered import Bordered
@@ -29,7 +26,6 @@ from pliant.solvers.base import (
     OfSystem,
     Project,
     Rooted,
-    Shiftable,
     Solution,
     StageLike,
     Tolerance,
@@ -37,9 +33,11 @@ from pliant.solvers.base import (
     placed,
     places_for,
 )
+from pliant.solvers.chord import Chord, Held, Recall, chord_of
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
-from pliant.state import Counts, SolveReport
+from pliant.solvers.shifts import least_shifted, next_shift, shifted
+from pliant.state import Counts, SolveReport, Transient
 from pliant.systems.stepped import Solving
 
 STRICT = 0.5  # of the projected residual
@@ -51,7 +49,7 @@ LIFTS = tuple(float(x) for x in np.geomspace(1e-3, 1.0, 7))  # of the mass, on a
 
 @dataclass(frozen=True)
 class Newton:
-    """Newton's method, z <- z - t A(z)^-1 r(z): A is factored in every iteration, t found by a line search.
+    """Newton's method, z <- z - t A(z)^-1 r(z): A is factored as long as that is worth it, t found by a line search.
 
     If no step is acceptable, A + tau diag(M) with tau growing tenfold is tried up to five times; the last resort before
     giving up is `LineSearch.pulled`. If the residual stops decreasing, the iteration is cycling, which the projected
@@ -65,6 +63,10 @@ class Newton:
     saddle, full steps then hardly move. After such a step, the exact matrix with the smallest of ``LIFTS`` that makes
     it definite is tried before the projected one.
 
+    The last steps are ``chords`` where these are expected to arrive (`pliant.solvers.chord`): at most so many in a row
+    with the factor of the step before them. Where the matrix hardly changes, so are the first, with that of the last
+    solve. With 0 every step has a matrix of its own.
+
     ``coupled=False`` leaves out the blocks that couple contact pairs, so that the pattern is analysed only once. On
     large meshes ``linear`` is conjugate gradients with multigrid (`Automatic`).
     """
@@ -75,6 +77,7 @@ class Newton:
     line_search: LineSearch = LineSearch()
     max_iterations: int = 100
     coupled: bool = True
+    chords: int = 3
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -89,14 +92,28 @@ class Newton:
         now = start_trial(stage, guess, clock)
         goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
-        message, search, project = "", self.line_search, self.project
+        message, search, project, rounded = "", self.line_search, self.project, None
         k, escape, inert, slow = 0, 0, 0.0, False
+        recall = Recall.of(memory, stage, self.linear, self.chords if own_linear(stage) is None else 0)
+        memory, chord, has_merit = recall.linear, recall.chord, now.merit is not None
         while now.norm > goal.threshold and k < self.max_iterations:
+            if chord is not None and chord.arrives(now.norm, goal.threshold):
+                step, chord, work = chord.step(stage, now, clock)
+                counts += work
+                recall.tried(k, chord.rate)
+                if step is not None:
+                    k, now = k + 1, step
+                    history.append(row(k, now, 1.0))
+                continue
+            if has_merit and now.merit is None:  # a chord step did not ask for it
+                now = replace(now, merit=stage.merit(now.z))
             k += 1
-            found, memory, work = self._iterate(stage, now, memory, clock, search, project, inert, slow)
+            found, memory, work, chord = self._iterate(stage, now, memory, clock, search, project, inert, slow)
             counts += work
+            recall.stepped(k, chord)
             if isinstance(found, RoundedOff):
-                return finish(stage, now, goal, k - 1, counts, clock, history, ROUNDED, memory, found)
+                k, message, rounded = k - 1, ROUNDED, found
+                break
             if found is None:
                 message = f"no acceptable step in iteration {k}"
                 break
@@ -111,7 +128,8 @@ class Newton:
                     continue
                 message = "the residual has stopped decreasing"
                 break
-        return finish(stage, now, goal, k, counts, clock, history, message, memory)
+        memory = recall.kept(stage, memory, chord, history[0]["residual"], goal.threshold)
+        return finish(stage, now, goal, k, counts, clock, history, message, memory, rounded)
 
     def _iterate(
         self,
@@ -123,14 +141,15 @@ class Newton:
         project: Project,
         inert: float,
         slow: bool,
-    ) -> tuple[Trial | RoundedOff | None, Any, Counts]:
+    ) -> tuple[Trial | RoundedOff | None, Any, Counts, Chord | None]:
         """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone.
 
         The first step is ``inert``: its matrix has that much of the mass besides.
         """
         counts = Counts()
         psd = (project == "always" and (stage.symmetric or search.projected <= STRICT)) or now.cut or inert > 0.0
-        own = placed(self.linear, places_for(self.linear, stage, now.z)) if stage.symmetric else _general(stage)
+        places = places_for(self.linear, stage, now.z) if stage.symmetric else None
+        own = placed(self.linear, places) if stage.symmetric else _general(stage)
         linear = own_linear(stage) or own
         shift, first = inert, None
         for _ in range(7 if not psd else 6):
@@ -152,21 +171,23 @@ class Newton:
             if now.norm <= floor:
                 with clock("force"):
                     error = error_of(stage, A, factor.solve, now.z, now.r)
-                return RoundedOff(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES)
+                return RoundedOff(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES), None
             with clock("force"):
                 found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
             if found is not None:
-                return found, memory, counts + Counts(forces=found.evaluations)
+                most = 0 if tries or shift else self.chords
+                chord = chord_of(stage, Held(A, places, Transient(factor)), now, found, most)
+                return found, memory, counts + Counts(forces=found.evaluations), chord
             counts += Counts(forces=search.halvings + 1)
             first = dz if first is None and psd else first
             psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
         found = None if first is None else search.pulled(stage, now, first)
-        return found, memory, counts + Counts(forces=1)
+        return found, memory, counts + Counts(forces=1), None
 
 
 def ND(**options: Any) -> Newton:
     """Newton-direct as published: every element block projected in every iteration. [QLB2021, sec. 4]"""
-    return Newton(**{"project": "always", "linear": Cholesky(), **options})
+    return Newton(**{"project": "always", "linear": Cholesky(), "chords": 0, **options})
 
 
 def damped(shift: float, now: Trial) -> float:
@@ -200,7 +221,7 @@ def _rooted(stage: StageLike, z: Array, norms: Array, threshold: float, clock: C
 
 def NewtonPCG(*, inner_tolerance: float = 1e-2, max_inner: int = 400, **options: Any) -> Newton:
     """NEWTON-I: Newton with block-Jacobi PCG instead of a factorization [Weidner2022, sec. 5.4]."""
-    return Newton(linear=PCG(tolerance=inner_tolerance, max_iterations=max_inner), **options)
+    return Newton(**{"linear": PCG(tolerance=inner_tolerance, max_iterations=max_inner), "chords": 0, **options})
 
 
 def start_trial(stage: StageLike, guess: Array, clock: Clock) -> Trial:
@@ -273,48 +294,13 @@ def stagnates(history: list[dict[str, float]], window: int = 12) -> bool:
     if len(history) <= window + 1:
         return False
     if "merit" in history[-1]:
-        before, after = history[-window]["merit"], history[-1]["merit"]
-        if before - after > 1e-9 * abs(before):
+        known = [r["merit"] for r in history[: 1 - window] if "merit" in r]  # chord steps do not ask for it
+        if known and known[-1] - history[-1]["merit"] > 1e-9 * abs(known[-1]):
             return False
     residuals = [r["residual"] for r in history]
     return min(residuals[-window:]) > 0.9 * min(residuals[:-window])
 
 
-def least_shifted(
-    linear: LinearSolver, A: sp.csr_matrix, memory: Any, shifts: Sequence[float], weights: Array
-) -> tuple[Factor | None, int]:
-    """The factor of A + tau diag(M) with the first tau that makes it definite, None without any; how many did not."""
-    for k, shift in enumerate(shifts):
-        try:
-            return linear.factor(shifted(A, shift, weights), memory), k
-        except NotPositiveDefinite:
-            continue
-    return None, len(shifts)
-
-
 def factor_counts(factor: Factor) -> Counts:
     """One factorization and one solve, with the analysis and inner iterations they needed."""
     return Counts(analyses=int(factor.analysed), factorizations=1, solves=1, inner=factor.inner)
-
-
-def shifted(A: sp.csr_matrix, shift: float, weights: Array) -> sp.csr_matrix:
-    """A + shift diag(M), with A's own index arrays."""
-    if shift == 0.0:
-        return A
-    return with_diagonal(A, shift * weights)
-
-
-def with_diagonal(A: sp.csr_matrix, extra: Array) -> sp.csr_matrix:
-    """A + diag(extra); the pattern (which holds the diagonal) and its index arrays stay."""
-    if able(A, Shiftable):
-        return A.plus_diagonal(extra)
-    B = A.copy()
-    B.indptr, B.indices = A.indptr, A.indices
-    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    B.data[rows == A.indices] += extra
-    return B
-
-
-def next_shift(shift: float, A: sp.csr_matrix, weights: Array) -> float:
-    """Ten times the last shift; the first is a thousandth of A's own scale."""
-    return 10.0 * shift if shift else 1e-3 * float(A.diagonal().mean() / weights.mean())

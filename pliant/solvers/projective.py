@@ -27,7 +27,7 @@ from pliant.solvers.base import Goal, OfSystem, Solution, StageLike, Tolerance, 
 from pliant.solvers.laplacian import is_constant, laplacian
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, start_trial
-from pliant.solvers.qlb import Pairs
+from pliant.solvers.pairs import Pairs
 from pliant.state import Counts, SolveReport, Transient
 from pliant.systems.base import Composed
 from pliant.systems.stepped import Remote, Solving

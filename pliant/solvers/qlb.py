@@ -5,10 +5,7 @@ solve correct it, so an iteration costs one residual and two triangular solves. 
 V-cycle (`Multigrid`) takes the place of the factor: more iterations, each far cheaper.
 """
 
-from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Any, Literal
 
 import scipy.sparse as sp
@@ -22,6 +19,7 @@ from pliant.linear.cholesky import Cholesky
 from pliant.solvers.base import Solution, StageLike, Tolerance, check_options, placed, places_for, require_definite
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.newton import finish, row, stagnates, start_trial
+from pliant.solvers.pairs import Pairs
 from pliant.solvers.rounding import at_floor
 from pliant.state import Counts, Transient
 
@@ -37,42 +35,6 @@ class Frozen:
     places: Places | None  # of its rows, where the linear solver wants to know
     c: float
     factor: Transient
-
-
-class Pairs:
-    """The last m secant pairs and the two-loop recursion with a given initial inverse. [QLB2021, Alg. 2]"""
-
-    def __init__(self, m: int, scaled: bool = False) -> None:
-        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=m) if m else deque(maxlen=0)
-        self._scaled = scaled
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def clear(self) -> None:
-        self._pairs.clear()
-
-    def update(self, s: Array, y: Array) -> None:
-        """Append the pair unless its curvature is not safely positive; one bad pair makes the inverse indefinite."""
-        sy = float(s @ y)
-        if sy > 1e-10 * sqrt(float(s @ s)) * sqrt(float(y @ y)):
-            self._pairs.append((s, y, 1.0 / sy))
-
-    def apply(self, b: Array, solve: Callable[[Array], Array]) -> Array:
-        """The inverse quasi-Newton matrix times b."""
-        b = b.copy()
-        alphas = []
-        for s, y, rho in reversed(self._pairs):
-            alpha = rho * float(s @ b)
-            b -= alpha * y
-            alphas.append(alpha)
-        z = solve(b)
-        if self._scaled and self._pairs:
-            s, y, _ = self._pairs[-1]
-            z *= float(s @ y) / float(y @ solve(y))
-        for (s, y, rho), alpha in zip(self._pairs, reversed(alphas), strict=True):
-            z += (alpha - rho * float(y @ z)) * s
-        return z
 
 
 @dataclass(frozen=True)

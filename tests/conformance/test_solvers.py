@@ -8,7 +8,8 @@ from test_linearization import stage_of
 from pliant.integrators import BDF1
 from pliant.materials import StableNeoHookean
 from pliant.solvers import QLB, QLF, SOLVERS, LineSearch, Newton, Tolerance
-from pliant.solvers.qlb import AS_PUBLISHED, Pairs
+from pliant.solvers.pairs import Pairs
+from pliant.solvers.qlb import AS_PUBLISHED
 from pliant.stage import Stage
 from pliant.testing import check_failure, check_solver
 

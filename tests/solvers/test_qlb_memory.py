@@ -8,7 +8,7 @@ from pliant.integrators import BDF2
 from pliant.mesh import bar as bar_mesh
 from pliant.scenes.qlb import bar
 from pliant.solvers import QLB, Newton
-from pliant.solvers.qlb import Pairs
+from pliant.solvers.pairs import Pairs
 
 
 def test_pairs_hold_two_m_vectors():
