@@ -61,7 +61,7 @@ class PreparedCloth:
     equal: Rows
     bound: Rows
     block: Block
-    model: StepModel | None
+    model: StepModel
     operations: int
     t: float
     own: Own | None = None
@@ -80,7 +80,7 @@ class PreparedCloth:
             dt *= 0.5
         if dt < h:
             return dt
-        failed = self.model is not None and not self.model.holds(self.cloth, u, h)
+        failed = not self.model.holds(self.cloth, u, h)
         return 0.5 * h if failed or (self.own is not None and self.own.divided(sheet.v, h)) else h
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
@@ -179,10 +179,9 @@ def prepare(
             pushed=pushed,
             rubbing=rubbing,
         )
-    alone = None if how.points else model  # what is tied to other parts is not cut short for the cloth's sake
     block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
-        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, alone), edited.operations, state.t, own
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, model), edited.operations, state.t, own
     )
 
 
