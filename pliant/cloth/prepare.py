@@ -40,7 +40,7 @@ from pliant.cloth.own_contact import Own
 from pliant.cloth.quadratic import StepModel, assemble
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import SUNK, Scenery
-from pliant.cloth.transfer import transfer
+from pliant.cloth.transfer import conserved, transfer
 from pliant.maps.motions import Placement
 from pliant.state import State
 from pliant.velocity_step import Block, Linearisation, Live, Moved
@@ -146,14 +146,15 @@ def prepare(
     clock = Clock()
     with clock("detect"):
         scenery = system.around.at(state.t, live)
-        before = hold(system, system.unpack(state.q, state.v), scenery, h)
+        given = system.unpack(state.q, state.v)
+        before = hold(system, given, scenery, h)
         hits = detect(system, before, scenery)
     with clock("remesh"):
         edit = untangled if system.around.clearance else remeshed
         edited = edit(system, before, scenery, hits)
         cloth = system if same_mesh(system.sheet, edited) else system.restored(edited.sheet)
         corners = Corners.of(edited.sheet, cloth, scenery)
-        sheet = transfer(before, edited.sheet, edited.origin, corners.slide)
+        sheet = conserved(given, transfer(before, edited.sheet, edited.origin, corners.slide), edited.origin)
     with clock("detect"):
         equal, bound = constrain(cloth, sheet, scenery, corners, (state.t, h))
         clearance = system.around.clearance

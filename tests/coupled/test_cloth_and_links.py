@@ -36,7 +36,8 @@ def world(bodies, mu=0.0, gravity=(0.0, 0.0, 0.0), **more) -> Scene:
 @pytest.mark.parametrize("mu", [0.0, 0.4])
 def test_a_block_thrown_into_free_cloth_gives_it_what_it_loses(mu):
     """Every solve keeps the momentum of both but for the trace of drag that keeps the cloth's matrix definite, and what
-    its tolerance leaves of sliding along creases. Cloth that lies flat on the block presses nowhere in particular."""
+    its tolerance leaves of sliding along creases. Cloth that lies flat on the block presses nowhere in particular.
+    Remeshing keeps it to rounding."""
     flat = sheet(*rectangle((1.0, 1.0), (5, 5)))
     cloth = Cloth(flat, velocity=(0.1, 0.0, -1.0), eulerian=True)
     hit = Articulated([Link(Translational(), cuboid((0.3, 0.3, 0.2), 10.0), None, at(0.5, 0.45, -0.106))], name="block")
@@ -47,11 +48,13 @@ def test_a_block_thrown_into_free_cloth_gives_it_what_it_loses(mu):
     for _ in range(scene.steps):
         step = LinearlyImplicit().step(system, state, H, memory)
         assert all(r.residual < 1e-6 for r in step.reports)
-        system = step.system or system
+        old, system = system, step.system or system
         start = step.start or state
-        gained = system.momenta(start.q, step.state.v)[0] - system.momenta(start.q, start.v)[0]
+        there = system.momenta(start.q, start.v)[0]
+        gained = system.momenta(start.q, step.state.v)[0] - there
         if len(step.reports) == 1:
-            assert np.abs(gained).max() < 1e-6 * np.abs(before).max()
+            assert np.abs(gained).max() < 3e-6 * np.abs(before).max()  # sums of all rows, each solved to 1e-7
+            assert there == pytest.approx(old.momenta(state.q, state.v)[0], abs=1e-12 * np.abs(before).max())
         met, rubbed = max(met, len(system.parts[0].eol)), rubbed + step.work["friction"]
         state, memory = step.state, step.memory
     assert met > 3  # vertices on the edges of the block
