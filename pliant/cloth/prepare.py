@@ -40,7 +40,7 @@ from pliant.cloth.own_contact import Own
 from pliant.cloth.quadratic import StepModel, assemble
 from pliant.cloth.sheet import Sheet, signed_areas
 from pliant.cloth.surroundings import SUNK, Scenery
-from pliant.cloth.transfer import transfer
+from pliant.cloth.transfer import conserved, transfer
 from pliant.maps.motions import Placement
 from pliant.state import State
 from pliant.velocity_step import Block, Linearisation, Live, Moved
@@ -61,7 +61,7 @@ class PreparedCloth:
     equal: Rows
     bound: Rows
     block: Block
-    model: StepModel | None
+    model: StepModel
     operations: int
     t: float
     own: Own | None = None
@@ -80,7 +80,7 @@ class PreparedCloth:
             dt *= 0.5
         if dt < h:
             return dt
-        failed = self.model is not None and not self.model.holds(self.cloth, u, h)
+        failed = not self.model.holds(self.cloth, u, h)
         return 0.5 * h if failed or (self.own is not None and self.own.divided(sheet.v, h)) else h
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
@@ -146,14 +146,15 @@ def prepare(
     clock = Clock()
     with clock("detect"):
         scenery = system.around.at(state.t, live)
-        before = hold(system, system.unpack(state.q, state.v), scenery, h)
+        given = system.unpack(state.q, state.v)
+        before = hold(system, given, scenery, h)
         hits = detect(system, before, scenery)
     with clock("remesh"):
         edit = untangled if system.around.clearance else remeshed
         edited = edit(system, before, scenery, hits)
         cloth = system if same_mesh(system.sheet, edited) else system.restored(edited.sheet)
         corners = Corners.of(edited.sheet, cloth, scenery)
-        sheet = transfer(before, edited.sheet, edited.origin, corners.slide)
+        sheet = conserved(given, transfer(before, edited.sheet, edited.origin, corners.slide), edited.origin)
     with clock("detect"):
         equal, bound = constrain(cloth, sheet, scenery, corners, (state.t, h))
         clearance = system.around.clearance
@@ -179,10 +180,9 @@ def prepare(
             pushed=pushed,
             rubbing=rubbing,
         )
-    alone = None if how.points else model  # what is tied to other parts is not cut short for the cloth's sake
     block = replace(block, seconds={k: s for k, s in clock.seconds.items() if k != "fill"})
     return PreparedCloth(
-        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, alone), edited.operations, state.t, own
+        *(system, cloth, sheet, scenery, corners.slide, equal, bound, block, model), edited.operations, state.t, own
     )
 
 

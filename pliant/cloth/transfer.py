@@ -6,16 +6,21 @@
     lifted off                xdot <- xdot - F Xdot with the averaged F
 
 [Weidner2022, Eq. 2.2, 2.13]
+
+Interpolated velocities do not keep the momentum where edges are merged or turned and where vertices change between
+Lagrangian and Eulerian, so each patch of faces that changed is given back what it lost (`conserved`).
 """
 
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth._conform import locate_all
-from pliant.cloth.kinematics import deformation_gradients, material_velocities
-from pliant.cloth.sheet import Sheet
+from pliant.cloth.kinematics import corner_velocities, deformation_gradients, material_velocities
+from pliant.cloth.sheet import Sheet, signed_areas
 
 
 def released(before: Sheet, after: Sheet) -> Sheet:
@@ -66,3 +71,44 @@ def sliding(F: Array, w: Array, a: Array) -> Array:
     t = np.array([-a[1], a[0]])
     image = F @ t
     return -(image @ w) / (image @ image) * t
+
+
+def conserved(old: Sheet, new: Sheet, origin: IntArray) -> Sheet:
+    """``new`` with the momentum of ``old``: in every patch of faces that changed, all vertices get faster by the same.
+
+    ``origin (n,)`` are the vertices of ``old`` that those of ``new`` were, -1 for new ones. Vertices that are kept for
+    hands get nothing: a hand would keep it.
+    """
+    count = len(old.X)
+    number = np.where(origin >= 0, origin, count + np.arange(len(origin)))
+    faces = (old.faces, number[new.faces])
+    momenta = [signed_areas(s.X, s.faces)[:, None] * corner_velocities(s).mean(axis=1) for s in (old, new)]
+    touched = _touched(faces, momenta, count + len(origin))
+    if not any(t.any() for t in touched):
+        return new
+    ends = np.concatenate([f[t] for f, t in zip(faces, touched, strict=True)])
+    size = count + len(origin)
+    links = sp.coo_matrix((np.ones(2 * len(ends)), (ends[:, [0, 0]].ravel(), ends[:, [1, 2]].ravel())), (size, size))
+    label = connected_components(links, directed=False)[1]
+    gained = np.zeros((label.max() + 1, 3))
+    for sign, f, t, p in zip((-1, 1), faces, touched, momenta, strict=True):
+        np.add.at(gained, label[f[t, 0]], sign * p[t])
+    mass = np.zeros(len(origin))  # over the density
+    np.add.at(mass, new.faces, signed_areas(new.X, new.faces)[:, None] / 3)
+    moving = np.unique(new.faces[touched[1]])
+    moving = moving[~new.fixed[moving]]
+    patch = label[number[moving]]
+    total = np.bincount(patch, mass[moving], len(gained))
+    v = new.v.copy()
+    v[moving] -= gained[patch] / total[patch][:, None]
+    return replace(new, v=v)
+
+
+def _touched(faces: tuple[IntArray, IntArray], momenta: list[Array], size: int) -> tuple[Array, Array]:
+    """Which faces of two meshes with common numbers below ``size`` are not in the other, or have another momentum."""
+    keys = [np.sort(f, axis=1) @ np.array([size * size, size, 1]) for f in faces]
+    _, a, b = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    alike = np.all(momenta[0][a] == momenta[1][b], axis=1)
+    touched = np.ones(len(faces[0]), dtype=bool), np.ones(len(faces[1]), dtype=bool)
+    touched[0][a[alike]] = touched[1][b[alike]] = False
+    return touched

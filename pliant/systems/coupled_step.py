@@ -50,13 +50,15 @@ NOBODY = Shown()
 class Together:
     """What coupled parts keep: each its own memory; impulses [N s] of attachments (k, 3) and contacts (c,).
 
-    ``gaps (c,)`` [m] are those of the contacts where the step set out from.
+    ``gaps (c,)`` [m] are those of the contacts where the step set out from. ``due`` [s] is the time in which the gaps
+    of attachments are to be closed.
     """
 
     parts: tuple[Any, ...]
     ties: Array
     pressed: Array
     gaps: Array
+    due: float = 0.0
 
 
 def prepared_parts(
@@ -309,7 +311,8 @@ class CoupledStep:
         assert not changed or self.rebuild is not None, "parts changed their meshes, and nobody makes the whole again"
         system = self.rebuild(tuple(m.system for m in moved)) if changed and self.rebuild is not None else None
         start = [s if m.start is None else m.start for s, m in zip(self.states, moved, strict=True)]
-        memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps)
+        due = 0.0 if self.ties is None else self.ties.due(h)
+        memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps, due)
         after = _stacked([m.state for m in moved])
         after = after if self.place is None or changed else self.place(after)
         return Moved(after, memory, system, _stacked(start) if changed else None, work, notes)

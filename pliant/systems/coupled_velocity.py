@@ -27,16 +27,24 @@ def prepared(system: "Coupled", state: State, h: float, memory: Any, how: Linear
         states = [s if f is None else f[1] for s, f in zip(states, fresh, strict=True)]
         state = State(np.concatenate([s.q for s in states]), np.concatenate([s.v for s in states]), state.t)
     now = system.rebuilt(tuple(None if f is None else f[0] for f in fresh))
-    return _stepping(now, together, states, state, h, how)
+    due = 0.0 if memory is None else memory.due
+    return _stepping(now, together, states, state, h, how, due)
 
 
 def _stepping(
-    system: "Coupled", prepared: Sequence[Prepared], states: list[State], state: State, h: float, how: Linearisation
+    system: "Coupled",
+    prepared: Sequence[Prepared],
+    states: list[State],
+    state: State,
+    h: float,
+    how: Linearisation,
+    due: float,
 ) -> Prepared:
-    """The prepared parts with all that acts between them."""
+    """The prepared parts with all that acts between them; gaps of attachments are to be closed in ``due`` [s]."""
     ties = None
     if system.ties is not None and system.tied is not None:
-        ties = Ties(*system.tied, (system.ties @ system.points.lift(state.q)).reshape(-1, system.dim))
+        gap = (system.ties @ system.points.lift(state.q)).reshape(-1, system.dim)
+        ties = Ties(*system.tied, gap, gamma=min(1.0, h / max(h, due)))
     touches = None
     if isinstance(system.contact, RowModel):
         at = system.touched(state)

@@ -32,6 +32,15 @@ class Ties:
     gamma: float = 1.0
     drift: Array | None = None
 
+    def due(self, h: float) -> float:
+        """In what time [s] after a step of h the gaps are to be closed.
+
+        A step leaves gaps of second order in its length, so as many seconds close them as fast as they opened. If the
+        next step closed them however short it is, the ends would meet at gap / h: a thousandth of a step, where a mesh
+        would break or a step failed, would throw them together. It closes its share, the steps after it the rest.
+        """
+        return h * max(1.0, 1.0 / self.gamma - 1.0)
+
 
 @dataclass(frozen=True, eq=False)
 class Touches:
