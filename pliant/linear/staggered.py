@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from pliant.arrays import Array, IntArray
@@ -29,7 +28,7 @@ from pliant.linear.box_qp import BoxSolution, BoxSolver, ProjectedNewton
 from pliant.linear.inverse import Inverse
 from pliant.linear.nonnegative import nonnegative
 from pliant.linear.slipping import CHANGES, Slipping
-from pliant.pattern import stacked
+from pliant.pattern import as_csr, stacked, transposed_times
 
 Matrix = Any
 SETTLED = 1e-9  # gradient of a solution that needs no turns, relative to its terms
@@ -101,7 +100,7 @@ class Staggered:
         m, s = len(e), 0 if slip is None else len(slip)
         known = last is not None and len(last) == m + s
         y, share = np.split(last if known and last is not None else np.zeros(m + s), [m])
-        B = stacked([sp.csr_matrix(G)] if slip is None else [sp.csr_matrix(G), sp.csr_matrix(slip.T)])
+        B = stacked([as_csr(G)] if slip is None else [as_csr(G), as_csr(slip.T)])
         free, W = inverse.columns(b), inverse.gram(B)
         start = B @ free
         start[:m] -= e
@@ -117,7 +116,7 @@ class Staggered:
         p = np.concatenate([found.y, found.z])
         held = follow(p)
         p = np.concatenate([held, p])
-        u, last = free + inverse.columns(B.T @ p), np.concatenate([held, found.last])
+        u, last = free + inverse.columns(transposed_times(B, p)), np.concatenate([held, found.last])
         return found._replace(u=u, y=p[:m], iterations=turns, last=last)
 
     def _settled(self, W: Array, start: Array, law: tuple[Array, Slip | None], y: Array, share: Array | None) -> Rubbed:
