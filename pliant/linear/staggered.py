@@ -138,7 +138,7 @@ class Staggered:
 
     def _pressed(self, W: Array, start: Array, lower: Array, y: Array) -> BoxSolution:
         """Impulses of the rows without friction; of those with the same effect the nearest to the guess y."""
-        if np.all(lower == 0.0):
+        if len(y) and np.all(lower == 0.0):
             found, changes = nonnegative(W, start, y, MOST * len(y))
             if changes >= 0:
                 programme = Slipping(W, start, lower, np.zeros(0, dtype=np.int64), np.zeros(0))
