@@ -27,6 +27,11 @@ def csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: tuple[int, 
     return A
 
 
+def as_csr(A: Any) -> sp.csr_matrix:
+    """A matrix of any kind as CSR: itself where it is."""
+    return A if isinstance(A, sp.csr_matrix) else sp.csr_matrix(A)
+
+
 @lru_cache(maxsize=256)
 def empty(rows: int, columns: int) -> sp.csr_matrix:
     """A matrix without entries, one for all who need it: not to be changed."""

@@ -23,7 +23,7 @@ from pliant.linear.lowrank import Corrected
 from pliant.linear.qp import QPSolver, solve_qp
 from pliant.linear.relaxed import solve_relaxed
 from pliant.linear.staggered import Slip, Staggered
-from pliant.pattern import stacked
+from pliant.pattern import as_csr, stacked
 from pliant.state import Counts, SolveReport
 
 Rows = tuple[Matrix, Array]
@@ -131,7 +131,7 @@ def _by_impulses(
     analysis, last = memory if isinstance(memory, tuple) and len(memory) == 2 else (None, None)
     inverse = Inverse(A, linear, analysis)
     lower = np.concatenate([np.full(len(e), -np.inf), np.zeros(len(d))])
-    G = stacked([sp.csr_matrix(E), sp.csr_matrix(C)])
+    G = stacked([as_csr(E), as_csr(C)])
     found = friction.solve(inverse, b, (G, np.concatenate([e, d]), lower), slip, last)
     good = found.converged and inverse.converged
     message = "" if good else f"impulses still change by {found.residual:.3g} after {found.iterations} turns"

@@ -82,12 +82,6 @@ class SlipMap:
         """The forces (c, m, 3) on the nodes of ``f (c, 2)`` along the directions."""
         return np.einsum("ckri,ck->cri", self.B, f)
 
-    def rows(self, n: int) -> sp.csr_matrix:
-        """dU/dx (2 c, 3 n) over all vertices."""
-        columns = np.broadcast_to((3 * self.nodes[:, :, None] + np.arange(3))[:, None], self.B.shape)
-        rows = np.broadcast_to(np.arange(2 * len(self.B)).reshape(-1, 2, 1, 1), self.B.shape)
-        return sp.csr_matrix((self.B.ravel(), (rows.ravel(), columns.ravel())), shape=(2 * len(self.B), 3 * n))
-
     def assemble(self, D: Array, n: int) -> sp.csr_matrix:
         """sum_c B^T D_c B over all coordinates for blocks ``D (c, 2, 2)``."""
         return summed(*entries(self.nodes, along(self.B, D)), n)

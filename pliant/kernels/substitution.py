@@ -8,6 +8,8 @@ import numpy as np
 
 from pliant.kernels.blas import GEMM, GEMV, LOWER, NO, RIGHT, TRSM, TRSV, YES, at, fortran, numbers
 
+ROWS = 32  # whose products are summed at once
+
 kernel = numba.njit(cache=True, error_model="numpy", nogil=True)
 
 
@@ -23,18 +25,19 @@ def forward(blas, structure, L, X, panels, end, place, rest):
     for s in panels:
         n = first[s + 1] - first[s]
         m = row_start[s + 1] - row_start[s]
-        used = _used(X, first[s], n)
+        left, right = _used(X, first[s], n)
+        used = right - left
         if used == 0:
             continue
-        _solve_panel(blas, n, m, used, L, panel_start[s], X, first[s], W)
+        _solve_panel(blas, n, m, used, L, panel_start[s], X, first[s] * X.shape[1] + left, W)
         below = rows[row_start[s] + n : row_start[s + 1]]
         inside = np.searchsorted(below, end)
         for i in range(inside):
             for c in range(used):
-                X[below[i], c] -= W[i * used + c]
+                X[below[i], left + c] -= W[i * used + c]
         for i in range(inside, m - n):
             for c in range(used):
-                rest[place[below[i]], c] += W[i * used + c]
+                rest[place[below[i]], left + c] += W[i * used + c]
 
 
 @kernel
@@ -70,12 +73,12 @@ def both(blas, structure, L, X, panels, place):
 
 
 @kernel
-def _solve_panel(blas, n, m, k, L, panel, X, row, W):
-    """x <- L^-1 x for the first k columns of the rows of the panel, W = B x for the rows below."""
+def _solve_panel(blas, n, m, k, L, panel, X, begin, W):
+    """x <- L^-1 x for k columns of the rows of the panel, the first of them at ``begin``; W = B x for the rows below."""
     one, _, zero = numbers(L)
     n32, m32, k32, below, stride = np.int32(n), np.int32(m), np.int32(k), np.int32(m - n), np.int32(1)
     width = np.int32(X.shape[1])
-    x, diagonal, B = at(X, row * width), at(L, panel), at(L, panel + n)
+    x, diagonal, B = at(X, begin), at(L, panel), at(L, panel + n)
     if k == 1:
         fortran(blas[TRSV], (LOWER, NO, NO, n32, diagonal, m32, x, width))
         if below > 0:
@@ -112,12 +115,37 @@ def _tallest(first, row_start):
 
 
 @kernel
+def squares(blas, X):
+    """X^T X (k, k) of X (N, k) row-major, by few rows at a time and the columns that have anything in them."""
+    one, _, _ = numbers(X)
+    N, k = X.shape
+    C, width = np.zeros((k, k), X.dtype), np.int32(k)
+    for row in range(0, N, ROWS):
+        n = min(ROWS, N - row)
+        left, right = _used(X, row, n)
+        if right > left:
+            x, used = at(X, row * k + left), np.int32(right - left)
+            fortran(
+                blas[GEMM],
+                (NO, YES, used, used, np.int32(n), one, x, width, x, width, one, at(C, left * (k + 1)), width),
+            )
+    return C
+
+
+@kernel
 def _used(X, row, n):
-    """How many leading columns have anything but zeros in n rows: with sparse right-hand sides often few, or none."""
-    used = 0
+    """(left, right): columns left:right have anything but zeros in n rows; with sparse right-hand sides few, or none.
+
+    Where columns are ordered by the row they begin in, those of a subtree of the elimination lie side by side.
+    """
+    left, right = X.shape[1], 0
     for i in range(row, row + n):
-        for c in range(X.shape[1] - 1, used - 1, -1):
+        for c in range(left):
             if X[i, c] != 0.0:
-                used = c + 1
+                left = c
                 break
-    return used
+        for c in range(X.shape[1] - 1, max(left, right) - 1, -1):
+            if X[i, c] != 0.0:
+                right = c + 1
+                break
+    return min(left, right), right

@@ -14,11 +14,14 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite, PliantError
+from pliant.kernels.blas import routines
+from pliant.kernels.substitution import squares
 from pliant.linear.cholmod import Cholmod
 from pliant.linear.lowrank import Corrected
 from pliant.linear.pardiso import Pardiso
 from pliant.linear.superlu import SuperLU
 from pliant.linear.supernodal import Supernodal
+from pliant.linear.threads import one_thread
 from pliant.pattern_making import union
 
 Backend = Literal["auto", "supernodal", "single", "pardiso", "cholmod", "superlu"]
@@ -137,10 +140,10 @@ class SupernodalFactor(CholeskyFactor):
 
 
 def squared(Y: Array, chosen: IntArray) -> Array:
-    """W (m, m) with W[chosen, chosen] = Y^T Y, exactly symmetric; rows of Y without entries are left out."""
-    used = Y[Y.any(axis=1)].astype(np.float64, copy=False)
+    """W (m, m) with W[chosen, chosen] = Y^T Y, exactly symmetric."""
     W = np.empty((len(chosen), len(chosen)))
-    W[np.ix_(chosen, chosen)] = used.T @ used
+    with one_thread():
+        W[np.ix_(chosen, chosen)] = squares(routines("d"), np.ascontiguousarray(Y, dtype=np.float64))
     return 0.5 * (W + W.T)
 
 

@@ -6,7 +6,8 @@ In the impulses this is  min 1/2 p^T W p + p^T (B A^-1 b - (e, s)),  p = (y, z),
 slip s of what moves by itself, if the bounds of z were known. They are taken from the last y, and found anew until
 neither changes what it does to u. Staggered projections [Kaufman2008; Weidner2022, Alg. 3.1] renew y and z in turns as
 well; solved for together they settle in a few turns where stacks took a hundred. Between turns Newton's method tries to
-finish: once it is known who presses, sticks and slips which way, y and z = +-mu y follow from one linear system.
+finish: once it is known who presses, sticks and slips which way, y and z = +-mu y follow from one linear system. The
+impulses of equalities, of which cloth and joints have many, follow from all others and are eliminated first.
 Whatever y and z are, u satisfies the first line: momentum is kept to rounding.
 
 Rows that cannot all hold, and those that say the same and could share their impulse in any way, may keep the turns from
@@ -14,22 +15,26 @@ settling. They are then a little soft: they give way by a part of the velocity t
 there is a solution, and only one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from pliant.arrays import Array, IntArray
 from pliant.budget import check_budget
-from pliant.linear.box_qp import BoxSolver, ProjectedNewton
+from pliant.linear.box_qp import BoxSolution, BoxSolver, ProjectedNewton
 from pliant.linear.inverse import Inverse
+from pliant.linear.nonnegative import nonnegative
 from pliant.linear.slipping import CHANGES, Slipping
-from pliant.pattern import stacked
+from pliant.pattern import as_csr, stacked, transposed_times
 
 Matrix = Any
 SETTLED = 1e-9  # gradient of a solution that needs no turns, relative to its terms
 CYCLING = 10  # turns after which impulses and limits are taken to chase each other, and limits go half as far
+SAME = 1e-9  # pivots of rows, in their own diagonal entries, below which they say what others have said
+MOST = 10  # changes of the set of rows that press, by their number
 LEAST = 1 / 64  # part of the way to new limits that is always gone
 
 
@@ -95,26 +100,30 @@ class Staggered:
         m, s = len(e), 0 if slip is None else len(slip)
         known = last is not None and len(last) == m + s
         y, share = np.split(last if known and last is not None else np.zeros(m + s), [m])
-        B = stacked([sp.csr_matrix(G)] if slip is None else [sp.csr_matrix(G), sp.csr_matrix(slip.T)])
+        B = stacked([as_csr(G)] if slip is None else [as_csr(G), as_csr(slip.T)])
         free, W = inverse.columns(b), inverse.gram(B)
         start = B @ free
         start[:m] -= e
         if slip is not None:
             start[m:] -= slip.drift
-        law, turns = (lower, slip), 0
+        k, W, start, follow = _inequalities(W, start, int(np.count_nonzero(lower < 0.0)))
+        law, turns = (lower[k:], slip), 0
         for give in self.give:
-            found = self._settled(_softened(W, lower, give), start.copy(), law, y, share if known else None)
+            found = self._settled(_softened(W, law[0], give), start.copy(), law, y[k:], share if known else None)
             turns += found.iterations
             if found.converged:
                 break
         p = np.concatenate([found.y, found.z])
-        return found._replace(u=free + inverse.columns(B.T @ p), iterations=turns)
+        held = follow(p)
+        p = np.concatenate([held, p])
+        u, last = free + inverse.columns(transposed_times(B, p)), np.concatenate([held, found.last])
+        return found._replace(u=u, y=p[:m], iterations=turns, last=last)
 
     def _settled(self, W: Array, start: Array, law: tuple[Array, Slip | None], y: Array, share: Array | None) -> Rubbed:
         """Impulses that obey the law, or the last ones; velocities are left out."""
         (lower, slip), none = law, np.zeros(0)
         m = len(lower)
-        normal = self.box.solve(W[:m, :m], -start[:m], lower, np.full(m, np.inf), np.maximum(y, lower))
+        normal = self._pressed(W[:m, :m], start[:m], lower, np.maximum(y, lower))
         if slip is None or not len(slip):
             return Rubbed(none, normal.x, none, normal.converged, normal.iterations, 0.0, normal.x)
         R = _turns(start[m:] + W[m:, :m] @ normal.x)
@@ -127,19 +136,30 @@ class Staggered:
         z = _turned(np.swapaxes(R, 1, 2), p[m:])
         return Rubbed(none, p[:m], z, good, turn, change, np.concatenate([p[:m], share]))
 
+    def _pressed(self, W: Array, start: Array, lower: Array, y: Array) -> BoxSolution:
+        """Impulses of the rows without friction; of those with the same effect the nearest to the guess y."""
+        if len(y) and np.all(lower == 0.0):
+            found, changes = nonnegative(W, start, y, MOST * len(y))
+            if changes >= 0:
+                programme = Slipping(W, start, lower, np.zeros(0, dtype=np.int64), np.zeros(0))
+                return BoxSolution(programme.shared(found, y, SETTLED), True, changes + 1)
+        return self.box.solve(W, -start, lower, np.full(len(lower), np.inf), y)
+
     def _agreed(self, programme: Slipping, normal: Array, last: Array | None) -> tuple[Array, Array, float, int, bool]:
         """Impulses, limits, last change, turns, whether they agree; by Newton's method where it finds them."""
         m, limits = len(normal), 0.0 * programme.mu
-        p = np.concatenate([normal, limits]) if last is None else last
+        p = np.concatenate([normal, limits])
+        starts = [p] if last is None else [p, last]  # what slips on or turns round is far from where it was
         turn, change, good = 0, np.inf, True
         while turn < self.iterations and change > self.tolerance:
             check_budget()
             if turn % CYCLING == 0:  # Newton from where turns have led
-                settled = programme.solve(p, SETTLED, min(CHANGES, self.iterations))
-                if settled is not None:
-                    return settled.p, programme.limits(settled.p), 0.0, turn + settled.iterations, True
-            if turn == 0:
-                p = np.concatenate([normal, 0.0 * limits if last is None else last[m:]])
+                for begin in [p] if turn else starts:
+                    settled = programme.solve(begin, SETTLED, min(CHANGES, self.iterations))
+                    if settled is not None:
+                        return settled.p, programme.limits(settled.p), 0.0, turn + settled.iterations, True
+            if turn == 0 and last is not None:
+                p = np.concatenate([normal, last[m:]])
             turn += 1
             relax = max(0.5 ** ((turn - 1) // CYCLING), LEAST)  # steep limits overshoot: shorter and shorter
             limits = limits + relax * (programme.limits(p) - limits)
@@ -148,6 +168,21 @@ class Staggered:
             change = _effect(programme.W, box.x - p) / max(relax * _effect(programme.W, box.x), 1e-300)
             p, good = box.x, box.converged
         return p, limits, change, turn, good and change <= self.tolerance
+
+
+def _inequalities(W: Array, start: Array, k: int) -> tuple[int, Array, Array, Callable[[Array], Array]]:
+    """(k, W, start, follow) of all impulses but those of the first k rows, equalities: these follow from the others.
+
+    y = -W_ee^-1 (start_e + W_ei p). Where such rows say the same, none is left out: k is 0.
+    """
+    factor, bad = dpotrf(W[:k, :k], lower=True) if k else (W[:k, :k], 0)
+    if bad or not np.all(np.diag(factor) ** 2 > SAME * np.diag(W)[:k]):
+        k, factor = 0, W[:0, :0]
+    if not k:
+        return 0, W, start, lambda p: np.zeros(0)
+    X = dtrtrs(factor, np.column_stack([start[:k], W[:k, k:]]), lower=True)[0]
+    y, X = X[:, 0], X[:, 1:]
+    return k, W[k:, k:] - X.T @ X, start[k:] - X.T @ y, lambda p: -dtrtrs(factor, y + X @ p, lower=True, trans=1)[0]
 
 
 def _softened(W: Array, lower: Array, give: float) -> Array:

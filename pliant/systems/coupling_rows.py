@@ -14,7 +14,7 @@ from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
-from pliant.pattern import empty, product, stacked
+from pliant.pattern import csr, empty, product, stacked, times
 from pliant.velocity_programme import Rows
 
 
@@ -94,7 +94,7 @@ def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tupl
     c = touches.contacts
     N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
     gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
-    return product(N, J), -gaps / h - N @ w
+    return product(N, J), -gaps / h - times(N, w)
 
 
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:
@@ -105,17 +105,20 @@ def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: 
     rubbing = np.flatnonzero(touches.mu > 0.0)
     c = touches.contacts.only(rubbing)
     slips = Slips(c, x).at(x)
-    T = slips.rows(len(w) // 3)
+    T = _over_points(slips.nodes, slips.B, len(w))
     drift = np.einsum("cij,cj->ci", slips.t, c.drift).ravel()
-    return Slip(product(T, J), drift - T @ w, np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
+    return Slip(product(T, J), drift - times(T, w), np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
 
 
 def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
-    """(k c, n): rows with ``values (c, k, r, 3)`` at the coordinates of the ``nodes (c, r)``, contact by contact."""
+    """(k c, n): rows with ``values (c, k, r, 3)`` at the coordinates of the ``nodes (c, r)``, contact by contact.
+
+    It is only multiplied: its indices are neither sorted nor without doubles.
+    """
     c, k, r, _ = values.shape
     columns = np.broadcast_to((3 * nodes[:, :, None] + np.arange(3))[:, None], values.shape)
-    indptr = 3 * r * np.arange(k * c + 1)
-    return sp.csr_matrix((values.ravel(), columns.ravel(), indptr), shape=(k * c, n))
+    indptr = 3 * r * np.arange(k * c + 1, dtype=np.int32)
+    return csr(values.ravel(), columns.ravel().astype(np.int32), indptr, (k * c, n))
 
 
 def rows_of_parts(rows: Sequence[Rows | None], sizes: Sequence[int]) -> tuple[sp.csr_matrix, Array]:
