@@ -106,8 +106,8 @@ def conserved(old: Sheet, new: Sheet, origin: IntArray) -> Sheet:
 
 def _touched(faces: tuple[IntArray, IntArray], momenta: list[Array], size: int) -> tuple[Array, Array]:
     """Which faces of two meshes with common numbers below ``size`` are not in the other, or have another momentum."""
-    keys = [np.sort(f, axis=1) @ np.array([size * size, size, 1]) for f in faces]
-    _, a, b = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    first, second = (np.sort(f, axis=1) @ np.array([size * size, size, 1]) for f in faces)
+    _, a, b = np.intersect1d(first, second, assume_unique=True, return_indices=True)
     alike = np.all(momenta[0][a] == momenta[1][b], axis=1)
     touched = np.ones(len(faces[0]), dtype=bool), np.ones(len(faces[1]), dtype=bool)
     touched[0][a[alike]] = touched[1][b[alike]] = False
