@@ -29,7 +29,7 @@ CONTESTANTS: dict[str, Any] = {
     "NEWTON-L0 published": NewtonL0(**THESIS),
     "HYBRID-L0 published": HybridL0(**THESIS),
     "HYBRID-L1 published": HybridL1(**THESIS),
-    "NEWTON-D exact": Newton(**LIMIT),
+    "NEWTON-D exact": Newton(chords=0, **LIMIT),
     "QLB": QLB(),
 }
 
@@ -42,9 +42,9 @@ def chosen(*names: str) -> dict[str, Any]:
 THREE = chosen("NEWTON-D", "NEWTON-L0", "HYBRID-L1")
 SIX = THREE | chosen("HYBRID-L1 published", "NEWTON-D exact", "QLB")
 RULE = (
-    "NEWTON-D projects every element block, as the thesis does; NEWTON-D exact, our default, does so on demand. The"
-    " published L-solvers project always and never factor again; ours use the exact tangent in their Newton phase"
-    " and factor again where that pays (see `Ldot`)."
+    "NEWTON-D projects every element block, as the thesis does; NEWTON-D exact does so on demand, as our default does,"
+    " which uses old factors besides (`Newton.chords`). The published L-solvers project always and never factor again;"
+    " ours use the exact tangent in their Newton phase and factor again where that pays (see `Ldot`)."
 )
 
 

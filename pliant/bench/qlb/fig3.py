@@ -24,7 +24,7 @@ from pliant.solvers.qlb import AS_PUBLISHED
 OURS = "QLB (ours)"
 SOLVERS: dict[str, Any] = {
     "ND": ND(),
-    "ND-exact": Newton(),
+    "ND-exact": Newton(chords=0),
     "QLF": QLF(),
     "QLB": QLB(**AS_PUBLISHED),
     OURS: QLB(),

@@ -21,7 +21,7 @@ from pliant.solvers.qlb import AS_PUBLISHED
 
 SOLVERS: dict[str, Any] = {
     "ND": ND(),
-    "ND-exact": Newton(),
+    "ND-exact": Newton(chords=0),
     "QLF": QLF(max_iterations=200),
     "QLB": QLB(**AS_PUBLISHED),
     "QLB at the guess": QLB(**AS_PUBLISHED | {"at": "guess"}),

@@ -19,7 +19,7 @@ GUESS: dict[str, Any] = AS_PUBLISHED | {"at": "guess"}
 
 SOLVERS: dict[str, Any] = {
     "ND": ND(),
-    "ND-exact": Newton(),
+    "ND-exact": Newton(chords=0),
     "QLF": QLF(max_iterations=200),
     "QLB": QLB(**AS_PUBLISHED),
     "QLB at the guess": QLB(**GUESS),
