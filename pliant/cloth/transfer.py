@@ -79,15 +79,14 @@ def conserved(old: Sheet, new: Sheet, origin: IntArray) -> Sheet:
     ``origin (n,)`` are the vertices of ``old`` that those of ``new`` were, -1 for new ones. Vertices that are kept for
     hands get nothing: a hand would keep it.
     """
-    count = len(old.X)
+    count, size = len(old.X), len(old.X) + len(origin)
     number = np.where(origin >= 0, origin, count + np.arange(len(origin)))
     faces = (old.faces, number[new.faces])
     momenta = [signed_areas(s.X, s.faces)[:, None] * corner_velocities(s).mean(axis=1) for s in (old, new)]
-    touched = _touched(faces, momenta, count + len(origin))
+    touched = _touched(faces, momenta, size)
     if not any(t.any() for t in touched):
         return new
     ends = np.concatenate([f[t] for f, t in zip(faces, touched, strict=True)])
-    size = count + len(origin)
     links = sp.coo_matrix((np.ones(2 * len(ends)), (ends[:, [0, 0]].ravel(), ends[:, [1, 2]].ravel())), (size, size))
     label = connected_components(links, directed=False)[1]
     gained = np.zeros((label.max() + 1, 3))
@@ -106,8 +105,8 @@ def conserved(old: Sheet, new: Sheet, origin: IntArray) -> Sheet:
 
 def _touched(faces: tuple[IntArray, IntArray], momenta: list[Array], size: int) -> tuple[Array, Array]:
     """Which faces of two meshes with common numbers below ``size`` are not in the other, or have another momentum."""
-    first, second = (np.sort(f, axis=1) @ np.array([size * size, size, 1]) for f in faces)
-    _, a, b = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+    one, other = (np.sort(f, axis=1) @ np.array([size * size, size, 1]) for f in faces)
+    _, a, b = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     alike = np.all(momenta[0][a] == momenta[1][b], axis=1)
     touched = np.ones(len(faces[0]), dtype=bool), np.ones(len(faces[1]), dtype=bool)
     touched[0][a[alike]] = touched[1][b[alike]] = False
