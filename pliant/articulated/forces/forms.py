@@ -31,6 +31,7 @@ class Form:
         return self.inner.potential(kin, t, quirks)
 
 
+@dataclass(frozen=True)
 class Explicit(Form):
     """A force treated explicitly: its value, damping included, without its derivatives."""
 
@@ -42,6 +43,7 @@ class Explicit(Form):
         loads.f_r += own.f_r + reduced
 
 
+@dataclass(frozen=True)
 class Reduced(Form):
     """A maximal force projected by the Jacobian: f_r = J^T f, K_r = J^T K J, D_r = J^T D J (dense: small systems)."""
 
