@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,7 +13,7 @@ from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, PairRows
 from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.obstacle import ObstacleContact
-from pliant.articulated.constraints.rows import Rows, without_friction
+from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.joint_contacts import PatchGroup
 from pliant.articulated.system import ArticulatedSystem
@@ -70,7 +70,11 @@ def refuse_friction(system: ArticulatedSystem, where: str, *, floors: bool = Tru
 def frictionless(system: ArticulatedSystem) -> ArticulatedSystem:
     """The same system with no friction in joints and closures, and mu = 0 on floors and boxes."""
     smooth = copy(system)
-    smooth.patches, smooth.dry, smooth.constraints = (), (), without_friction(system.constraints)
+    smooth.patches, smooth.dry = (), ()
+    smooth.constraints = tuple(
+        replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact | ObstacleContact) else c
+        for c in system.constraints
+    )
     return smooth
 
 

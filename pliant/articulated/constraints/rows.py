@@ -1,8 +1,8 @@
 """Constraints as rows on velocities, stabilised after Baumgarte."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -58,11 +58,6 @@ class Unilateral(Protocol):
     """A `Constraint` that is a contact: it pushes, and rubs with the coefficient ``mu`` (None: the method's own)."""
 
     mu: float | None
-
-
-def without_friction(constraints: Sequence[Any]) -> tuple[Any, ...]:
-    """The same constraints, with mu = 0 where they are contacts."""
-    return tuple(replace(c, mu=0.0) if isinstance(c, Unilateral) else c for c in constraints)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
