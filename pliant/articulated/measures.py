@@ -1,4 +1,4 @@
-"""What an articulated system tells of itself, as its methods: energies, powers, momenta, gaps."""
+"""What an articulated system tells of itself: energies, powers, momenta, gaps."""
 
 from typing import TYPE_CHECKING
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated import measures
-from pliant.articulated.assembly import Assembly, check_inertia, diagonals
+from pliant.articulated.assembly import Assembly, Gaps, check_inertia, diagonals
 from pliant.articulated.closures import (
     check_closures,
     closed_acceleration,
@@ -39,6 +39,7 @@ from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
+from pliant.maps.motions import Placement
 from pliant.state import State
 from pliant.systems.base import Weights
 from pliant.systems.closures import Closures
@@ -257,6 +258,10 @@ class ArticulatedSystem:
         """d(J^T g)/dq (nr, nr) for fixed forces g (3 p,) on the points."""
         return self.points.curvature(self.kinematics(q, np.zeros_like(q)), g)
 
+    def placements(self, q: Array, v: Array) -> list[Placement]:
+        """Where every link's own frame is, and how it moves."""
+        return measures.placements(self, q, v)
+
     def cells(self) -> list[IntArray]:
         """The triangles over the rows of `positions`, one array for each tree of links."""
         trees = self.points.tree_of(self._faces[:, 0])
@@ -270,13 +275,29 @@ class ArticulatedSystem:
     def joint_origins(self, x: Array) -> Array:
         return joints_of(self.tree, x)
 
-    placements = measures.placements
-    contacts = measures.contacts
-    energies = measures.energies
-    power = measures.power
-    switched = measures.switched
-    momenta = measures.momenta
-    rigid_rates = measures.rigid_rates
+    def contacts(self, q: Array, v: Array, t: float) -> "Gaps | None":
+        """Where bodies touch floors and boxes now; None where there is nothing to touch."""
+        return measures.contacts(self, q, v, t)
+
+    def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """Kinetic energy, gravity, and the potential of the forces [J]."""
+        return measures.energies(self, q, v, t)
+
+    def power(self, q: Array, v: Array, t: float) -> dict[str, float]:
+        """Power [W] of the dampers, and of torques and forces without a potential."""
+        return measures.power(self, q, v, t)
+
+    def switched(self, q: Array, v: Array, times: tuple[float, float]) -> float:
+        """What the potentials of the forces gain by time alone [J]: muscles that are activated."""
+        return measures.switched(self, q, v, times)
+
+    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Total linear momentum (3,) [kg m/s], and angular momentum (3,) [kg m^2/s] about the world origin."""
+        return measures.momenta(self, q, v)
+
+    def rigid_rates(self, q: Array) -> Array:
+        """Rates of the joints at the roots; the nearest there are where such a joint is not free."""
+        return measures.rigid_rates(self, q)
 
     @property
     def ordinary(self) -> CompiledTree | None:
