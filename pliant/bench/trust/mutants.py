@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant("solvers", "solvers/line_search.py", "t *= 0.5", "t *= 2.0", "solvers/test_line_search.py"),
     Mutant("solvers", "solvers/line_search.py", "rise <= self.armijo * trial.t", "rise <= -self.armijo * trial.t",
            "solvers/test_line_search.py"),
-    Mutant("solvers", "solvers/qlb.py", "(alpha - rho * float(y @ z))", "(alpha + rho * float(y @ z))",
+    Mutant("solvers", "solvers/pairs.py", "(alpha - rho * float(y @ z))", "(alpha + rho * float(y @ z))",
            "conformance/test_solvers.py", "two_loop"),
     Mutant("solvers", "stage.py", "r = -(self.c**2) * self", "r = (self.c**2) * self", METHODS),
     Mutant("solvers", "stage.py", "weights = (self.inertia, self.inertia * c, c * c)",

@@ -48,7 +48,7 @@ def alone(pieces: Sequence[float]) -> np.ndarray:
     return state.q
 
 
-class Case(NamedTuple):
+class Swing(NamedTuple):
     """A run: cells along a side of the cloth, h [s], mass per area [kg/m^2], how the cloth is discretised."""
 
     cells: int
@@ -57,7 +57,7 @@ class Case(NamedTuple):
     variant: Variant = EOL
 
 
-def swing(case: Case) -> dict[str, Any]:
+def swing(case: Swing) -> dict[str, Any]:
     """One run: work of the cloth on the box [J], how far it turns the arm [rad], where the cloth's middle is [m]."""
     lost, got, worst, method = 0.0, 0.0, 0.0, Logged()
     scene = replace(arm_and_cloth(case.cells, END, case.h, case.areal, variant=case.variant), integrator=method)
@@ -121,9 +121,9 @@ class Losses:
         return bool((apart[1:] < apart[:-1]).all())
 
 
-def neighbours(cells: int, h: float, beside: Sequence[int], variant: Variant = EOL) -> list[Case]:
+def neighbours(cells: int, h: float, beside: Sequence[int], variant: Variant = EOL) -> list[Swing]:
     """Runs with about h, whose numbers of steps differ by ``beside``."""
-    return [Case(cells, END / (round(END / h) + k), variant=variant) for k in beside]
+    return [Swing(cells, END / (round(END / h) + k), variant=variant) for k in beside]
 
 
 def run(*, quick: bool = False) -> Table:
@@ -132,7 +132,7 @@ def run(*, quick: bool = False) -> Table:
     beside, near = ((0, 1), (0, 1)) if quick else ((-2, -1, 0, 1, 2), (-1, 0, 1))
     plan = [neighbours(cells, h, beside) for h in steps]
     plan += [neighbours(2 * cells, h, near, REGULAR) for h in steps[:3]]
-    plan.append([Case(cells, steps[0], share * RELEASED.rho) for share in shares])
+    plan.append([Swing(cells, steps[0], share * RELEASED.rho) for share in shares])
     found = spread(swing, [case for group in plan for case in group])
     runs = [[next(found) for _ in group] for group in plan]
     groups, fixed, light = runs[: len(steps)], runs[len(steps) : -1], runs[-1]
