@@ -160,7 +160,7 @@ def run(*, quick: bool = False) -> Table:
             losses.falling() and order > 0.5,
         ),
         Claim(
-            f"cause: a mesh that stays as it is (Lagrangian, {2 * cells} cells) scatters less between neighbours",
+            f"neighbours scatter less on a mesh that stays as it is (Lagrangian, {2 * cells} cells)",
             f"less than half at {1e3 * steps[last]:g} ms",
             f"{1e3 * twin.scatter[last]:.1f} mJ, {1e3 * losses.scatter[last]:.1f} mJ with remeshing",
             bool(twin.scatter[last] < 0.5 * losses.scatter[last]),
