@@ -125,7 +125,7 @@ class Recall:
             return Recall(last, None, most)
         if held.factor is None:
             held = replace(held, factor=Transient(placed(linear, held.places).factor(held.A)))
-        return Recall(last, Chord(held, Pairs(most), last.rate, most), most)
+        return Recall(last, Chord(held, Pairs(most if stage.symmetric else 0), last.rate, most), most)
 
     def tried(self, k: int, rate: float) -> None:
         """A chord step after k others left ``rate``."""
@@ -139,7 +139,7 @@ class Recall:
 
     def kept(self, stage: StageLike, linear: Any, chord: Chord | None, norm: float, threshold: float) -> Any:
         """The memory for the next solve, after one that set out from a residual of norm ``norm``."""
-        if self._most == 0 or not stage.symmetric:
+        if self._most == 0:
             return linear
         if self._rate is None:  # there was nothing to do
             return replace(self._last, linear=linear)

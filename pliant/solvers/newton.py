@@ -94,7 +94,8 @@ class Newton:
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
         message, search, project, rounded = "", self.line_search, self.project, None
         k, escape, inert, slow = 0, 0, 0.0, False
-        recall = Recall.of(memory, stage, self.linear, self.chords if own_linear(stage) is None else 0)
+        linear = self.linear if stage.symmetric else _general(stage)
+        recall = Recall.of(memory, stage, linear, self.chords if own_linear(stage) is None else 0)
         memory, chord, has_merit = recall.linear, recall.chord, now.merit is not None
         while now.norm > goal.threshold and k < self.max_iterations:
             if chord is not None and chord.arrives(now.norm, goal.threshold):
