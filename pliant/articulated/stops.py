@@ -1,6 +1,7 @@
 """Joint limits for methods that see no inequalities: stiff springs instead."""
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,4 +33,4 @@ def _stop(system: ArticulatedSystem, limit: JointLimit, h: float) -> JointStop:
     i = stop.place(system.tree)
     mobility = float(system.accelerated(system.rest, np.eye(system.tree.dof)[i])[i])
     k = 1.0 / (h * h * mobility) if limit.stiffness is None else limit.stiffness
-    return JointStop(stop.link, stop.lower, stop.upper, k, stop.coordinate).bind(system.tree)
+    return replace(stop, stiffness=k).bind(system.tree)
