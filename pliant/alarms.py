@@ -11,6 +11,7 @@ from pliant.abilities import able
 from pliant.certificate import Certificate
 from pliant.integrators.base import solved
 from pliant.ledger import Row
+from pliant.systems.base import System
 from pliant.systems.observed import Grained
 
 GAINED = 0.05  # part of the largest scale of the books so far that a step creates
@@ -28,7 +29,7 @@ class Alarm:
     text: str
 
 
-def alarms_of(certificate: Certificate, row: Row, peak: float, system: Any, method: Any = None) -> tuple[Alarm, ...]:
+def alarms_of(certificate: Certificate, row: Row, peak: float, system: System, method: Any = None) -> tuple[Alarm, ...]:
     """The alarms of a step of some ``method``; ``peak`` [J] is the largest energy scale of the ledger so far."""
     found, gain = [], -row.numerical
     scale = max(peak, row.scale)

@@ -18,6 +18,7 @@ from pliant.integrators.base import Landing, advance, isolated
 from pliant.linear.threads import one_thread
 from pliant.scene_like import Eventful, SceneLike
 from pliant.state import State, Step
+from pliant.systems.base import System
 from pliant.systems.observed import Barring, topology_of
 from pliant.systems.stepped import Charted, Remote
 
@@ -36,7 +37,7 @@ class Failure:
     report: Certificate | None
     solves: tuple[Any, ...]
     reason: str
-    system: Any
+    system: System
     whole: bool = False  # the step as the policy takes it, substeps included, and not one attempt of length h
 
 
@@ -54,14 +55,14 @@ def events_in(point: Checkpoint) -> int:
     return 0 if point.topology is None else point.topology.events
 
 
-def topology_after(point: Checkpoint, taken: Sequence[Step], system: Any) -> Topology | None:
+def topology_after(point: Checkpoint, taken: Sequence[Step], system: System) -> Topology | None:
     """What makes the meshes and events of a run again after a step; None where they are those of the scene."""
     if all(part.system is None for part in taken):
         return point.topology
     return Topology(events_in(point), topology_of(system))
 
 
-def attempt(scene: SceneLike, system: Any, point: Checkpoint, h: float) -> tuple[Step | None, str]:
+def attempt(scene: SceneLike, system: System, point: Checkpoint, h: float) -> tuple[Step | None, str]:
     """One integrator step and what is wrong with it ("" when nothing is)."""
     with one_thread(), np.errstate(all="ignore"):  # overflow on the way to a rejected step is no news
         try:
@@ -86,7 +87,7 @@ def landing(scene: SceneLike) -> Any:
     return integrator
 
 
-def trouble_of(step: Step, system: Any) -> str:
+def trouble_of(step: Step, system: System) -> str:
     """Why a step may not be used, "" if it may."""
     overflow = overflow_of(step, system)
     if overflow:
@@ -105,7 +106,7 @@ def trouble_of(step: Step, system: Any) -> str:
     return ""
 
 
-def overflow_of(step: Step, system: Any) -> str:
+def overflow_of(step: Step, system: System) -> str:
     """What is not finite after a step, or as good as; "" if nothing is."""
     q, v, t = step.state.q, step.state.v, step.state.t
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
@@ -118,7 +119,7 @@ def overflow_of(step: Step, system: Any) -> str:
     return "" if np.isfinite(energy) else "the energy is not finite"
 
 
-def take(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
+def take(scene: SceneLike, system: System, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
     """The step as the policy wants it: the pieces taken, and the trouble that a warning is about."""
     try:
         with limited(scene):
@@ -128,7 +129,7 @@ def take(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float)
         raise StepFailed(failure, "raise scene.budget, or reduce h") from None
 
 
-def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
+def _taken(scene: SceneLike, system: System, point: Checkpoint, index: int, h: float) -> tuple[list[Step], str]:
     """`take` without its budget."""
     try:
         step, trouble = attempt(scene, system, point, h)
@@ -151,7 +152,7 @@ def _taken(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: floa
     raise StepFailed(failure_of(system, point, index, h, step, trouble), _remedy(scene, step))
 
 
-def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: float) -> list[Step] | Failure:
+def _substeps(scene: SceneLike, system: System, point: Checkpoint, index: int, h: float) -> list[Step] | Failure:
     """Cover h by halves: every failure halves the piece; pieces grow again where their grid allows it.
 
     The failure of the smallest piece where even that does not work.
@@ -176,7 +177,7 @@ def _substeps(scene: SceneLike, system: Any, point: Checkpoint, index: int, h: f
     return pieces
 
 
-def failure_of(system: Any, point: Checkpoint, index: int, h: float, step: Step | None, reason: str) -> Failure:
+def failure_of(system: System, point: Checkpoint, index: int, h: float, step: Step | None, reason: str) -> Failure:
     """The record of a failed step."""
     with np.errstate(all="ignore"):
         report = None if step is None else certify(index, h, [step], system, 0.0)

@@ -20,6 +20,7 @@ from pliant.ledger import prescribed
 from pliant.origin import Origin
 from pliant.simulate import beginning, booked, gain_of
 from pliant.state import SolveReport, State, Step
+from pliant.systems.base import System
 
 BUNDLE = "failure"  # its folder within a run
 SHOWN = 20  # vertices that are shown when none is plainly wrong
@@ -129,7 +130,7 @@ def offenders(failure: Failure) -> tuple[IntArray, dict[int, IntArray]]:
     return vertices.astype(np.int64), elements
 
 
-def _unbalanced(system: Any, before: State, after: State, h: float) -> Array:
+def _unbalanced(system: System, before: State, after: State, h: float) -> Array:
     """M dv / h - f on the free coordinates: what a solved step has small."""
     r = system.mass(after.q) @ (after.v - before.v) / h - system.force(after.q, after.v, after.t)
     r[prescribed(system, len(r))] = 0.0

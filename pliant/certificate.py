@@ -12,7 +12,7 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Deforming
 from pliant.html import table
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import Composed, parts_of
+from pliant.systems.base import Composed, System, parts_of
 from pliant.systems.observed import Measuring, Stretching, Touching
 
 
@@ -70,7 +70,7 @@ class Certificate:
         return {"verdict": self.verdict, **known}
 
 
-def certify(step: int, h: float, taken: Sequence[Step], system: Any, seconds: float) -> Certificate:
+def certify(step: int, h: float, taken: Sequence[Step], system: System, seconds: float) -> Certificate:
     """The certificate of the steps ``taken`` (one, or several substeps); ``seconds`` is their wall time."""
     reports = [report for part in taken for report in part.reports]
     worst = max(reports, key=_severity, default=None)
@@ -118,7 +118,7 @@ def largest(errors: Sequence[float | None]) -> float | None:
     return max((e for e in errors if e is not None), default=None) if None not in errors else None
 
 
-def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
+def deforming(system: System) -> list[tuple[int, Deforming, slice]]:
     """The energies of elements with their places among all energies of their part, and its coordinates.
 
     Only one part of a system has any: all deformable bodies together.
@@ -130,7 +130,7 @@ def deforming(system: Any) -> list[tuple[int, Deforming, slice]]:
     return found
 
 
-def smallest_det(system: Any, q: Array) -> float | None:
+def smallest_det(system: System, q: Array) -> float | None:
     """The smallest det F over the elements of all energies and parts that have one; None when none has."""
     with np.errstate(all="ignore"):
         dets = [energy.det(q[own]) for _, energy, own in deforming(system)]
@@ -138,7 +138,7 @@ def smallest_det(system: Any, q: Array) -> float | None:
     return min((float(d.min()) for d in dets if len(d)), default=None)
 
 
-def forbidden_inversions(system: Any, q: Array) -> list[tuple[Any, IntArray]]:
+def forbidden_inversions(system: System, q: Array) -> list[tuple[Any, IntArray]]:
     """Energies whose material forbids inversion with the elements (k,) that are inverted all the same."""
     found = []
     for _, energy, own in deforming(system):
@@ -149,7 +149,7 @@ def forbidden_inversions(system: Any, q: Array) -> list[tuple[Any, IntArray]]:
     return found
 
 
-def touching(system: Any, state: State) -> tuple[int | None, float | None, float | None]:
+def touching(system: System, state: State) -> tuple[int | None, float | None, float | None]:
     """Number of contacts, deepest penetration and least distance [m]; None where the system does not know them."""
     touch = system.contacts(state.q, state.v, state.t) if able(system, Touching) else None
     if touch is None:

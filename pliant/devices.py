@@ -16,13 +16,14 @@ from pliant.solvers.ldot import Ldot
 from pliant.solvers.newton import Newton
 from pliant.solvers.projective import PD
 from pliant.state import State
+from pliant.systems.base import System
 from pliant.systems.stepped import Remote
 
 SOLVERS = (Newton, Ldot, PD)
 WITHOUT_SOLVER = (ExplicitEuler, SymplecticEuler, Verlet, XPBD)
 
 
-def placed(device: str, integrator: Any, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
+def placed(device: str, integrator: Any, system: System, point: Checkpoint) -> tuple[Any, Checkpoint]:
     """A system and a point of a run on ``device``, "cpu" or "cuda"; refuses methods that cannot step there."""
     if device == "cpu":
         return system, point
@@ -42,7 +43,7 @@ def placed(device: str, integrator: Any, system: Any, point: Checkpoint) -> tupl
     return on_device(system), replace(point, state=state, memory=moved(point.memory, to_device))
 
 
-def fetched(system: Any, point: Checkpoint) -> Checkpoint:
+def fetched(system: System, point: Checkpoint) -> Checkpoint:
     """The point of a run of ``system`` with its arrays in the memory of the CPU."""
     if not able(system, Remote):
         return point

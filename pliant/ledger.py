@@ -30,8 +30,9 @@ from pliant.arrays import Array, IntArray
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
 from pliant.state import State
-from pliant.systems.base import Composed, Parted, Quadrature, distinct, parts_of
+from pliant.systems.base import Composed, Parted, Quadrature, System, distinct, parts_of
 from pliant.systems.closures import Constrained
+from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.observed import Exchanging, Pushing, Working
 
 Pair = tuple[str, str]
@@ -92,7 +93,7 @@ def columns(energies: tuple[str, ...], work: tuple[str, ...], exchange: tuple[Pa
     return ("step", "t", "total", *(next(names) for _ in energies), *works, *ours, *names)
 
 
-def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row:
+def opening(step: int, system: System, state: State, integrator: Any = None) -> Row:
     """The row before the first step: energies and momenta, no work yet; ``integrator`` if it records ``works``."""
     linear, angular = momenta(system, state)
     names = [_force_name(f) for f, _ in _forces(system)]
@@ -108,7 +109,7 @@ def opening(step: int, system: Any, state: State, integrator: Any = None) -> Row
 
 def entry(
     previous: Row,
-    system: Any,
+    system: System,
     before: State,
     after: State,
     order: int,
@@ -153,7 +154,7 @@ def combined(rows: Sequence[Row]) -> Row:
     return replace(last, step=rows[0].step, work=work, numerical=numerical, exchange=exchange)
 
 
-def _work(system: Any, before: State, after: State, dq: Array, weights: Quadrature) -> dict[str, float]:
+def _work(system: System, before: State, after: State, dq: Array, weights: Quadrature) -> dict[str, float]:
     work = {"scripts": 0.0}
     for force, own in _forces(system):
         done = sum(w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t)) for s, w in weights)
@@ -168,7 +169,7 @@ def _work(system: Any, before: State, after: State, dq: Array, weights: Quadratu
     return work
 
 
-def _forces(system: Any) -> list[tuple[Force, slice]]:
+def _forces(system: System) -> list[tuple[Force, slice]]:
     """The forces without a potential, of the parts and between them, with the coordinates they act on."""
     found = [(f, own) for part, own in parts_of(system) if able(part, Composed) for f in part.force_terms]
     return [*found, *((f, slice(None)) for f in system.between)] if able(system, Parted) else found
@@ -179,7 +180,7 @@ def _force_name(force: Force) -> str:
     return distinct(("scripts", force.name))[1]
 
 
-def _powers(system: Any, before: State, after: State, weights: Quadrature) -> dict[str, float]:
+def _powers(system: System, before: State, after: State, weights: Quadrature) -> dict[str, float]:
     """The work of the forces of an articulated system, from their power; "drives" include muscles."""
     if not able(system, Working):
         return {}
@@ -192,14 +193,14 @@ def _powers(system: Any, before: State, after: State, weights: Quadrature) -> di
     return work
 
 
-def prescribed(system: Any, N: int) -> IntArray:
+def prescribed(system: System, N: int) -> IntArray:
     """Coordinates that are not solved for: pins and scripts."""
     held = np.ones_like(system.free, shape=N, dtype=bool)  # on the device where they are
     held[system.free] = False
     return np.flatnonzero(held)
 
 
-def momenta(system: Any, state: State) -> tuple[Vector, Vector]:
+def momenta(system: System, state: State) -> tuple[Vector, Vector]:
     """Linear and angular momentum about the origin."""
     linear, angular = system.momenta(state.q, state.v)
     return _vector(linear), _vector(angular)
@@ -210,7 +211,7 @@ def _vector(values: Any) -> Vector:
     return x, y, z
 
 
-def backward_euler_dissipation(system: Any, before: State, after: State) -> float:
+def backward_euler_dissipation(system: Elastodynamics, before: State, after: State) -> float:
     """What a backward Euler step dissipates: D = 1/2 dv^T M dv + W(q0) - W(q1) + grad W(q1) . dq.
 
     The first term is never negative, the others are the Bregman distance of W, never negative where W is convex.

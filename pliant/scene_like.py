@@ -4,6 +4,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pliant.errors import SceneError
 from pliant.state import State
+from pliant.systems.base import System
 
 
 @runtime_checkable
@@ -33,7 +34,7 @@ class SceneLike(Protocol):
 
     def system(self) -> Any: ...
 
-    def initial(self, system: Any) -> State: ...
+    def initial(self, system: System) -> State: ...
 
     def after(self, happened: int) -> Any: ...
 

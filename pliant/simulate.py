@@ -19,6 +19,7 @@ from pliant.integrators.base import Landing
 from pliant.linear.threads import one_thread
 from pliant.scene_like import Eventful, OnDevice, SceneLike, require_scene
 from pliant.state import Reactions, State, Step
+from pliant.systems.base import System
 from pliant.systems.stepped import Remote
 from pliant.units import energy_unit
 
@@ -33,7 +34,7 @@ class TimeStep:
     state: State
     report: Certificate
     ledger: ledger.Row
-    system: Any
+    system: Any  # a System, of whatever class it is
     memory: Any
     scene: Any  # as it is after the events that have happened
     topology: Topology | None = None  # where it differs from that of the scene at its start
@@ -99,13 +100,15 @@ def simulate(scene: SceneLike, *, start: Checkpoint | None = None, system: Any =
 class Stretch:
     """The steps ``taken`` on one system from one point, and the trouble that a warning is about."""
 
-    system: Any
+    system: System
     point: Checkpoint
     taken: list[Step]
     trouble: str
 
 
-def covered(scene: SceneLike, now: Any, system: Any, point: Checkpoint, index: int) -> tuple[Any, Any, list[Stretch]]:
+def covered(
+    scene: SceneLike, now: Any, system: System, point: Checkpoint, index: int
+) -> tuple[Any, Any, list[Stretch]]:
     """One step of the scene, cut at events within it where the integrator lands on them; scene and system after it."""
     stretches: list[Stretch] = []
     h, end = float(scene.h), point.state.t + float(scene.h)
@@ -138,11 +141,11 @@ def beginning(scene: SceneLike, start: Checkpoint | None = None) -> tuple[Any, C
     return _placed(scene, system, start)
 
 
-def _placed(scene: SceneLike, system: Any, point: Checkpoint) -> tuple[Any, Checkpoint]:
+def _placed(scene: SceneLike, system: System, point: Checkpoint) -> tuple[Any, Checkpoint]:
     return placed(scene.device if able(scene, OnDevice) else "cpu", scene.integrator, system, point)
 
 
-def booked(row: ledger.Row, system: Any, before: State, taken: Sequence[Step], order: int) -> ledger.Row:
+def booked(row: ledger.Row, system: System, before: State, taken: Sequence[Step], order: int) -> ledger.Row:
     """The next line of the ledger, substep by substep."""
     rows = []
     with np.errstate(all="ignore"):

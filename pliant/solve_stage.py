@@ -9,6 +9,7 @@ from pliant.closed_stage import ClosedStage
 from pliant.solvers.base import NonlinearSolver
 from pliant.stage import Stage
 from pliant.state import SolveReport, State
+from pliant.systems.base import System
 from pliant.systems.observed import Acting
 from pliant.systems.stepped import Contacting, Lagging
 
@@ -54,7 +55,7 @@ def _after(first: SolveReport, last: SolveReport) -> SolveReport:
     return replace(last, iterations=iterations, counts=counts, seconds=seconds, history=first.history + last.history)
 
 
-def acting_at(system: Any, state: State) -> Any:
+def acting_at(system: System, state: State) -> Any:
     """The contact forces that are found at a state, as `pliant.systems.acted.Acted`; None where nobody knows them."""
     live = system.at(state, state.t) if able(system, Contacting) else system
     return live.acting(state.q, state.v, state.t) if able(live, Acting) else None

@@ -17,6 +17,7 @@ from pliant.loads import Push, Tug
 from pliant.mesh import Mesh
 from pliant.scene import Scene
 from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.base import System
 from pliant.systems.penalty_contact import PenaltyContact
 
 STEP = 1e-5  # of a parameter, for central differences: 1e-10 is lost to curvature and 1e-11 to rounding
@@ -54,7 +55,7 @@ class Apart:
         loose = replace(self.body, mesh=Mesh(X, self._loose), pins=(), positions=None, **changed)
         return elastodynamics([loose], self._gravity, self._loads)
 
-    def g(self, system: Any, moment: Moment) -> Array:
+    def g(self, system: System, moment: Moment) -> Array:
         """g of every element (m, (d + 1) d)."""
         return moment.loose(self.dofs).g(system).reshape(self.dofs.shape)
 

@@ -6,7 +6,6 @@ coordinates at once: those of one colour have no contact in common.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,14 +15,14 @@ from pliant.forces.base import Approximating, Force, Lagged, PartlyIndefinite, R
 from pliant.maps.points import ForceOnPoints
 from pliant.pattern_making import coloured
 from pliant.state import State
-from pliant.systems.base import Composed, Parted, Weights
+from pliant.systems.base import Composed, Parted, System, Weights
 from pliant.systems.stepped import Contacting
 
 STEP = 1e-7  # of the size of the system, for central differences
 
 
 def exact_tangent(
-    system: Any, q: Array, v: Array, t: float, weights: Weights, a: Array | None
+    system: System, q: Array, v: Array, t: float, weights: Weights, a: Array | None
 ) -> tuple[sp.csr_matrix, bool]:
     """w_M M - w_D D - w_K df/dq over all coordinates, unprojected, and whether it is symmetric."""
     A, symmetric = system.tangent(q, v, t, weights, psd=False, a=a), system.symmetric
@@ -32,7 +31,7 @@ def exact_tangent(
     return sp.csr_matrix(A), symmetric
 
 
-def _left_out(system: Any, q: Array, v: Array, t: float) -> Iterator[tuple[slice, sp.csr_matrix]]:
+def _left_out(system: System, q: Array, v: Array, t: float) -> Iterator[tuple[slice, sp.csr_matrix]]:
     """df/dq less ``stiffness`` of every force that does not provide all of it, and the coordinates it is for."""
     if isinstance(system, Contacting):
         system = system.at(State(q, v, t), t)
@@ -62,7 +61,7 @@ def _missing(force: Force, q: Array, v: Array, t: float, scale: float) -> sp.csr
     return differenced(lambda x: force.force(x, v, t), q, P, scale) - known
 
 
-def start_slope(system: Any, start: State, q: Array, v: Array, t: float, c: float = 0.0) -> sp.csr_matrix | None:
+def start_slope(system: System, start: State, q: Array, v: Array, t: float, c: float = 0.0) -> sp.csr_matrix | None:
     """df/dq_start of the forces that a stage from ``start`` lags; None where there are none."""
     scale = system.scale
     if not isinstance(system, Contacting):

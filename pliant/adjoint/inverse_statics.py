@@ -8,7 +8,6 @@ definite is not a stable equilibrium, which is reported.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres
@@ -21,6 +20,8 @@ from pliant.linear.cholesky import Cholesky
 from pliant.mesh import Mesh
 from pliant.scene import Scene
 from pliant.state import State
+from pliant.systems.base import System
+from pliant.systems.elastodynamics import Elastodynamics
 
 TRIES = 8  # Newton steps per part of the weight
 LEAST = 1 / 64  # part of the weight
@@ -66,7 +67,7 @@ def rest_shape(scene: Scene, body: str, *, tolerance: float = 1e-10) -> RestFoun
     return RestFound(mesh, steps, residual, _stable(system, x))
 
 
-def _weight(system: Any, scene: Scene) -> float:
+def _weight(system: Elastodynamics, scene: Scene) -> float:
     return float(np.linalg.norm(system.nodal_mass[system.free])) * float(np.linalg.norm(scene.gravity))
 
 
@@ -93,7 +94,7 @@ def _balanced(scene: Scene, k: int, wanted: Array, tolerance: float) -> tuple[Me
     raise AssertionError("all cases return")
 
 
-def _moved(scene: Scene, k: int, system: Any, x: Array, f: Array) -> Mesh:
+def _moved(scene: Scene, k: int, system: System, x: Array, f: Array) -> Mesh:
     """The mesh after one Newton step."""
     mesh, free, still = scene.bodies[k].mesh, system.free, np.zeros_like(x)
     shape = RestShape(scene, f"bodies.{k}.mesh.X", system)
@@ -112,7 +113,7 @@ def _moved(scene: Scene, k: int, system: Any, x: Array, f: Array) -> Mesh:
     return replace(mesh, X=X)
 
 
-def _stable(system: Any, x: Array) -> bool:
+def _stable(system: System, x: Array) -> bool:
     """Whether the stiffness at x is positive definite."""
     try:
         Cholesky().factor(system.restrict(system.tangent(x, np.zeros_like(x), 0.0, (0.0, 0.0, 1.0), psd=False)))

@@ -13,6 +13,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 from pliant.state import State
+from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
 
 Slopes = tuple[float, Array | None, Array | None]
@@ -21,7 +22,7 @@ Slopes = tuple[float, Array | None, Array | None]
 class Loss(Protocol):
     """One term per step."""
 
-    def at(self, k: int, state: State, system: Any) -> Slopes: ...
+    def at(self, k: int, state: State, system: System) -> Slopes: ...
 
 
 @runtime_checkable
@@ -51,7 +52,7 @@ class PointTrajectory:
     places: Array
     weight: float = 1.0
 
-    def at(self, k: int, state: State, system: Any) -> Slopes:
+    def at(self, k: int, state: State, system: System) -> Slopes:
         points = np.atleast_1d(self.points)
         if k >= len(self.places):
             return 0.0, None, None
@@ -67,7 +68,7 @@ class PointWeights:
     points: IntArray
     weights: Array
 
-    def at(self, k: int, state: State, system: Any) -> Slopes:
+    def at(self, k: int, state: State, system: System) -> Slopes:
         value = float((system.positions(state.q)[self.points] * self.weights[k]).sum())
         return value, _spread(system, state.q, self.points, self.weights[k]), None
 
@@ -80,7 +81,7 @@ class EndShape:
     steps: int
     points: IntArray | None = None
 
-    def at(self, k: int, state: State, system: Any) -> Slopes:
+    def at(self, k: int, state: State, system: System) -> Slopes:
         if k != self.steps:
             return 0.0, None, None
         at = system.positions(state.q)
@@ -98,7 +99,7 @@ class EndEnergy:
     def feels(self, path: str) -> bool:
         return not path.startswith("initial.")
 
-    def at(self, k: int, state: State, system: Any) -> Slopes:
+    def at(self, k: int, state: State, system: System) -> Slopes:
         if k != self.steps:
             return 0.0, None, None
         W = system.potential(state.q, state.t)
@@ -122,7 +123,7 @@ class ContactForce:
     def feels(self, path: str) -> bool:
         return path.startswith(("contact.", "obstacles.")) or path.endswith(".mesh.X")
 
-    def force(self, state: State, system: Any) -> tuple[Array, list[Any]]:
+    def force(self, state: State, system: System) -> tuple[Array, list[Any]]:
         """F (3,) at a state, and the energies it comes from."""
         if not isinstance(system, Elastodynamics) or system.contact is None:
             remedy = "give deformable bodies alone a PenaltyContact or a BarrierContact"
@@ -131,7 +132,7 @@ class ContactForce:
         pull = sum((e.gradient(state.q) for e in terms), np.zeros_like(state.q))
         return -pull.reshape(-1, 3).sum(axis=0), terms
 
-    def at(self, k: int, state: State, system: Any) -> Slopes:
+    def at(self, k: int, state: State, system: System) -> Slopes:
         if k >= len(self.wanted) or not np.isfinite(self.wanted[k]).all():
             return 0.0, None, None
         F, terms = self.force(state, system)
@@ -147,7 +148,7 @@ class CustomLoss:
 
     function: Callable[[int, Array, Array], Slopes]
 
-    def at(self, k: int, state: State, system: Any) -> Slopes:
+    def at(self, k: int, state: State, system: System) -> Slopes:
         found = self.function(k, state.q, state.v)
         if not (isinstance(found, tuple) and len(found) == 3):
             remedy = "return (value, d value/dq or None, d value/dv or None)"

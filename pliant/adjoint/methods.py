@@ -28,6 +28,7 @@ from pliant.integrators.trbdf2 import GAMMA, TRBDF2
 from pliant.linear.cholesky import Analysis
 from pliant.stage import Stage
 from pliant.state import State
+from pliant.systems.base import System
 from pliant.systems.closures import Constrained
 
 Pair = tuple[Vector, Vector]
@@ -115,7 +116,7 @@ class TapeWriter:
         return self.tape.add(Sped(taken.system.free, taken.start.t, taken.h, (v, q)), value)
 
 
-def closed(system: Any, q: Array, v: Array, t: float) -> bool:
+def closed(system: System, q: Array, v: Array, t: float) -> bool:
     """Whether something closes: a loop, a motor, a tie."""
     return isinstance(system, Constrained) and system.closures(q, v, t) is not None
 

@@ -27,6 +27,7 @@ from pliant.bodies import Membrane, Solid
 from pliant.errors import PliantError, SceneError
 from pliant.scene import Scene
 from pliant.state import State
+from pliant.systems.base import System
 
 Wrt = str | Regions  # how a user names a parameter
 FEW = 64  # numbers that are differenced one by one
@@ -137,7 +138,7 @@ class Parameters:
 class Few:
     """Up to `FEW` numbers at a path of the scene."""
 
-    def __init__(self, scene: Scene, path: str, system: Any) -> None:
+    def __init__(self, scene: Scene, path: str, system: System) -> None:
         self.name, self._scene = path, scene
         self.value = read(scene, path)
         if self.value.size > FEW:
@@ -225,7 +226,7 @@ class Few:
 class InitialState(Still):
     """``initial.q`` or ``initial.v``: where all free coordinates start, or how fast."""
 
-    def __init__(self, scene: Scene, path: str, system: Any) -> None:
+    def __init__(self, scene: Scene, path: str, system: System) -> None:
         self.name, self._of_q = path, path.endswith("q")
         state = scene.initial(system)
         self.value = state.q if self._of_q else state.v
@@ -255,7 +256,7 @@ class InitialState(Still):
         return replace(state, q=new) if self._of_q else replace(state, v=new)
 
 
-def parameter(scene: Scene, given: Wrt, system: Any) -> Parameter:
+def parameter(scene: Scene, given: Wrt, system: System) -> Parameter:
     """The parameter that a path names."""
     if isinstance(given, Regions):
         return PerRegion(scene, given)

@@ -12,6 +12,7 @@ from pliant.integrators.bdf1 import BDF1
 from pliant.scene import Scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.base import System
 from pliant.systems.observed import Reshaping
 from pliant.systems.projected_contact import ProjectedContact
 from pliant.systems.stepped import Charted, Pointwise
@@ -50,7 +51,7 @@ def require_each_once(wrt: Sequence[Wrt]) -> None:
         raise SceneError(f"wrt is {wrt!r}", where="gradient", remedy=remedy)
 
 
-def require_plain(integrator: Any, system: Any) -> None:
+def require_plain(integrator: Any, system: System) -> None:
     """Refuse meshes that change, and steps of links in their material points."""
     if isinstance(integrator, BDF1) and integrator.points and isinstance(system, Pointwise):
         what = "BDF1(points=True) has no adjoint for links"
@@ -59,7 +60,7 @@ def require_plain(integrator: Any, system: Any) -> None:
         raise SceneError("its mesh changes", where="gradient", remedy="use bodies whose mesh does not change")
 
 
-def require_chart(system: Any, state: State) -> None:
+def require_chart(system: System, state: State) -> None:
     if isinstance(system, Charted) and system.rechart(state) is not state:
         remedy = "use shorter runs, or joints with fewer axes"
         raise SceneError("a rotation has left its chart", where="gradient", remedy=remedy)

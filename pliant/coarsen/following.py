@@ -14,6 +14,7 @@ from pliant.integrators.base import Integrator
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, State, Step, Transient
+from pliant.systems.base import System
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.eigenfit_modes import Start
 
@@ -45,7 +46,7 @@ class Following:
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
     @one_thread()
-    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         if memory is not None and not isinstance(memory, FollowedModes):  # of the integrator alone, from a checkpoint
             memory = FollowedModes(None, None, memory)
         inner = None if memory is None else memory.inner
@@ -61,7 +62,7 @@ class Following:
         return replace(step, memory=kept, reports=charged(step, found.counts))
 
 
-def followed(integrator: Any, system: Any) -> Any:
+def followed(integrator: Any, system: System) -> Any:
     """The integrator, following the modes of a fitted system from step to step; itself on any other."""
     return (
         Following(integrator) if isinstance(system, EigenFit) and not isinstance(integrator, Following) else integrator

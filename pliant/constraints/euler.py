@@ -22,6 +22,7 @@ from pliant.errors import SceneError
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
+from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_step import change_of_momentum
 
 PROJECTIONS = 20  # Newton iterations at most; two or three do
@@ -55,7 +56,7 @@ class ConstrainedEuler:
             )
 
     @one_thread()
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         """``memory`` is the constraint force lam (m,) [N] of the last step."""
         if isinstance(self.function, Kept):
             return replace(self, function=self.function.of(system)).step(system, state, h, memory)

@@ -32,7 +32,7 @@ from pliant.forces.base import Lagged
 from pliant.state import State
 from pliant.systems import exchange
 from pliant.systems.acted import Acted, Later, of_terms
-from pliant.systems.base import Quadrature, Weights
+from pliant.systems.base import Quadrature, System, Weights
 from pliant.systems.contact import LiveForce, Terms
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.labels import labels
@@ -291,7 +291,7 @@ class DeviceSystem:
         return done
 
 
-def on_device(system: Any) -> DeviceSystem:
+def on_device(system: System) -> DeviceSystem:
     """The system on the device; refuses by name what has no place there."""
     if not isinstance(system, Elastodynamics) or system.reduction is not None:
         what = f"{type(system).__name__} has no kernels on the device"

@@ -31,7 +31,7 @@ from pliant.integrators.limited import Substepping, limited_step
 from pliant.integrators.trbdf2 import TRBDF2
 from pliant.linear.threads import one_thread
 from pliant.state import Control, SolveReport, State, Step, Transient
-from pliant.systems.base import Composed
+from pliant.systems.base import Composed, System
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.observed import Barring
@@ -153,7 +153,7 @@ class Adaptive:
         return replace(self, stops=tuple({*self.stops, *times}))
 
     @one_thread()
-    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         if isinstance(self.integrator, Substepping):
             return limited_step(self.integrator, system, state, h, memory, float(self.h_max or inf))
         pace, end = self._pace(system, state, h, memory), state.t + h
@@ -167,7 +167,7 @@ class Adaptive:
             pace = found
         return shown(system, pace, end, progress)
 
-    def _pace(self, system: Any, state: State, h: float, memory: Pace | None) -> Pace:
+    def _pace(self, system: System, state: State, h: float, memory: Pace | None) -> Pace:
         """Where the integration stands; at ``state`` where somebody has changed what was shown."""
         if memory is None or memory.shown.q.shape != state.q.shape:
             least = ROUND * system.scale
@@ -180,7 +180,7 @@ class Adaptive:
         same = np.array_equal(memory.shown.q, state.q) and np.array_equal(memory.shown.v, state.v)
         return memory if same else replace(memory, path=(state,), shown=state)
 
-    def _accepted(self, system: Any, pace: Pace, frame: float, end: float, progress: Progress) -> Pace | str:
+    def _accepted(self, system: System, pace: Pace, frame: float, end: float, progress: Progress) -> Pace | str:
         """The pace after one more step that is good enough, not beyond ``end``; or why there is none."""
         state = system.rechart(pace.state) if able(system, Charted) else pace.state
         bodies = pace.bodies or Transient(bodies_of_points(system, state.q))
@@ -206,7 +206,7 @@ class Adaptive:
         pace = replace(pace, bodies=bodies, h=wanted)
         return self._gone(pace, state, trial, (goal, goal == stop) if landing else None, rejected, progress)
 
-    def _tried(self, system: Any, state: State, h: float, pace: Pace, bodies: IntArray) -> Attempt:
+    def _tried(self, system: System, state: State, h: float, pace: Pace, bodies: IntArray) -> Attempt:
         """One step of the integrator with its error; what went wrong if it failed."""
         try:
             with np.errstate(all="ignore"):
@@ -274,7 +274,7 @@ def ahead(pace: Pace, state: State) -> list[Step]:
     ]
 
 
-def shown(system: Any, pace: Pace, end: float, progress: Progress) -> Step:
+def shown(system: System, pace: Pace, end: float, progress: Progress) -> Step:
     """The step of the scene: its end read from the last step of the integrator, which may go further."""
     pieces = [(piece, rate) for piece, rate in progress.pieces if piece.start is not None and piece.start.t < end]
     frame, reports = pace.state, progress.reports

@@ -54,7 +54,7 @@ class AdaptiveConJac:
             raise SceneError(f"threshold {self.threshold}, window {self.window}", where="AdaptiveConJac")
 
     @one_thread()
-    def step(self, system: Any, state: State, h: float, memory: Awake | None = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Awake | None = None) -> Step:
         awake = self._recall(system, state, memory)
         speed = (state.q - awake.previous) / h
         latest = self.metric(system, state.q, speed, awake.regions.value, len(awake.active))

@@ -24,7 +24,6 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.stepped import Contacting
 from pliant.velocity_programme import velocity_step
@@ -58,12 +57,12 @@ class Additive:
     made_for: ClassVar[type] = Elastodynamics
 
     @one_thread()
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         return additive_step(system, state, h, memory, split=self.split, linear=self.linear)
 
 
 def additive_step(
-    system: Any,
+    system: Elastodynamics,
     state: State,
     h: float,
     memory: Any,
@@ -99,7 +98,7 @@ def additive_step(
     return Step(State(q, v, t), solution.memory, (report,))
 
 
-def say_unsplit(system: Any, memory: Any, splits: type | UnionType, method: str, what: str) -> None:
+def say_unsplit(system: Elastodynamics, memory: Any, splits: type | UnionType, method: str, what: str) -> None:
     """Warn at the start of a run in which a method has nothing to treat apart, and is linearly implicit Euler."""
     if (
         memory is None
@@ -109,7 +108,7 @@ def say_unsplit(system: Any, memory: Any, splits: type | UnionType, method: str,
         warn(f"{method} finds no {what} here: its steps are those of LinearlyImplicit", stacklevel=3)
 
 
-def implicit_parts(system: Any, q: Array, split: Split) -> list[sp.csr_matrix]:
+def implicit_parts(system: Elastodynamics, q: Array, split: Split) -> list[sp.csr_matrix]:
     """The implicit parts of the Hessians; K_H is their sum."""
     if not isinstance(system, Elastodynamics):
         raise SceneError(

@@ -27,15 +27,15 @@ class Integrator(Protocol):
     with the Step. Memory consists of dicts, tuples, frozen dataclasses, arrays and numbers, so that checkpoints can
     save it; objects with a true ``transient`` attribute are rebuilt instead of saved. ``made_for`` is the class of
     systems that it steps, or a tuple of them; `Smooth` stands for all that have a stage. Without it, these are elastic
-    bodies, including fitted ones.
+    bodies, including fitted ones. The ``system`` of ``step`` is annotated with what the method asks of it.
     """
 
     order: ClassVar[int]
 
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step: ...
+    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step: ...
 
 
-def advance(integrator: Any, system: Any, state: State, h: float, memory: Any = None) -> Step:
+def advance(integrator: Any, system: System, state: State, h: float, memory: Any = None) -> Step:
     """One step of an integrator, and what the system corrects after it."""
     step: Step = integrator.step(system, state, h, memory)
     now = system if step.system is None else step.system
@@ -45,7 +45,7 @@ def advance(integrator: Any, system: Any, state: State, h: float, memory: Any = 
     return step if after is step.state else replace(step, state=after)
 
 
-def isolated(step: Step, system: Any, before: State) -> Step:
+def isolated(step: Step, system: System, before: State) -> Step:
     """A step with the momenta that there were ``before`` it."""
     after = with_momenta(system if step.system is None else step.system, before, step.state)
     memory = step.memory.moved(after) if able(step.memory, Recalling) else step.memory
@@ -96,7 +96,7 @@ class Special(Protocol):
 class Leading(Protocol):
     """An integrator in whose steps some vertices lead and all others follow."""
 
-    def leading(self, system: Any, memory: Any) -> IntArray:
+    def leading(self, system: System, memory: Any) -> IntArray:
         """Those that led in the last step, with the patches they stand for."""
         ...
 

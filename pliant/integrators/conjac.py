@@ -87,7 +87,7 @@ class ConJac:
             raise SceneError(f"beta is {self.beta}", where="ConJac", remedy="use 0.5, or more to damp")
 
     @one_thread()
-    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         plan, analysis = memory if memory is not None else (None, None)
         if plan is None or plan.vertices != len(system.X):
             plan, analysis = self.plan(system), None

@@ -60,7 +60,7 @@ class Corotated:
             raise SceneError(what, where="Corotated.integrator", remedy=remedy)
         object.__setattr__(self, "order", self.integrator.order)  # each has its integrator's
 
-    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         frames = TurningFrames.of(require_free(system), state, h)
         if not frames.moving.any():
             return self.integrator.step(system, state, h, memory)
@@ -202,7 +202,7 @@ def pieces(system: Elastodynamics) -> IntArray:
     return label
 
 
-def require_free(system: Any) -> Elastodynamics:
+def require_free(system: Elastodynamics) -> Elastodynamics:
     """Refuse what the frames do not know."""
     if not isinstance(system, Elastodynamics):
         remedy = "use the integrator without Corotated"

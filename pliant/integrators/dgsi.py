@@ -16,7 +16,6 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.threads import one_thread
 from pliant.state import State, Step
-from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
 
 
@@ -33,7 +32,7 @@ class DGSI:
     made_for: ClassVar[type] = Elastodynamics
 
     @one_thread()
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         say_unsplit(system, memory, BZ | IP, "DGSI", "glue between elements")
         return additive_step(system, state, h, memory, split=without_glue, linear=self.linear)
 

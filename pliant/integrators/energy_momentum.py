@@ -41,7 +41,7 @@ class EnergyMomentum:
     order: ClassVar[int] = 2
 
     @one_thread()
-    def step(self, system: Any, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         require_gradients(system)
         clock = Clock()
         q, v, t, free = state.q, state.v, state.t, system.free
@@ -95,7 +95,7 @@ def residual(system: Elastodynamics, state: State, end: Array, h: float) -> tupl
     return np.sum(terms, axis=0), max(size, momentum, 1e-300)
 
 
-def require_gradients(system: Any) -> None:
+def require_gradients(system: Elastodynamics) -> None:
     """Refuse what has no discrete gradient, by its name."""
     if not isinstance(system, Elastodynamics):
         what = f"{type(system).__name__} has no list of energies"

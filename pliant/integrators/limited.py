@@ -39,7 +39,7 @@ class Limit:
     direction: Array
 
 
-def limited_step(integrator: Any, system: Any, state: State, h: float, memory: Limit | None, h_max: float) -> Step:
+def limited_step(integrator: Any, system: System, state: State, h: float, memory: Limit | None, h_max: float) -> Step:
     """A frame in as many equal substeps as stability asks for, and no longer than ``h_max`` [s]."""
     x = memory.direction if memory is not None and len(memory.direction) == len(system.free) else None
     omega, x = stiffest(system, state, x)

@@ -24,6 +24,7 @@ from pliant.linear.qp import QPSolver
 from pliant.linear.staggered import Staggered
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
+from pliant.systems.base import System
 from pliant.systems.stepped import Direct, Stepping
 from pliant.velocity_programme import SOLVED, VelocitySolution
 from pliant.velocity_step import Block, Linearisation, MatrixChoice, Telling, Trading, solve_block
@@ -81,7 +82,7 @@ class LinearlyImplicit:
         return Linearisation(self.beta, self.psd, self.variant == "B", self.matrix, points=False)
 
     @one_thread()
-    def step(self, system: Any, state: State, h: float, memory: StepMemory | None = None) -> Step:
+    def step(self, system: System, state: State, h: float, memory: StepMemory | None = None) -> Step:
         how = self.how
         if able(system, Direct):
             begun = perf_counter()
@@ -126,7 +127,7 @@ class LinearlyImplicit:
         kept = StepMemory(moved.memory, solution.memory)
         return Step(moved.state, kept, (report,), moved.system, moved.start, work, traded)
 
-    def _pieces(self, system: Any, state: State, pieces: tuple[float, float], memory: StepMemory | None) -> Step:
+    def _pieces(self, system: System, state: State, pieces: tuple[float, float], memory: StepMemory | None) -> Step:
         """A step in two pieces, because a mesh would have broken; forces act for the duration of each."""
         first = self.step(system, state, pieces[0], memory)
         if not all(report.converged for report in first.reports):

@@ -16,7 +16,6 @@ from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.threads import one_thread
 from pliant.state import State, Step
-from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
 
 
@@ -41,7 +40,7 @@ class MSSI:
     made_for: ClassVar[type] = Elastodynamics
 
     @one_thread()
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         say_unsplit(system, memory, Directed, "MSSI", "springs")
         full = self.variant == "corrected"
         return additive_step(system, state, h, memory, split=material_stiffness, linear=self.linear, velocity_term=full)

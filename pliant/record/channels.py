@@ -12,18 +12,18 @@ from pliant.errors import SceneError
 from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, Topology
 from pliant.state import State
-from pliant.systems.base import Composed
+from pliant.systems.base import Composed, System
 from pliant.systems.observed import Eulerian, Moving, Resting, Touching
 from pliant.systems.stepped import Contacting
 
 
-def topology_of(system: Any, points: Array) -> tuple[Topology, list[IntArray]]:
+def topology_of(system: System, points: Array) -> tuple[Topology, list[IntArray]]:
     """The cells as files want them and as blocks; without any, every point is a cell of its own."""
     blocks = [np.asarray(block) for block in system.cells()] or [np.arange(len(points))[:, None]]
     return Topology.of(blocks), blocks
 
 
-def known_channels(system: Any, state: State) -> list[str]:
+def known_channels(system: System, state: State) -> list[str]:
     """The channels that a system of this kind can tell."""
     found = ["velocity"] if _velocity(system, state) is not None else []
     found += ["displacement"] if _displacement(system, state) is not None else []
@@ -35,7 +35,7 @@ def known_channels(system: Any, state: State) -> list[str]:
 
 
 def frame_of(
-    system: Any,
+    system: System,
     state: State,
     blocks: Sequence[IntArray],
     channels: Sequence[str] = (),
@@ -83,14 +83,14 @@ def _spatial(values: Array | None, n: int) -> Array:
     return rows if rows.shape[1] != 2 else np.column_stack([rows, np.zeros(n)])
 
 
-def _velocity(system: Any, state: State) -> Array | None:
+def _velocity(system: System, state: State) -> Array | None:
     """Velocities of the points."""
     if able(system, Composed):
         return state.v
     return system.point_jacobian(state.q) @ state.v if able(system, Moving) else None
 
 
-def _displacement(system: Any, state: State) -> Array | None:
+def _displacement(system: System, state: State) -> Array | None:
     """From where the points are at rest [m]; vertices that slide through the material have no such place."""
     if able(system, Eulerian) or not able(system, Resting):
         return None
@@ -98,7 +98,7 @@ def _displacement(system: Any, state: State) -> Array | None:
     return moved
 
 
-def _placed(system: Any, state: State) -> Composed | None:
+def _placed(system: System, state: State) -> Composed | None:
     """The system with the contacts of the state among its terms."""
     if not able(system, Composed):
         return None
@@ -110,7 +110,7 @@ def _touched(system: Touching, state: State) -> bool:
     return system.contacts(state.q, state.v, state.t) is not None
 
 
-def _elastic(system: Any, state: State) -> Array | None:
+def _elastic(system: System, state: State) -> Array | None:
     """Minus the gradients of the energies of the bodies' own shapes."""
     if not able(system, Composed):
         return None
@@ -126,7 +126,7 @@ def _rubbing(placed: Composed, state: State, *, normal: bool) -> Array:
     return total
 
 
-def _contact(system: Any, state: State) -> Array | None:
+def _contact(system: System, state: State) -> Array | None:
     """Minus the gradients of the contact energies, detected where the state is, and what damps along the normals."""
     placed = _placed(system, state)
     if placed is None:
@@ -135,20 +135,20 @@ def _contact(system: Any, state: State) -> Array | None:
     return sum(pressing, _rubbing(placed, state, normal=True))
 
 
-def _friction(system: Any, state: State) -> Array | None:
+def _friction(system: System, state: State) -> Array | None:
     """The forces at contacts along the surfaces."""
     placed = _placed(system, state)
     return None if placed is None else _rubbing(placed, state, normal=False)
 
 
-def _eulerian(system: Any, state: State) -> Array:
+def _eulerian(system: System, state: State) -> Array:
     """(n, 1): 1 at vertices that also move in the material (EOL cloth), 0 elsewhere."""
     mask = np.zeros((len(system.positions(state.q)), 1))
     mask[system.eol if able(system, Eulerian) else []] = 1.0
     return mask
 
 
-def _material(system: Any, state: State) -> Array | None:
+def _material(system: System, state: State) -> Array | None:
     """Where vertices are in the material [m], as coordinates of a texture: cloth may slide through its mesh."""
     return system.material_points(state.q) if able(system, Eulerian) else None
 
@@ -162,7 +162,7 @@ def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) ->
     return values
 
 
-def _cells(system: Any, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
+def _cells(system: System, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
     terms = system.energy_terms if able(system, Composed) else ()
     energies = [e for e in terms if able(e, Stressed)]

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.errors import RunError
 from pliant.record.frames import Frame
+from pliant.systems.base import System
 from pliant.systems.stepped import Smooth
 
 LOCK, RESERVE = ".lock", ".reserve"
@@ -94,7 +95,7 @@ def frame_sum(before: str, frame: Frame) -> str:
     return total.hexdigest()
 
 
-def physics(scene: Any, system: Any, state: Any) -> dict[str, Any]:
+def physics(scene: Any, system: System, state: Any) -> dict[str, Any]:
     """A scene in a few numbers that change with its meshes, materials, pins, loads, time step and method."""
     found = {"h": float(scene.h), "integrator": repr(scene.integrator), "coordinates": len(state.q)}
     free = np.ascontiguousarray(system.free, dtype=np.int64)

@@ -43,6 +43,7 @@ from pliant.record.summary import Summary, versions
 from pliant.scene_like import SceneLike
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import Step
+from pliant.systems.base import System
 from pliant.units import InUnits
 
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
@@ -108,7 +109,7 @@ class RunRecorder:
         self._sums: dict[str, Any] = {"files": {}, "physics": {}, "frames_sum": ""}
         self._written = hashlib.sha256()  # of the ledger
 
-    def open(self, start: Checkpoint, system: Any, *, describe: bool = True) -> None:
+    def open(self, start: Checkpoint, system: System, *, describe: bool = True) -> None:
         """First files: the scene, then the report, so that what has a report can be run again; the initial state."""
         if describe:
             self.origin.write(self.folder)
@@ -206,7 +207,7 @@ class RunRecorder:
             return ""
         return total
 
-    def _frame(self, system: Any, state: Any, acted: Any = None, memory: Any = None) -> None:
+    def _frame(self, system: System, state: Any, acted: Any = None, memory: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
@@ -239,7 +240,9 @@ def certified(c: Certificate) -> dict[str, float | None]:
     return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, *control, c.seconds["step"]), strict=True))
 
 
-def drive(recorder: RunRecorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:
+def drive(
+    recorder: RunRecorder, start: Checkpoint, system: System | None, watch: Callable[[TimeStep], None] | None
+) -> Run:
     step: TimeStep | None = None
     try:
         with _stop_signals() as stopped:

@@ -12,6 +12,7 @@ from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError, require_count
 from pliant.linear.base import LinearSolver, Places, Placing
 from pliant.state import SolveReport
+from pliant.systems.base import System
 
 Project = Literal["always", "on_demand"]  # when element blocks are made positive semidefinite
 
@@ -24,7 +25,7 @@ class NoMatrix(ValueError):
 class OfSystem(Protocol):
     """A stage of a system, whose energies a solver may want to see."""
 
-    system: Any
+    system: System
 
 
 @runtime_checkable

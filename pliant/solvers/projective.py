@@ -30,6 +30,7 @@ from pliant.solvers.newton import finish, row, start_trial
 from pliant.solvers.pairs import Pairs
 from pliant.state import Counts, SolveReport, Transient
 from pliant.systems.base import Composed
+from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.stepped import Remote, Solving
 
 
@@ -176,7 +177,7 @@ class PD:
         return GlobalMatrix(terms, ByAxes(tuple(parts))), counts
 
 
-def gather(stage: Any, system: Any, q: Array) -> Terms:
+def gather(stage: Any, system: Elastodynamics, q: Array) -> Terms:
     """The terms of S at q for the system of a stage. Damping enters with its matrix at rest, the mean over the axes."""
     n, d = system.X.shape
     changing = sp.csr_matrix((n, n))

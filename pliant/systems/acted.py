@@ -19,6 +19,7 @@ from pliant.energies.base import Pressing
 from pliant.forces.base import Braking, Force, Rubbing
 from pliant.pattern import added
 from pliant.systems import exchange
+from pliant.systems.base import System
 
 Pairs = dict[tuple[str, str], Array]
 
@@ -36,7 +37,7 @@ class Acted:
     def __init__(self, find: Callable[[], tuple[Array, Array, Pairs | None]], x: Array, during: Any = None) -> None:
         self._find, self.x, self.during = find, x, during
 
-    def within(self, system: Any) -> "Acted":
+    def within(self, system: System) -> "Acted":
         """The same, found in a stage of ``system``."""
         return Acted(self._find, self.x, system)
 
@@ -82,7 +83,7 @@ class Later(Acted):
     def torques(self) -> tuple[Array, Array]:
         return self._made.torques()
 
-    def within(self, system: Any) -> "Acted":
+    def within(self, system: System) -> "Acted":
         return Later(self._make, system)
 
 

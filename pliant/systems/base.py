@@ -122,7 +122,7 @@ class Parted(Protocol):
     def between(self) -> Sequence[Force]: ...
 
 
-def parts_of(system: Any) -> list[tuple[Any, slice]]:
+def parts_of(system: System) -> list[tuple[Any, slice]]:
     """The parts of a system with their coordinates; a system without parts is its own."""
     if not able(system, Parted):
         return [(system, slice(None))]

@@ -8,21 +8,19 @@ velocities at contacts, joints and attachments stay as they are. A method of ord
 so that its order stays, too. The change of energy is part of the numerical dissipation in the ledger.
 """
 
-from typing import Any
-
 import numpy as np
 
 from pliant.arrays import Array
 from pliant.errors import SceneError
 from pliant.state import State
-from pliant.systems.base import parts_of
+from pliant.systems.base import System, parts_of
 from pliant.systems.observed import Floating, Moving
 
 WHERE, ROUND = "scene.isolated", 1e-9
 PUSH = 1e-6  # N/kg, and N/kg per m/s: what counts as a push from outside
 
 
-def rigid_rates(system: Any, q: Array) -> Array:
+def rigid_rates(system: System, q: Array) -> Array:
     """S (N, 6): the velocities of q under translations along and rotations about the axes of the world."""
     S = np.zeros((len(q), 6))
     for part, own in parts_of(system):
@@ -35,7 +33,7 @@ def rigid_rates(system: Any, q: Array) -> Array:
     return S
 
 
-def with_momenta(system: Any, before: State, after: State) -> State:
+def with_momenta(system: System, before: State, after: State) -> State:
     """The state ``after`` a step, moved as a rigid body to the momenta ``before`` it."""
     S, P = rigid_rates(system, after.q), lambda s, v: np.concatenate(system.momenta(s.q, v))
     moved = np.column_stack([P(after, rate) for rate in S.T])
@@ -43,7 +41,7 @@ def with_momenta(system: Any, before: State, after: State) -> State:
     return State(after.q, after.v + S @ np.linalg.lstsq(moved, missing, rcond=None)[0], after.t)
 
 
-def require_isolated(system: Any, start: State) -> None:
+def require_isolated(system: System, start: State) -> None:
     """Refuse pins, joints to the world, and forces from outside: they are seen where everything moves rigidly."""
     q, S = start.q, rigid_rates(system, start.q)
     if len(system.free) < len(q):

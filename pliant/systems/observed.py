@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.state import State
-from pliant.systems.base import Parted, Quadrature
+from pliant.systems.base import Parted, Quadrature, System
 
 
 @runtime_checkable
@@ -194,7 +194,7 @@ class Floating(Protocol):
         ...
 
 
-def topology_of(system: Any) -> Any:
+def topology_of(system: System) -> Any:
     """What makes the meshes of a system again: None where none has changed, one for each part of a system of parts."""
     if able(system, Parted):
         return tuple(topology_of(part) for part in system.parts)

@@ -9,10 +9,11 @@ from pliant.solvers.base import Tolerance
 from pliant.solvers.newton import Newton
 from pliant.stage import Stage
 from pliant.state import State
+from pliant.systems.base import System
 from pliant.testing.differences import agree, derivative, same_bytes
 
 
-def stage_of(system: Any, state: State, c: float = 0.01, inertia: float = 1.0) -> Stage:
+def stage_of(system: System, state: State, c: float = 0.01, inertia: float = 1.0) -> Stage:
     """The backward Euler stage of the step of c [s] that sets out from a state."""
     target, t = state.q + c * state.v, state.t + c
     return Stage(system, c, target, state.q, t, system.prescribe(target, t), state, inertia)

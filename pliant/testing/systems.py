@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.state import State
+from pliant.systems.base import System
 from pliant.systems.closures import Constrained
 from pliant.systems.observed import Moving
 from pliant.systems.stepped import Contacting
@@ -16,7 +17,9 @@ from pliant.testing.differences import agree, along, dense, derivative, semidefi
 WEIGHTS = (1.0, 0.1, 0.01)
 
 
-def check_system(system: Any, state: State, *, moving: bool = True, eps: float = 1e-6, tolerance: float = 1e-6) -> None:
+def check_system(
+    system: System, state: State, *, moving: bool = True, eps: float = 1e-6, tolerance: float = 1e-6
+) -> None:
     """Everything below at one state; contacts are those found there, as for a stage.
 
     ``moving=False`` where forces leave a part of df/dq out of K that vanishes at rest (they say so).
@@ -35,7 +38,7 @@ def check_system(system: Any, state: State, *, moving: bool = True, eps: float =
     check_read_out(system, state)
 
 
-def check_inertia(system: Any, state: State) -> None:
+def check_inertia(system: System, state: State) -> None:
     """M is symmetric and semidefinite, ``inertia`` its product, ``kinetic`` its energy; ``weights`` are positive."""
     q, v = state.q, state.v
     M, name = system.mass(q), type(system).__name__
@@ -50,7 +53,7 @@ def check_inertia(system: Any, state: State) -> None:
 
 
 def check_derivatives(
-    system: Any, state: State, *, moving: bool = True, eps: float = 1e-6, tolerance: float = 1e-6
+    system: System, state: State, *, moving: bool = True, eps: float = 1e-6, tolerance: float = 1e-6
 ) -> None:
     """K = df/dq and D = df/dv; D is negative semidefinite where the system is symmetric."""
     q, v, t, name = state.q, state.v, state.t, type(system).__name__
@@ -67,11 +70,11 @@ def check_derivatives(
         semidefinite(f"{name}: damping", D, sign=-1.0)
 
 
-def _force(system: Any, v: Array, t: float, q: Array) -> Array:
+def _force(system: System, v: Array, t: float, q: Array) -> Array:
     return np.asarray(system.force(q, v, t))
 
 
-def check_potential(system: Any, state: State, *, eps: float = 1e-6, tolerance: float = 1e-5) -> None:
+def check_potential(system: System, state: State, *, eps: float = 1e-6, tolerance: float = 1e-5) -> None:
     """f(q, 0) = -dW/dq where there is a potential, which is the sum of the energies in the ledger."""
     q, t, name = state.q, state.t, type(system).__name__
     still = np.zeros_like(q)
@@ -85,7 +88,7 @@ def check_potential(system: Any, state: State, *, eps: float = 1e-6, tolerance: 
 
 
 def check_tangent(
-    system: Any, state: State, *, moving: bool = True, eps: float = 1e-6, tolerance: float = 1e-6
+    system: System, state: State, *, moving: bool = True, eps: float = 1e-6, tolerance: float = 1e-6
 ) -> None:
     """w_M M - w_D D - w_K K, with the change of the inertia where an acceleration is given; definite with psd."""
     v = state.v if moving else np.zeros_like(state.v)
@@ -106,7 +109,7 @@ def check_tangent(
     agree(f"{name}: restriction", P, full[np.ix_(system.free, system.free)], 1e-14)
 
 
-def check_acceleration(system: Any, state: State, tolerance: float = 1e-8) -> None:
+def check_acceleration(system: System, state: State, tolerance: float = 1e-8) -> None:
     """M a = f + G^T lambda on the free coordinates, a = 0 on the others, and closures stay closed to second order."""
     q, v, t, free = state.q, state.v, state.t, system.free
     name = type(system).__name__
@@ -122,7 +125,7 @@ def check_acceleration(system: Any, state: State, tolerance: float = 1e-8) -> No
     agree(f"{name}: M a - f", left, np.zeros_like(left), tolerance, floor=size)
 
 
-def check_boundary(system: Any, state: State) -> None:
+def check_boundary(system: System, state: State) -> None:
     """``prescribe`` moves prescribed coordinates only, twice is once, and where to is a function of time."""
     q, name = state.q, type(system).__name__
     held = np.setdiff1d(np.arange(len(q)), system.free)
@@ -169,7 +172,7 @@ def check_closures(system: Any, state: State, *, eps: float = 1e-6, tolerance: f
         agree(f"{name}: closure_tangent, d(gap)/dq", gaps, slope, tolerance, floor=1e-2)
 
 
-def check_read_out(system: Any, state: State) -> None:
+def check_read_out(system: System, state: State) -> None:
     """Momenta are linear in v and follow the points; nothing that is asked changes the state."""
     q, v, t, name = state.q.copy(), state.v.copy(), state.t, type(system).__name__
     p, L = system.momenta(q, v)
@@ -182,7 +185,9 @@ def check_read_out(system: Any, state: State) -> None:
     assert "kinetic" in energies and np.isfinite(list(energies.values())).all(), f"{name}: energies {energies}"
 
 
-def check_directions(system: Any, state: State, *, count: int = 4, eps: float = 1e-6, tolerance: float = 1e-6) -> None:
+def check_directions(
+    system: System, state: State, *, count: int = 4, eps: float = 1e-6, tolerance: float = 1e-6
+) -> None:
     """K and D of a large system along a few random directions only."""
     fixed = system.at(state, state.t) if isinstance(system, Contacting) else system
     q, v, t = state.q, state.v, state.t

@@ -8,7 +8,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.export.colours import STEEL, STONE
 from pliant.export.obstacles import Shape, shapes_of
-from pliant.systems.base import Composed
+from pliant.systems.base import Composed, System
 from pliant.systems.contact import Touch
 from pliant.systems.observed import Eulerian, Jointed, Touching
 
@@ -29,7 +29,7 @@ class Marks:
 NO_MARKS = Marks()
 
 
-def marks_of(system: Any, x: Array, t: float) -> Marks:
+def marks_of(system: System, x: Array, t: float) -> Marks:
     """The marks of a system whose positions are x (n, 3) [m]; what it does not have is empty."""
     joints = system.joint_origins(x) if isinstance(system, Jointed) else NOWHERE
     eulerian = x[system.eol] if isinstance(system, Eulerian) else NOWHERE

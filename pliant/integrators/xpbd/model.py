@@ -19,7 +19,7 @@ from pliant.systems.stepped import Remote
 class Model(Protocol):
     """A system for XPBD: ``inverse_mass (N,)`` [1/kg], 0 where prescribed, and constant ``load (N,)`` [N]."""
 
-    system: Any
+    system: Elastodynamics
     inverse_mass: Any
     load: Any
 
@@ -32,7 +32,7 @@ class Model(Protocol):
 class HostModel:
     """A system on the CPU; ``W (n, 3)`` are its inverse masses."""
 
-    system: Any
+    system: Elastodynamics
     batches: tuple[Batch, ...]
     W: Array
     load: Array
@@ -55,7 +55,7 @@ class HostModel:
 class DeviceModel:
     """A system on a device, swept in the same order."""
 
-    def __init__(self, system: Any, host: HostModel) -> None:
+    def __init__(self, system: Elastodynamics, host: HostModel) -> None:
         from pliant.cuda.device import to_device
         from pliant.cuda.sweeps import Sweeps
 
@@ -68,7 +68,7 @@ class DeviceModel:
         return self._sweeps.project(predicted, start, damping / h, 1.0 / (h * h), times)
 
 
-def compile_model(system: Any, patch: int = PATCH) -> Any:
+def compile_model(system: Elastodynamics, patch: int = PATCH) -> Any:
     """Constraints, inverse masses and loads of a system; refuses by name what has no constraint form."""
     if able(system, Remote):
         forces = system.host.force_terms

@@ -22,7 +22,6 @@ from pliant.linear.pcg import PCG
 from pliant.linear.threads import one_thread
 from pliant.stage import Stage
 from pliant.state import Counts, SolveReport, State, Step, Transient
-from pliant.systems.base import System
 from pliant.systems.elastodynamics import Elastodynamics
 
 DAMPING = PCG(tolerance=1e-6)
@@ -54,7 +53,7 @@ class XPBD:
             raise SceneError(f"damping is {self.damping} s", where="XPBD.damping", remedy="it cannot be negative")
 
     @one_thread()
-    def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+    def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
         clock = Clock()
         kept = memory is not None and memory.value.system is system
         model: Model = memory.value if kept else compile_model(system, self.patch)
@@ -100,7 +99,7 @@ class XPBD:
         )
 
 
-def stage_residual(system: System, before: State, after: State, h: float) -> float:
+def stage_residual(system: Elastodynamics, before: State, after: State, h: float) -> float:
     """The norm of the implicit Euler residual of a step of length h, as the nonlinear solvers measure it."""
     stage = Stage(system, h, before.q + h * before.v, before.q, after.t, after.q, before)
     return stage.norm(stage.residual(after.q[system.free]))
