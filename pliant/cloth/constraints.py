@@ -54,7 +54,7 @@ class Pushes:
 
 
 @dataclass
-class Rows:
+class RowBuilder:
     """Sparse rows ``A u = right`` or ``C u >= right`` under construction, in blocks of rows of equal width.
 
     Blocks with ``pushes`` come before those without.
@@ -157,7 +157,7 @@ def _crease_directions(sheet: Sheet, cloth: "EolCloth", scenery: Scenery, slide:
 
 
 def feature_rows(
-    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, rule: EdgeRule, corners: Corners, rows: tuple[Rows, Rows]
+    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, rule: EdgeRule, corners: Corners, rows: tuple[RowBuilder, RowBuilder]
 ) -> None:
     """Rows of all vertices on features, added to ``rows`` = (equalities, inequalities)."""
     equal, bound = rows
@@ -228,7 +228,7 @@ class Lines(NamedTuple):
     body: IntArray
 
 
-def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, bound: Rows) -> None:
+def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, bound: RowBuilder) -> None:
     """Vertices at body faces; a positive gap may close within the step, a negative one opens slowly."""
     speed = np.einsum("ij,ij->i", contacts.normal, scenery.scripted(contacts.body, sheet.x[contacts.vertex]))
     who = Pushes(contacts.vertex, contacts.normal, contacts.body, sheet.x[contacts.vertex])
@@ -236,7 +236,7 @@ def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, 
 
 
 def crossing_rows(
-    hits: EdgeHits, sheet: Sheet, scenery: Scenery, lines: Lines, h: float, bound: Rows, sunk: float = 0.0
+    hits: EdgeHits, sheet: Sheet, scenery: Scenery, lines: Lines, h: float, bound: RowBuilder, sunk: float = 0.0
 ) -> None:
     """Lagrangian contact of cloth edges with edges: the crossing point is pushed along the averaged normal.
 
@@ -253,7 +253,7 @@ def crossing_rows(
 
 
 def tip_rows(
-    hits: TipHits, sheet: Sheet, scenery: Scenery, tips: Tips, h: float, bound: Rows, sunk: float = 0.0
+    hits: TipHits, sheet: Sheet, scenery: Scenery, tips: Tips, h: float, bound: RowBuilder, sunk: float = 0.0
 ) -> None:
     """Lagrangian contact of faces with tips: the point of the face at the tip is pushed along the tip's normal.
 

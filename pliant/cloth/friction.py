@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.cloth.constraints import Rows
+from pliant.cloth.constraints import RowBuilder
 from pliant.cloth.kinematics import vertex_gradients
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.surroundings import Scenery
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
 
 
-def slipping(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, bound: Rows) -> tuple[Slip | None, Live | None]:
+def slipping(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, bound: RowBuilder) -> tuple[Slip | None, Live | None]:
     """The directions in which cloth slips at its contacts, and which of them live bodies move; None without any."""
     pushes, mu = bound.pushes, cloth.around.mu
     k = len(pushes.body)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.cloth.constraints import PUSHES, Pushes, Rows
+from pliant.cloth.constraints import PUSHES, Pushes, RowBuilder
 
 
 def remembered_impulses(z: Array, pushes: Pushes, n: int) -> Array:
@@ -13,7 +13,7 @@ def remembered_impulses(z: Array, pushes: Pushes, n: int) -> Array:
     return pressed
 
 
-def expected_impulses(memory: Array | None, origin: IntArray, bound: Rows) -> Array | None:
+def expected_impulses(memory: Array | None, origin: IntArray, bound: RowBuilder) -> Array | None:
     """The impulses of the last step at the same vertices; rows that are new press when their bound is touched."""
     if memory is None:
         return None

@@ -27,7 +27,7 @@ from pliant.cloth.constraints import (
     Corners,
     Lines,
     Pushes,
-    Rows,
+    RowBuilder,
     crossing_rows,
     face_rows,
     feature_rows,
@@ -58,8 +58,8 @@ class PreparedCloth:
     sheet: Sheet
     scenery: Scenery
     slide: Array
-    equal: Rows
-    bound: Rows
+    equal: RowBuilder
+    bound: RowBuilder
     block: Block
     model: StepModel
     operations: int
@@ -187,7 +187,7 @@ def prepare(
 
 
 def bounds(
-    bound: Rows, own: Own | None, n: int, h: float, expected: Array | None
+    bound: RowBuilder, own: Own | None, n: int, h: float, expected: Array | None
 ) -> tuple[tuple[Any, Array], IntArray, Array | None]:
     """All inequalities, those of cloth with itself last; the vertices they push; the impulses ``expected`` of them."""
     (C, d), vertex = bound.matrix(n), bound.pushes.vertex
@@ -203,10 +203,10 @@ def bounds(
 
 def constrain(
     cloth: "EolCloth", sheet: Sheet, scenery: Scenery, corners: Corners, when: tuple[float, float]
-) -> tuple[Rows, Rows]:
+) -> tuple[RowBuilder, RowBuilder]:
     """Equality and inequality rows of hands, features and faces, and of crossings no vertex stands for."""
     h, around = when[1], cloth.around
-    equal, bound = Rows(), Rows()
+    equal, bound = RowBuilder(), RowBuilder()
     held = hold_rows(cloth.holds, sheet, when, equal)
     feature_rows(cloth, sheet, scenery, cloth.method.rule, corners, (equal, bound))
     contacts = face_contacts(sheet, scenery, around, h)
@@ -228,7 +228,7 @@ def constrain(
     return equal, bound
 
 
-def hold_rows(holds: Sequence[Hold], sheet: Sheet, when: tuple[float, float], equal: Rows) -> IntArray:
+def hold_rows(holds: Sequence[Hold], sheet: Sheet, when: tuple[float, float], equal: RowBuilder) -> IntArray:
     """An equality per axis of every vertex that is held at the time: the velocity its hold asks for; the vertices."""
     t, h = when
     held = [np.zeros(0, dtype=np.int64)]
@@ -270,7 +270,7 @@ def closing(hits: EdgeHits, sheet: Sheet, scenery: Scenery, body: IntArray, h: f
     return np.flatnonzero(hits.gap + 2 * h * np.minimum(np.einsum("ij,ij->i", v, hits.normal), 0.0) <= thr)
 
 
-def live_rows(equal: Rows, bound: Rows, scenery: Scenery) -> Live | None:
+def live_rows(equal: RowBuilder, bound: RowBuilder, scenery: Scenery) -> Live | None:
     """The rows that push against bodies whose velocity is not known yet; None without any."""
     first = (0, len(equal.right))
     pushes = (equal.pushes, bound.pushes)

@@ -16,7 +16,7 @@ from pliant.cuda.device import arrays, to_host
 from pliant.cuda.matrix import BlockRows, Coupling
 from pliant.cuda.obstacles import NO_PLANES, DeviceObstacles
 from pliant.cuda.pairs import PairLaws, TouchingPairs
-from pliant.energies.penalty import Penalty
+from pliant.energies.penalty import ContactPenalty
 from pliant.errors import SceneError
 from pliant.forces.contact_damping import ContactDamping
 from pliant.forces.friction import Friction
@@ -144,7 +144,7 @@ class Meeting:
         return NormalLoad(self, x, obstacles, pairs, self.penalty(x)[1])
 
     @cached_property
-    def mirror(self) -> Penalty:
+    def mirror(self) -> ContactPenalty:
         """The same springs on the host."""
         swept = frozen = None
         host = self.contact.host
@@ -181,7 +181,7 @@ class DevicePenalty:
             meeting.obstacles.penalty(meeting.table(x), psd).add_block(weight, values)
 
     @property
-    def mirror(self) -> Penalty:
+    def mirror(self) -> ContactPenalty:
         return self.meeting.mirror
 
 

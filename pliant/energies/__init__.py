@@ -7,7 +7,7 @@ from pliant.energies.dg import BZ, IP
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import DeadLoad, Gravity
 from pliant.energies.membrane import Membrane
-from pliant.energies.penalty import AnchoredPenalty, Penalty
+from pliant.energies.penalty import AnchoredPenalty, ContactPenalty
 from pliant.energies.projective import HingeBending, PlaneCollision
 from pliant.energies.shifted import Shifted
 from pliant.energies.springs import Springs
@@ -24,7 +24,7 @@ ENERGIES = (
     Gravity,
     Attachment,
     Shifted,
-    Penalty,
+    ContactPenalty,
     AnchoredPenalty,
     PlaneCollision,
     GapBarrier,

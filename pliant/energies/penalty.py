@@ -22,7 +22,7 @@ from pliant.contact.contacts import ContactForces, Contacts, entries, shared_for
 from pliant.pattern import empty
 
 
-class Penalty:
+class ContactPenalty:
     """``geometry(x)`` lists the contacts of n vertices; ``k (n,)`` [N/m] per vertex; ``smoothing`` w [m]."""
 
     def __init__(

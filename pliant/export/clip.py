@@ -15,7 +15,7 @@ from pliant.mesh import Mesh, embed, read_raw
 from pliant.mesh.topology import boundary_facets
 from pliant.record import Run
 from pliant.record.channels import CELL_CHANNELS, POINT_CHANNELS
-from pliant.record.frames import Frame, Topology, frame_count, open_frames
+from pliant.record.frames import Frame, VtkCells, frame_count, open_frames
 from pliant.record.run import FRAMES, load
 
 KNOWN = (*POINT_CHANNELS, *CELL_CHANNELS)
@@ -191,7 +191,7 @@ class Skin:
 class _CellMean:
     """Values of cells -> mean over the cells at each of n vertices; NaN (cells without the quantity) does not count."""
 
-    topology: Topology
+    topology: VtkCells
     n: int
 
     def of(self, values: Array) -> Array:
@@ -204,7 +204,7 @@ class _CellMean:
         return np.stack(columns, axis=1).reshape(self.n, *values.shape[1:])
 
 
-def own_skin(topology: Topology, n: int) -> Skin:
+def own_skin(topology: VtkCells, n: int) -> Skin:
     """Boundary of the tets, all triangles, all springs; the vertices that none of them uses are left out."""
     tets, triangles, lines = (_cells(topology, k) for k in (4, 3, 2))
     F = np.concatenate([boundary_facets(tets), triangles]) if len(tets) else triangles
@@ -215,7 +215,7 @@ def own_skin(topology: Topology, n: int) -> Skin:
     return Skin(F, lines, used[:, None], np.ones((len(used), 1)), _CellMean(topology, n), bodies)
 
 
-def _body_of_vertices(topology: Topology, n: int) -> IntArray:
+def _body_of_vertices(topology: VtkCells, n: int) -> IntArray:
     """The number of the body of each of n vertices; 0 where a file does not say."""
     found = np.zeros(n, dtype=np.int64)
     if topology.bodies is not None:
@@ -223,7 +223,7 @@ def _body_of_vertices(topology: Topology, n: int) -> IntArray:
     return found
 
 
-def _following_skin(topology: Topology, x: Array, path: Path) -> Skin:
+def _following_skin(topology: VtkCells, x: Array, path: Path) -> Skin:
     """A surface file placed in the tets at x and carried along by barycentric weights."""
     (X, T, uv), tets = _surface(path), _cells(topology, 4)
     if not len(tets):
@@ -249,7 +249,7 @@ def _surface(path: Path) -> tuple[Array, IntArray, Array | None]:
     return raw.X, np.asarray(raw.T), None
 
 
-def _cells(topology: Topology, size: int) -> IntArray:
+def _cells(topology: VtkCells, size: int) -> IntArray:
     """The cells with so many vertices, (m, size)."""
     first = topology.offsets[:-1][np.diff(topology.offsets) == size]
     return topology.connectivity[first[:, None] + np.arange(size)]

@@ -19,7 +19,7 @@ ROD, SPIKE = 0.004, 0.12  # radius of rods and length of spikes, in sizes of wha
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class ObstacleShape:
     """Points ``at(t)`` (p, 3) [m] of ``triangles (k, 3)``.
 
     ``thin`` are rods and spikes, ``hollow`` is what bodies lie in or on, seen from inside only. ``floor`` is the height
@@ -53,7 +53,7 @@ def scene_of(run: Run) -> Any:
         return None
 
 
-def shapes_of(scene: Any, low: Array, high: Array) -> list[Shape]:
+def shapes_of(scene: Any, low: Array, high: Array) -> list[ObstacleShape]:
     """The obstacles of a scene; of unbounded ones what is near the box [m] that is seen."""
     return [_shape(obstacle, low, high) for obstacle in obstacles_of(scene)]
 
@@ -67,7 +67,7 @@ def obstacles_of(scene: Any) -> list[Any]:
     return [o for thing in (scene, scene.integrator) if isinstance(thing, Surrounded) for o in thing.obstacles]
 
 
-def _shape(obstacle: Any, low: Array, high: Array) -> Shape:
+def _shape(obstacle: Any, low: Array, high: Array) -> ObstacleShape:
     """Its own surface, a patch of it where it is unbounded, else rods along its edges and spikes for its tips."""
     X, triangles = obstacle.surface()
     thin, size, floor = False, float(np.linalg.norm(high - low)), None
@@ -85,7 +85,7 @@ def _shape(obstacle: Any, low: Array, high: Array) -> Shape:
         spikes = [_spike(tip, up, SPIKE * size) for tip, up in zip(sharp.corners, sharp.up, strict=True)]
         X, triangles = _together([*rods, *spikes])
     at = lambda t: pose_at(obstacle.motion, t).world(X)
-    return Shape(at, triangles, obstacle.motion is not None, obstacle.name, thin, bool(obstacle.container), floor)
+    return ObstacleShape(at, triangles, obstacle.motion is not None, obstacle.name, thin, bool(obstacle.container), floor)
 
 
 def _rod(a: Array, b: Array, up: Array, radius: float) -> tuple[Array, IntArray]:

@@ -16,7 +16,7 @@ from pliant.export.camera import ANGLE, Bounds, Shot, frame_of
 from pliant.export.clip import Picture
 from pliant.export.colours import STEEL, STONE, magnitude, of_bodies, of_directions, palette
 from pliant.export.look import Look
-from pliant.export.obstacles import Shape
+from pliant.export.obstacles import ObstacleShape
 
 KEY, HEAD = 0.74, 0.32  # intensities of the window and of the light at the camera
 AMBIENT, DIFFUSE = 0.30, 0.85
@@ -35,7 +35,7 @@ class Studio:
     """A plotter with lights and floor. VTK looks up shadows as if windows were square: this one is, and is cropped."""
 
     def __init__(
-        self, look: Look, box: Bounds, obstacles: list[Shape], limits: tuple[float, float], first: int
+        self, look: Look, box: Bounds, obstacles: list[ObstacleShape], limits: tuple[float, float], first: int
     ) -> None:
         self._pv, self._look, self._box, self._limits, self._first = pyvista(), look, box, limits, first
         self._scale = 1.0 if max(look.size) > LARGE else look.samples
@@ -198,7 +198,7 @@ class Studio:
 
 @contextmanager
 def studio(
-    look: Look, box: Bounds, obstacles: list[Shape], limits: tuple[float, float], first: int = 0
+    look: Look, box: Bounds, obstacles: list[ObstacleShape], limits: tuple[float, float], first: int = 0
 ) -> Iterator[Studio]:
     """A studio that is cleared away in the end; ``first`` is the colour of the first body."""
     room = Studio(look, box, obstacles, limits, first)

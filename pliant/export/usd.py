@@ -16,7 +16,7 @@ from pliant.errors import MissingDependency, RunError
 from pliant.export.camera import ANGLE, Bounds, frame_of, shot
 from pliant.export.clip import Clip, Picture, ranges
 from pliant.export.look import PLAIN
-from pliant.export.obstacles import Shape, scene_of, shapes_of
+from pliant.export.obstacles import ObstacleShape, scene_of, shapes_of
 
 BATCH = 8  # frames that are held before they are written; after saving, USD keeps only where they lie
 
@@ -90,7 +90,7 @@ def _camera(usd: Any, stage: Any, box: Bounds) -> None:
     camera.CreateHorizontalApertureAttr(height * PLAIN.size[0] / PLAIN.size[1])
 
 
-def _obstacles(usd: Any, stage: Any, shapes: list[Shape], t: float, code: Any, first: bool) -> None:
+def _obstacles(usd: Any, stage: Any, shapes: list[ObstacleShape], t: float, code: Any, first: bool) -> None:
     """Obstacles as meshes; those that move have points at every frame."""
     for k, shape in enumerate(shapes):
         if first or shape.moves:

@@ -26,7 +26,7 @@ from pliant.linear.cholesky import Cholesky
 from pliant.linear.threads import one_thread
 from pliant.maps.condensation import follow
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.condensed_plan import Guess, Moment, Plan, capped, plan_of
+from pliant.systems.condensed_plan import Guess, CondensedMoment, Plan, capped, plan_of
 from pliant.systems.condensed_step import Followers, Linearised, inertia_of, linearised
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
@@ -92,7 +92,7 @@ class ConJac:
         if plan is None or plan.vertices != len(system.X):
             plan, analysis = self.plan(system), None
             if self.settle and state.t == 0.0:
-                state = self.settled(Moment(system.at(state, state.t), state, h, plan, plan.nodes))
+                state = self.settled(CondensedMoment(system.at(state, state.t), state, h, plan, plan.nodes))
         state, report, analysis = self.advance(system, state, h, plan, plan.nodes, analysis)
         return Step(state, (plan, analysis), (report,))
 
@@ -111,7 +111,7 @@ class ConJac:
     ) -> tuple[State, SolveReport, Any]:
         """One step with the given dynamic vertices; the new state, the report, and the analysis to reuse."""
         clock = Clock()
-        now = Moment(system.at(state, state.t + h), state, h, plan, dynamic)
+        now = CondensedMoment(system.at(state, state.t + h), state, h, plan, dynamic)
         guess = Guess(state.v, now.unhindered() if self.ahead else 0.0 * state.v, 0.0 * state.q)
         counts = Counts()
         try:
@@ -144,7 +144,7 @@ class ConJac:
         )
         return State(q, v, now.end), report, analysis
 
-    def _solved(self, now: Moment, guess: Guess, analysis: Any, clock: Clock) -> tuple[Linearised, Array]:
+    def _solved(self, now: CondensedMoment, guess: Guess, analysis: Any, clock: Clock) -> tuple[Linearised, Array]:
         """The step linearised, and the velocities that follow; with K projected where it is wanted or needed."""
 
         def attempt(psd: bool) -> tuple[Linearised, Array]:
@@ -168,7 +168,7 @@ class ConJac:
         together = local.condensed.J.shape[1] + local.condensed.others.shape[1]
         return together + int(bool(self._following.gamma) and bool(inertia.any()))
 
-    def _velocities(self, now: Moment, local: Linearised, clock: Clock) -> Array:
+    def _velocities(self, now: CondensedMoment, local: Linearised, clock: Clock) -> Array:
         """The velocity step on the dynamic coordinates, and with it all velocities."""
         if not len(local.condensed.dynamic):
             return local.w
@@ -180,7 +180,7 @@ class ConJac:
         return v
 
     def _corrected(
-        self, now: Moment, local: Linearised, v: Array, inertia: Array, q: Array, clock: Clock
+        self, now: CondensedMoment, local: Linearised, v: Array, inertia: Array, q: Array, clock: Clock
     ) -> tuple[Array, Counts]:
         """Positions q at the end of the step corrected further, with the force where they are and the same factor."""
         system = now.system
@@ -197,7 +197,7 @@ class ConJac:
         solves = max(more, 0) * (1 + int(bool(inertia.any())))
         return q, Counts(forces=max(more, 0), solves=solves)
 
-    def settled(self, now: Moment, iterations: int = 100) -> State:
+    def settled(self, now: CondensedMoment, iterations: int = 100) -> State:
         """The state with f_q = 0: Newton on the following nodes, dynamic and prescribed ones where they are (G3)."""
         system, q, rest = now.system, now.state.q, np.zeros_like(now.state.v)
         if not now.plan.pieces.held.all():
@@ -236,7 +236,7 @@ def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Arr
     return s
 
 
-def given_up(now: Moment, q: Array, v: Array) -> float:
+def given_up(now: CondensedMoment, q: Array, v: Array) -> float:
     """The norm of the implicit Euler residual of all vertices: what the reduction and one linearisation leave of it."""
     system, free = now.system, now.system.free
     r = now.h * (system.inertia(q, v - now.state.v) - now.h * system.force(q, v, now.end))[free]

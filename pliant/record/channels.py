@@ -10,17 +10,17 @@ from pliant.arrays import Array, IntArray
 from pliant.energies.base import Internal, Layered, Pressing, Stressed
 from pliant.errors import SceneError
 from pliant.forces.base import Rubbing
-from pliant.record.frames import Frame, Topology
+from pliant.record.frames import Frame, VtkCells
 from pliant.state import State
 from pliant.systems.base import Composed, System
 from pliant.systems.observed import Eulerian, Moving, Resting, Touching
 from pliant.systems.stepped import Contacting
 
 
-def topology_of(system: System, points: Array) -> tuple[Topology, list[IntArray]]:
+def topology_of(system: System, points: Array) -> tuple[VtkCells, list[IntArray]]:
     """The cells as files want them and as blocks; without any, every point is a cell of its own."""
     blocks = [np.asarray(block) for block in system.cells()] or [np.arange(len(points))[:, None]]
-    return Topology.of(blocks), blocks
+    return VtkCells.of(blocks), blocks
 
 
 def known_channels(system: System, state: State) -> list[str]:

@@ -21,7 +21,7 @@ from pliant.record.frames import (
     BODY,
     SIZES,
     Frame,
-    Topology,
+    VtkCells,
     first_line,
     frame_count,
     open_frames,
@@ -54,7 +54,7 @@ class FrameWriter:
         self._disk: Any = None
         self._bytes = -1
         self._rooms: dict[str, _Room] = {}
-        self._topology: Topology | None = None
+        self._topology: VtkCells | None = None
         if self.path.exists():
             try:
                 self._open()
@@ -64,11 +64,11 @@ class FrameWriter:
                     f"cannot read {self.path}: {first_line(error)}", where="frames", remedy=remedy
                 ) from error
 
-    def append(self, frame: Frame, topology: Topology) -> None:
+    def append(self, frame: Frame, topology: VtkCells) -> None:
         """Record a frame; ``topology`` is stored when its cells are not those of the frame before."""
         self.extend([(frame, topology)])
 
-    def extend(self, frames: Sequence[tuple[Frame, Topology]]) -> None:
+    def extend(self, frames: Sequence[tuple[Frame, VtkCells]]) -> None:
         """Record frames one after the other, for little more than the price of one."""
         try:
             self._extend(frames)
@@ -101,7 +101,7 @@ class FrameWriter:
 
     # ------------------------------------------------------------------------------------------------ writing
 
-    def _extend(self, frames: Sequence[tuple[Frame, Topology]]) -> None:
+    def _extend(self, frames: Sequence[tuple[Frame, VtkCells]]) -> None:
         if not frames:
             return
         if self._file is None:
@@ -129,7 +129,7 @@ class FrameWriter:
         self._topology, self._next = topology, next_
 
     def _plan(
-        self, k: int, begin: dict[str, int], frame: Frame, topology: Topology, new: bool
+        self, k: int, begin: dict[str, int], frame: Frame, topology: VtkCells, new: bool
     ) -> tuple[dict[str, int], dict[str, tuple[int, Any]]]:
         """Where the frame after frame k will begin, and what frame k writes: dataset -> (first row, rows)."""
         at = dict(begin)
@@ -190,7 +190,7 @@ class FrameWriter:
             used[channel] = int(steps[group + "Offsets"][name][k]) + (points if group == "PointData" else cells)
         return used
 
-    def _create(self, frame: Frame, topology: Topology) -> None:
+    def _create(self, frame: Frame, topology: VtkCells) -> None:
         frames = max(1, min(self._expected, ROOM // max(frame.nbytes, 1)))
         shapes: dict[str, tuple[tuple[int, ...], str]] = dict.fromkeys(SIZES, ((1,), "i8"))
         shapes["Points"] = ((frames * len(frame.points), 3), "f8")
@@ -242,7 +242,7 @@ class FrameWriter:
         self._set_count(frame_count(self._file))
         self._topology, self._next = None, self._used()
 
-    def _same(self, topology: Topology, last: Topology | None) -> bool:
+    def _same(self, topology: VtkCells, last: VtkCells | None) -> bool:
         """Whether the last topology has the same cells: the one before in memory, after reopening that of the file."""
         if last is None:
             if self.count == 0:

@@ -17,7 +17,7 @@ SIZES = ("NumberOfPoints", "NumberOfCells", "NumberOfConnectivityIds")
 
 
 @dataclass(frozen=True, eq=False)
-class Topology:
+class VtkCells:
     """Cells as VTK wants them, from blocks (m, k) of vertex indices, one per body.
 
     ``bodies`` has the number of every cell's body; None in files that do not say.
@@ -29,11 +29,11 @@ class Topology:
     bodies: IntArray | None = None
 
     @staticmethod
-    def of(blocks: Iterable[IntArray]) -> "Topology":
+    def of(blocks: Iterable[IntArray]) -> "VtkCells":
         given = [np.asarray(block, dtype=np.int64) for block in blocks]
         kept = [block for block in given if len(block)]
         sizes = np.concatenate([np.full(len(b), b.shape[1], dtype=np.int64) for b in kept] or [np.zeros(0, np.int64)])
-        return Topology(
+        return VtkCells(
             np.concatenate([b.ravel() for b in kept] or [np.zeros(0, np.int64)]),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             np.array([VTK_CELLS[int(size)] for size in sizes], dtype=np.uint8),
@@ -94,13 +94,13 @@ def read_frame(file: Any, k: int) -> Frame:
     return Frame(float(steps["Values"][k]), x, values["PointData"], values["CellData"])
 
 
-def read_topology(file: Any, k: int) -> Topology:
+def read_topology(file: Any, k: int) -> VtkCells:
     """The cells of frame k."""
     root, steps = file["VTKHDF"], file["VTKHDF/Steps"]
     part, cell, ident = topology_place(steps, k)
     cells, ids = int(root["NumberOfCells"][part]), int(root["NumberOfConnectivityIds"][part])
     bodies = root["CellData"][BODY][cell : cell + cells].astype(np.int64) if BODY in root["CellData"] else None
-    return Topology(
+    return VtkCells(
         root["Connectivity"][ident : ident + ids],
         root["Offsets"][cell + part : cell + part + cells + 1],
         root["Types"][cell : cell + cells],

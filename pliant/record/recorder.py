@@ -35,7 +35,7 @@ from pliant.linear.threads import one_thread
 from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frame_writer import FrameWriter
-from pliant.record.frames import Frame, Topology
+from pliant.record.frames import Frame, VtkCells
 from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run, place_of
@@ -102,7 +102,7 @@ class RunRecorder:
         self._frames = FrameWriter(folder / FRAMES, frames=scene.steps // output.every + 2)
         self._ledger = folder / LEDGER
         self._shape: tuple[Any, Any, Any] = (None, None, None)  # system, topology, blocks
-        self._waiting: list[tuple[Frame, Topology]] = []
+        self._waiting: list[tuple[Frame, VtkCells]] = []
         self._lines: list[str] = []
         self._size = 0  # bytes of the frames that wait
         self._saved = self._flushed = monotonic()

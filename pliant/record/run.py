@@ -16,7 +16,7 @@ from pliant.checkpoint import Checkpoint
 from pliant.checkpoint import load as load_checkpoint
 from pliant.errors import MissingDependency, RunError
 from pliant.html import Inline, table
-from pliant.record.frames import Frame, Topology, frame_count, open_frames, read_frame, read_topology
+from pliant.record.frames import Frame, VtkCells, frame_count, open_frames, read_frame, read_topology
 from pliant.units import ENERGY
 
 SCENE, FRAMES, LEDGER, REPORT, CHECKPOINT = "scene.toml", "frames.vtkhdf", "ledger.csv", "report.json", "checkpoint.h5"
@@ -50,7 +50,7 @@ class Frames:
         with open_frames(self._path) as file:
             return file["VTKHDF/Steps/Values"][: frame_count(file)]
 
-    def topology(self, k: int = 0) -> Topology:
+    def topology(self, k: int = 0) -> VtkCells:
         """Cells of frame k."""
         with open_frames(self._path) as file:
             return read_topology(file, _checked(file, k))

@@ -12,11 +12,11 @@ Vector = list[Quantity]
 Choice = str | dict[str, Any]
 
 
-class Table(BaseModel):
+class DocumentTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class OutputTable(Table):
+class OutputTable(DocumentTable):
     """What is recorded."""
 
     every: int = 1
@@ -24,7 +24,7 @@ class OutputTable(Table):
     checkpoint_every: int = 0
 
 
-class RunTable(Table):
+class RunTable(DocumentTable):
     """How time passes; what every scene has, wherever its physics comes from."""
 
     name: str | None = None
@@ -74,7 +74,7 @@ def parse(document: dict[str, Any], where: str) -> SceneTable | ReferenceTable:
         raise _refusal(model, error, where) from None
 
 
-def _refusal(model: type[Table], error: ValidationError, where: str) -> SceneError:
+def _refusal(model: type[DocumentTable], error: ValidationError, where: str) -> SceneError:
     """The most telling of pydantic's errors in one line: an unknown key first, then the first of the others."""
     errors = error.errors()
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])

@@ -35,7 +35,7 @@ from pliant.systems.stepped import Remote, Solving
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class GlobalTerms:
     """What S is made of: mass, c, inertia, energies with a constant Laplacian, and the sum of all that may change."""
 
     M: sp.csr_matrix
@@ -44,7 +44,7 @@ class Terms:
     constant: tuple[Energy, ...]
     changing: sp.csr_matrix
 
-    def equal(self, other: "Terms") -> bool:
+    def equal(self, other: "GlobalTerms") -> bool:
         """Whether both make the same S: identical constant parts, equal values of the others."""
         a, b = self.changing, other.changing
         same = (self.c, self.inertia) == (other.c, other.inertia) and self.M is other.M
@@ -57,7 +57,7 @@ class Terms:
 class GlobalMatrix:
     """The terms of S, and ``apply``: r -> S^-1 r over the free coordinates. It serves as long as the terms stay."""
 
-    terms: Terms
+    terms: GlobalTerms
     apply: Callable[[Any], Any]
 
 
@@ -167,7 +167,7 @@ class PD:
         with clock("factor"):
             return self._factored(stage, terms, S)
 
-    def _factored(self, stage: Any, terms: Terms, S: sp.csr_matrix) -> tuple[GlobalMatrix, Counts]:
+    def _factored(self, stage: Any, terms: GlobalTerms, S: sp.csr_matrix) -> tuple[GlobalMatrix, Counts]:
         system = stage.system
         if able(system, Solving):
             return GlobalMatrix(terms, system.vertexwise(S)), Counts(fills=1, analyses=1, factorizations=1)
@@ -177,7 +177,7 @@ class PD:
         return GlobalMatrix(terms, ByAxes(tuple(parts))), counts
 
 
-def gather(stage: Any, system: Elastodynamics, q: Array) -> Terms:
+def gather(stage: Any, system: Elastodynamics, q: Array) -> GlobalTerms:
     """The terms of S at q for the system of a stage. Damping enters with its matrix at rest, the mean over the axes."""
     n, d = system.X.shape
     changing = sp.csr_matrix((n, n))
@@ -189,10 +189,10 @@ def gather(stage: Any, system: Elastodynamics, q: Array) -> Terms:
         for axis in range(d):
             changing = changing - (stage.c / d) * D[axis::d, axis::d]
     constant = tuple(e for e in system.energy_terms if is_constant(e))
-    return Terms(system.mass(q), stage.c, stage.inertia, constant, sp.csr_matrix(changing))
+    return GlobalTerms(system.mass(q), stage.c, stage.inertia, constant, sp.csr_matrix(changing))
 
 
-def scalar_matrix(terms: Terms, q: Array) -> sp.csr_matrix:
+def scalar_matrix(terms: GlobalTerms, q: Array) -> sp.csr_matrix:
     """S = M + c^2 L - c D for one coordinate (n, n)."""
     n = terms.changing.shape[0]
     d = len(q) // n

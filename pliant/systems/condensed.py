@@ -17,7 +17,7 @@ from pliant.errors import SceneError, require_count
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
 from pliant.state import State
-from pliant.systems.condensed_plan import Moment, plan_of
+from pliant.systems.condensed_plan import CondensedMoment, plan_of
 from pliant.systems.condensed_step import CondensedStep, Followers
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
@@ -91,7 +91,7 @@ class Condensing:
             plan = plan_of(system, self.nodes, attached=self.attached, condensed=condensed, radius=radius, where=where)
             analysis = None
         leading = np.union1d(plan.nodes, plan.attached)
-        now = Moment(system.at(state, state.t + h), state, h, plan, leading)
+        now = CondensedMoment(system.at(state, state.t + h), state, h, plan, leading)
         return CondensedStep(now, self.following, how, analysis)
 
 

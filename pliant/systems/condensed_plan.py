@@ -50,7 +50,7 @@ class Guess:
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class CondensedMoment:
     """One step: the system with its contacts found, where it starts, its length, and which vertices are dynamic."""
 
     system: Elastodynamics

@@ -22,7 +22,7 @@ from pliant.linear.inverse import Matrix
 from pliant.maps.condensation import Condensed, follow
 from pliant.state import State
 from pliant.systems.condensed_inertia import share
-from pliant.systems.condensed_plan import Guess, Moment, capped
+from pliant.systems.condensed_plan import Guess, CondensedMoment, capped
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_programme import project
 from pliant.velocity_step import Block, Linearisation, Moved
@@ -45,7 +45,7 @@ class Followers:
 class Linearised:
     """f, K, D of a moment at a guess, what is condensed from them, and A = M - h D - beta h^2 K."""
 
-    now: Moment
+    now: CondensedMoment
     guess: Guess
     beta: float
     f: Array
@@ -117,7 +117,7 @@ class Linearised:
 
 
 def linearised(
-    now: Moment, guess: Guess, beta: float, how: Followers, analysis: object, clock: Clock, *, psd: bool
+    now: CondensedMoment, guess: Guess, beta: float, how: Followers, analysis: object, clock: Clock, *, psd: bool
 ) -> Linearised:
     """f, K, D and J at the guess; contacts where the old velocities lead to (see `foreseen`)."""
     system, driven, velocity = now.system, now.driven(), guess.velocity
@@ -142,7 +142,7 @@ def linearised(
     return Linearised(now, guess, beta, f, K, D, w, condensed, closing)
 
 
-def foreseen(now: Moment, q: Array, guess: Guess, beta: float) -> tuple[Elastodynamics, Array]:
+def foreseen(now: CondensedMoment, q: Array, guess: Guess, beta: float) -> tuple[Elastodynamics, Array]:
     """The system with contacts as they are at the end of the step where the guess leads, and what that adds to f(q).
 
     Linearised where it starts, a step does not see what it runs into, and the next one is thrown back by springs that
@@ -166,7 +166,7 @@ def foreseen(now: Moment, q: Array, guess: Guess, beta: float) -> tuple[Elastody
     return system, closing
 
 
-def inertia_of(now: Moment, v: Array, inertial: bool) -> Array:
+def inertia_of(now: CondensedMoment, v: Array, inertial: bool) -> Array:
     """M (v - v_0) / h where the residual must contain it, else zero."""
     pieces = now.plan.pieces
     if not inertial and pieces.held.all():
@@ -181,7 +181,7 @@ class CondensedStep:
     What it keeps is (plan, analysis), both rebuilt where they are lost.
     """
 
-    def __init__(self, now: Moment, following: Followers, how: Linearisation, analysis: object) -> None:
+    def __init__(self, now: CondensedMoment, following: Followers, how: Linearisation, analysis: object) -> None:
         self.now, self.following, self.how = now, following, how
         rest = np.zeros_like(now.state.v)
         guess = Guess(now.state.v, now.unhindered() if how.ahead else rest, np.zeros_like(now.state.q))

@@ -14,7 +14,7 @@ from pliant.contact.pairs import ClosePairs, PairDetector
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.contact.swept import Entries, entries
-from pliant.energies.penalty import AnchoredPenalty, Penalty
+from pliant.energies.penalty import AnchoredPenalty, ContactPenalty
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.contact_damping import ContactDamping
@@ -145,7 +145,7 @@ class PenaltyModel:
             energies, before = [*energies, anchors], [*before, anchors]
         return self._terms_of(energies, before, start, t, c)
 
-    def penalty(self, passages: Sequence[Passage], swept: Entries | None, frozen: ClosePairs | None) -> Penalty:
+    def penalty(self, passages: Sequence[Passage], swept: Entries | None, frozen: ClosePairs | None) -> ContactPenalty:
         """The springs of the pairs ``frozen``, and those against obstacles on their ``passages``."""
         apart = 0.0 if frozen is None else self.sides[frozen.nodes[:, :2]].sum(axis=1)
 
@@ -157,7 +157,7 @@ class PenaltyModel:
                 parts = [c.only(~swept.covers(c)) for c in parts] + [swept.contacts(x, self.against)]
             return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
 
-        return Penalty(Remembered(contacts_at), self.k, smoothing=self.smoothing)
+        return ContactPenalty(Remembered(contacts_at), self.k, smoothing=self.smoothing)
 
     def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
         """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.

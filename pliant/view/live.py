@@ -20,7 +20,7 @@ from pliant.solvers import SOLVERS
 from pliant.units import energy_unit
 from pliant.view.charts import growing
 from pliant.view.drawing import Drawing, Style, legend
-from pliant.view.marks import NO_MARKS, Surroundings, marks_of
+from pliant.view.marks import NO_MARKS, DrawnObstacles, marks_of
 from pliant.view.panel import Appearance, chosen
 from pliant.view.player import Player
 from pliant.view.server import LOCAL, Room
@@ -60,7 +60,7 @@ class LiveView:
         self._controls()
         self._drawings = [Drawing(self.server, *place, self._grabbing(k), k) for k, place in enumerate(places)]
         self._surroundings = [
-            Surroundings(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
+            DrawnObstacles(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
         ]
         self.show()
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.export.colours import STEEL, STONE
-from pliant.export.obstacles import Shape, shapes_of
+from pliant.export.obstacles import ObstacleShape, shapes_of
 from pliant.systems.base import Composed, System
 from pliant.systems.contact import Touch
 from pliant.systems.observed import Eulerian, Jointed, Touching
@@ -41,7 +41,7 @@ def marks_of(system: System, x: Array, t: float) -> Marks:
     return Marks(joints, eulerian, touch.points, touch.normals)
 
 
-class Surroundings:
+class DrawnObstacles:
     """The obstacles and marks of one scene in the browser, drawn anew where they move."""
 
     def __init__(self, server: Any, name: str, offset: Array, scene: Any, low: Array, high: Array) -> None:
@@ -81,7 +81,7 @@ class Surroundings:
             self._scene.remove_by_name(f"{self._name}/{kind}")
         return False
 
-    def _obstacle(self, name: str, shape: Shape, t: float) -> None:
+    def _obstacle(self, name: str, shape: ObstacleShape, t: float) -> None:
         x = (shape.at(t) + self._offset).astype(np.float32)
         look: dict[str, Any] = {"color": STEEL, "side": "double"} if shape.thin else {"color": STONE}
         if shape.hollow:

@@ -18,7 +18,7 @@ from pliant.systems.base import Composed
 from pliant.systems.observed import Eulerian, Jointed, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
-from pliant.view.marks import NO_MARKS, Marks, Surroundings, marks_of
+from pliant.view.marks import NO_MARKS, Marks, DrawnObstacles, marks_of
 from pliant.view.panel import PACE, Appearance
 from pliant.view.server import LOCAL, Room
 
@@ -49,7 +49,7 @@ class Replay:
         self._systems = [_system_with_marks(scene) for scene in scenes]
         self._drawings = [Drawing(self.server, *place, first=k) for k, place in enumerate(places)]
         self._surroundings = [
-            Surroundings(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)
+            DrawnObstacles(self.server, *p, scene, low, high) for p, scene in zip(places, scenes, strict=True)
         ]
         self._controls(playing)
         self.show(0)

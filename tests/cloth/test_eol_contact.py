@@ -8,7 +8,7 @@ import pytest
 from pliant.bench.eol.march import march
 from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.collide import edge_hits, face_contacts, tip_hits
-from pliant.cloth.constraints import Cone, Corners, Rows, feature_rows
+from pliant.cloth.constraints import Cone, Corners, RowBuilder, feature_rows
 from pliant.cloth.hands import Handle
 from pliant.cloth.kinematics import corner_velocities, vertex_gradients
 from pliant.cloth.material import ClothMaterial, from_fabric
@@ -119,7 +119,7 @@ def creased(bend: float) -> tuple[EolCloth, Surroundings]:
 def test_constraint_rows_remove_all_null_directions(bend: float) -> None:
     cloth, world = creased(bend)
     scenery = world.at(0.0)
-    equal, bound = Rows(), Rows()
+    equal, bound = RowBuilder(), RowBuilder()
     feature_rows(cloth, cloth.sheet, scenery, Cone(), Corners.of(cloth.sheet, cloth, scenery), (equal, bound))
     q = cloth.pack(cloth.sheet, 0.0).q
     A = (cloth.mass(q) - 1e-5 * cloth.stiffness(q, 0 * q, 0.0, psd=True)).toarray()

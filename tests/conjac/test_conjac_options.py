@@ -17,7 +17,7 @@ from pliant.scenes.conjac import FIBRES, aniso, limbs, twist_nodes
 from pliant.simulate import simulate
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State
-from pliant.systems.condensed_plan import Moment
+from pliant.systems.condensed_plan import CondensedMoment
 from pliant.systems.penalty_contact import PenaltyContact
 from pliant.systems.placement import spread
 
@@ -55,14 +55,14 @@ def test_settled_start_leaves_no_force_on_the_followers():
     conjac = ConJac(count=2, settle=True)
     plan = conjac.plan(system)
     start = scene.initial(system)
-    state = conjac.settled(Moment(system, start, 5e-3, plan, plan.nodes))
+    state = conjac.settled(CondensedMoment(system, start, 5e-3, plan, plan.nodes))
     d = (3 * plan.nodes[:, None] + np.arange(3)).ravel()
     assert np.array_equal(state.q[d], start.q[d])
     f = system.force(state.q, state.v, 0.0)
     followers = np.setdiff1d(system.free, d)
     assert abs(f[followers]).max() < 1e-8 * abs(system.force(start.q, start.v, 0.0)[followers]).max()
     exact = Quasistatic(Newton(tolerance=Tolerance(1e-12, 1e-14))).step(system, start, 1.0).state.q
-    alone = ConJac(NONE).settled(Moment(system, start, 5e-3, ConJac(NONE).plan(system), NONE)).q
+    alone = ConJac(NONE).settled(CondensedMoment(system, start, 5e-3, ConJac(NONE).plan(system), NONE)).q
     assert abs(alone - exact).max() < 1e-9
 
 

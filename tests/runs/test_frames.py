@@ -14,7 +14,7 @@ import pytest
 
 from pliant.errors import RunError
 from pliant.record.frame_writer import FrameWriter
-from pliant.record.frames import Frame, Topology
+from pliant.record.frames import Frame, VtkCells
 from pliant.record.run import Frames
 
 TETS = np.array([[0, 1, 2, 3]])
@@ -48,7 +48,7 @@ def vtk_frames(path):
 def test_vtk_reads_what_was_written(tmp_path, expected):
     """With room for two frames the file must grow twice on the way."""
     writer = FrameWriter(tmp_path / "frames.vtkhdf", frames=expected)
-    topology = Topology.of([TETS])
+    topology = VtkCells.of([TETS])
     for k in range(7):
         writer.append(frame(k), topology)
     writer.close()
@@ -61,7 +61,7 @@ def test_vtk_reads_what_was_written(tmp_path, expected):
 
 def test_topology_may_change_and_is_stored_once_while_it_does_not(tmp_path):
     writer = FrameWriter(tmp_path / "frames.vtkhdf", frames=2)
-    whole, cut = Topology.of([TETS]), Topology.of([np.array([[0, 1, 2], [0, 2, 4]]), np.array([[3, 4]])])
+    whole, cut = VtkCells.of([TETS]), VtkCells.of([np.array([[0, 1, 2], [0, 2, 4]]), np.array([[3, 4]])])
     more = np.vstack([X, [[2.0, 2, 2]]])
     for k in range(6):
         moved = frame(k) if k < 3 else Frame(0.1 * k, more + k, {"velocity": more}, {"von_mises": np.arange(3.0)})
@@ -83,7 +83,7 @@ def test_reopening_goes_on_with_the_same_topology_and_can_cut_off(tmp_path):
         writer = FrameWriter(path, frames=4)
         writer.truncate(first)
         for k in range(first, first + 5):
-            writer.append(frame(k), Topology.of([TETS]))
+            writer.append(frame(k), VtkCells.of([TETS]))
         writer.close()
     ours = Frames(path)
     assert len(ours) == 8
@@ -97,7 +97,7 @@ def test_reopening_goes_on_with_the_same_topology_and_can_cut_off(tmp_path):
 def test_frames_written_together_are_those_written_one_by_one(tmp_path, cuts):
     """With topologies that change among them, a file that grows, and one that is reopened in between."""
     path, chance = tmp_path / "frames.vtkhdf", np.random.default_rng(5)
-    known = [Topology.of([TETS]), Topology.of([np.array([[0, 1, 2, 3], [1, 2, 3, 4]])])]
+    known = [VtkCells.of([TETS]), VtkCells.of([np.array([[0, 1, 2, 3], [1, 2, 3, 4]])])]
     used = (0, 0, 1, 1, 1, 0, 0)
     frames = [
         Frame(0.1 * k, chance.normal(size=(4 + n, 3)), {}, {"von_mises": chance.normal(size=1 + n)})
@@ -187,8 +187,8 @@ def test_a_full_disk_is_one_clear_error_and_earlier_frames_are_intact(tmp_path):
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(RunError, match="cannot write frame 0"):
-        FrameWriter(tmp_path / "file" / "frames.vtkhdf").append(frame(0), Topology.of([TETS]))
+        FrameWriter(tmp_path / "file" / "frames.vtkhdf").append(frame(0), VtkCells.of([TETS]))
     if os.geteuid():
         tmp_path.chmod(0o500)
         with pytest.raises(RunError):
-            FrameWriter(tmp_path / "frames.vtkhdf").append(frame(0), Topology.of([TETS]))
+            FrameWriter(tmp_path / "frames.vtkhdf").append(frame(0), VtkCells.of([TETS]))

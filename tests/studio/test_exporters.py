@@ -17,7 +17,7 @@ from pliant.export.colours import magnitude
 from pliant.mesh import box
 from pliant.record import load, record
 from pliant.record.frame_writer import FrameWriter
-from pliant.record.frames import Frame, Topology
+from pliant.record.frames import Frame, VtkCells
 from pliant.record.output import Output
 
 
@@ -150,7 +150,7 @@ def changing(run, tmp_path):
     mesh = box((1, 1, 1), (1, 1, 1))
     writer = FrameWriter(folder / "frames.vtkhdf")
     for t, T in ((0.0, mesh.T), (0.1, mesh.T[:-1]), (0.2, mesh.T[:-1])):
-        writer.append(Frame(t, mesh.X, {}, {}), Topology.of([T]))
+        writer.append(Frame(t, mesh.X, {}, {}), VtkCells.of([T]))
     writer.close()
     return load(folder)
 
@@ -184,7 +184,7 @@ def peak(run, tmp_path, count):
     folder, mesh = tmp_path / str(count), box((1, 1, 1), (19, 19, 19))
     shutil.copytree(run.folder, folder)
     (folder / "frames.vtkhdf").unlink()
-    writer, topology = FrameWriter(folder / "frames.vtkhdf", frames=count), Topology.of([mesh.T])
+    writer, topology = FrameWriter(folder / "frames.vtkhdf", frames=count), VtkCells.of([mesh.T])
     for k in range(count):
         writer.append(Frame(0.1 * k, mesh.X * (1 + 0.01 * k), {}, {}), topology)
     writer.close()

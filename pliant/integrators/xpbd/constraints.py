@@ -23,7 +23,7 @@ from pliant.energies.springs import Springs
 from pliant.errors import SceneError
 from pliant.integrators.xpbd import element_kernels as elements
 from pliant.integrators.xpbd import kernels
-from pliant.integrators.xpbd.patches import Plan, plan
+from pliant.integrators.xpbd.patches import SweepPlan, plan
 from pliant.materials import ARAP, Corotational, NeoHookean, StableNeoHookean, StVK
 from pliant.materials.base import Isotropic, Material, lame, summands
 
@@ -38,7 +38,7 @@ class Batch:
     """
 
     projection: Callable[..., None]
-    plan: Plan
+    plan: SweepPlan
     nodes: IntArray
     table: Array
     multipliers: tuple[int, int]

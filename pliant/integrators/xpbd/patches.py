@@ -19,7 +19,7 @@ COLOURS = 64  # bits of a mask; patches beyond get a colour to themselves
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SweepPlan:
     """Constraints in ``order (m,)``; patch p is ``patches[p]:patches[p+1]``, colour c ``colours[c]:colours[c+1]``.
 
     Within patch p, the constraints ``rounds[r]:rounds[r+1]`` with r in ``first[p]:first[p+1]`` share no vertex.
@@ -32,11 +32,11 @@ class Plan:
     first: IntArray
 
 
-def plan(nodes: IntArray, X: Array, size: int = PATCH) -> Plan:
+def plan(nodes: IntArray, X: Array, size: int = PATCH) -> SweepPlan:
     """The order of constraints on vertices ``nodes (m, k)`` with rest positions X (n, d)."""
     m = len(nodes)
     if m == 0:
-        return Plan(np.zeros(0, dtype=np.int64), *(np.zeros(1, dtype=np.int64) for _ in range(4)))
+        return SweepPlan(np.zeros(0, dtype=np.int64), *(np.zeros(1, dtype=np.int64) for _ in range(4)))
     order = morton(X[nodes].mean(axis=1))
     owner = np.arange(m) // size
     single = colour(nodes[order], np.arange(m + 1), len(X))
@@ -53,7 +53,7 @@ def plan(nodes: IntArray, X: Array, size: int = PATCH) -> Plan:
     changes[patches[1:-1] - 1] = True
     rounds = np.concatenate([[0], np.flatnonzero(changes) + 1, [m]])
     first = np.searchsorted(rounds, patches)
-    return Plan(order[taken], patches, np.concatenate([[0], np.cumsum(counts)]), rounds, first)
+    return SweepPlan(order[taken], patches, np.concatenate([[0], np.cumsum(counts)]), rounds, first)
 
 
 @njit(cache=True)
