@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.bodies import bodies_of
 from pliant.deformable import OfMaterial
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.errors import PliantError, SceneError
 from pliant.integrators import BDF2, SDIRK2, TRBDF2, ImplicitMidpoint
 from pliant.integrators.base import Wrapping, fits
@@ -152,7 +152,7 @@ def _accuracy(scene: Any, size: float, omega: float) -> str:
 def steps_for(integrator: Any, part: float, steps: int = 64) -> float:
     """Steps per period with which an oscillator is off by ``part`` of its amplitude after one period, by the order."""
     theta = 2.0 * pi / steps
-    spring = Attachment(1, np.array([0]), np.zeros((1, 3)), theta**2)  # unit mass, h = 1
+    spring = AttachmentEnergy(1, np.array([0]), np.zeros((1, 3)), theta**2)  # unit mass, h = 1
     system = Elastodynamics(np.zeros((1, 3)), np.ones(1), [spring])
     state, memory = State(np.array([1.0, 0.0, 0.0]), np.zeros(3)), None
     for _ in range(steps):
@@ -181,7 +181,7 @@ def amplification(integrator: Any, theta: float) -> float:
     takes (theta q, v) of both from step to step. For multistep methods this is the principal root: the others have
     died out before the matrix is fitted. NaN for methods that cannot step a single oscillator.
     """
-    spring = Attachment(1, np.array([0]), np.zeros((1, 3)), theta**2)  # unit mass, h = 1
+    spring = AttachmentEnergy(1, np.array([0]), np.zeros((1, 3)), theta**2)  # unit mass, h = 1
     system = Elastodynamics(np.zeros((1, 3)), np.ones(1), [spring])
     state, memory = State(np.array([1.0, 0.0, 0.0]), np.array([0.0, theta, 0.0])), None
     before = after = np.eye(2)

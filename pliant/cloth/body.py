@@ -19,7 +19,7 @@ from pliant.contact.coefficients import single
 from pliant.contact.sharp import Sharp
 from pliant.energies.base import Energy
 from pliant.energies.bending import QuadraticBending
-from pliant.energies.membrane import Membrane
+from pliant.energies.membrane import MembraneEnergy
 from pliant.errors import SceneError
 from pliant.maps.motions import Vector
 from pliant.maps.pins import Pin
@@ -104,7 +104,7 @@ class Cloth:
         """Corotated membrane and quadratic bending [Weidner2022, sec. 2.4.2]."""
         m = self.fabric
         return [
-            Membrane(placed.X, placed.T, E=m.E, nu=m.nu, name=f"{self.name} membrane"),
+            MembraneEnergy(placed.X, placed.T, E=m.E, nu=m.nu, name=f"{self.name} membrane"),
             QuadraticBending(placed.X, placed.T, beta=m.beta, name=f"{self.name} bending"),
         ]
 

@@ -157,7 +157,12 @@ def _crease_directions(sheet: Sheet, cloth: "EolCloth", scenery: Scenery, slide:
 
 
 def feature_rows(
-    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, rule: EdgeRule, corners: Corners, rows: tuple[RowBuilder, RowBuilder]
+    cloth: "EolCloth",
+    sheet: Sheet,
+    scenery: Scenery,
+    rule: EdgeRule,
+    corners: Corners,
+    rows: tuple[RowBuilder, RowBuilder],
 ) -> None:
     """Rows of all vertices on features, added to ``rows`` = (equalities, inequalities)."""
     equal, bound = rows

@@ -19,7 +19,7 @@ from pliant.cuda.pairs import PairLaws, TouchingPairs
 from pliant.energies.penalty import ContactPenalty
 from pliant.errors import SceneError
 from pliant.forces.contact_damping import ContactDamping
-from pliant.forces.friction import Friction
+from pliant.forces.friction import FrictionForce
 from pliant.state import State
 from pliant.systems.base import Weights
 from pliant.systems.contact import LiveForce, Terms
@@ -186,7 +186,7 @@ class DevicePenalty:
 
 
 class DeviceFriction:
-    """`Friction` in a `Meeting`, with the normal forces of a ``load`` or, where there is none, those of the moment."""
+    """`FrictionForce` in a `Meeting`, with the normal forces of a ``load`` or, where there is none, those of the moment."""
 
     name, normal = "friction", False
 
@@ -227,15 +227,15 @@ class DeviceFriction:
             meeting.obstacles.friction(*load.obstacles, v).add_block(weight, values)
 
     @property
-    def mirror(self) -> Friction:
+    def mirror(self) -> FrictionForce:
         """The same friction on the host."""
         host = self.meeting.contact.host
         law = (host.mu, host.law, host.setting.n)
         if self._load is None:
-            return Friction(self.meeting.mirror.loads, *law)
+            return FrictionForce(self.meeting.mirror.loads, *law)
         x = to_host(self._load.x)
         found = self._load.meeting.mirror.loads(x)
-        return Friction(lambda _: found, *law, lagged=x, c=self._c)
+        return FrictionForce(lambda _: found, *law, lagged=x, c=self._c)
 
 
 class DeviceDamping:

@@ -1,12 +1,12 @@
 """Energies: one file each; `ENERGIES` lists them for the conformance tests."""
 
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.barrier import GapBarrier, SurfaceBarrier
 from pliant.energies.bending import QuadraticBending
 from pliant.energies.dg import BZ, IP
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import DeadLoad, Gravity
-from pliant.energies.membrane import Membrane
+from pliant.energies.membrane import MembraneEnergy
 from pliant.energies.penalty import AnchoredPenalty, ContactPenalty
 from pliant.energies.projective import HingeBending, PlaneCollision
 from pliant.energies.shifted import Shifted
@@ -15,14 +15,14 @@ from pliant.energies.springs import Springs
 ENERGIES = (
     Elastic,
     Springs,
-    Membrane,
+    MembraneEnergy,
     QuadraticBending,
     HingeBending,
     BZ,
     IP,
     DeadLoad,
     Gravity,
-    Attachment,
+    AttachmentEnergy,
     Shifted,
     ContactPenalty,
     AnchoredPenalty,

@@ -7,7 +7,7 @@ from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
 
 
-class Attachment:
+class AttachmentEnergy:
     """Springs of zero length and stiffness ``k`` [N/m] (one or per vertex) from ``vertices`` to ``targets (p, d)``."""
 
     def __init__(
@@ -18,9 +18,11 @@ class Attachment:
         d = targets.shape[1]
         stiffness = np.broadcast_to(np.asarray(k, dtype=np.float64), (len(vertices),))
         if len(targets) != len(vertices):
-            raise SceneError(f"{len(targets)} targets for {len(vertices)} vertices", where="Attachment.targets")
+            raise SceneError(f"{len(targets)} targets for {len(vertices)} vertices", where="AttachmentEnergy.targets")
         if not (np.isfinite(stiffness).all() and (stiffness > 0).all()):
-            raise SceneError(f"stiffness {k} must be positive", where="Attachment.k", remedy="give N/m per vertex")
+            raise SceneError(
+                f"stiffness {k} must be positive", where="AttachmentEnergy.k", remedy="give N/m per vertex"
+            )
         self._dofs = (d * np.asarray(vertices)[:, None] + np.arange(d)).ravel()
         self._targets = targets.ravel()
         self._k = np.repeat(stiffness, d)

@@ -32,7 +32,7 @@ class ConstantLoad(Protocol):
 
 
 @runtime_checkable
-class Marching(Protocol):
+class MarchingEnergy(Protocol):
     """An energy with a compiled loop over many explicit steps."""
 
     def march(

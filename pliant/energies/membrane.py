@@ -22,9 +22,9 @@ from pliant.pattern_making import block_pattern
 def lame(E: float, nu: float) -> tuple[float, float]:
     """(mu, lam) [N/m] of a sheet with Young's modulus times thickness E [N/m] and Poisson's ratio nu."""
     if not (np.isfinite(E) and E > 0):
-        raise MaterialError(f"membrane stiffness E = {E} N/m", where="Membrane.E", remedy="it must be positive")
+        raise MaterialError(f"membrane stiffness E = {E} N/m", where="MembraneEnergy.E", remedy="it must be positive")
     if not -1 < nu < 0.5:
-        raise MaterialError(f"Poisson's ratio nu = {nu}", where="Membrane.nu", remedy="it must lie in (-1, 0.5)")
+        raise MaterialError(f"Poisson's ratio nu = {nu}", where="MembraneEnergy.nu", remedy="it must lie in (-1, 0.5)")
     return E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
 
 
@@ -53,7 +53,7 @@ def material_gradients(X: Array, faces: IntArray) -> tuple[Array, Array]:
     return np.stack([-b1 - b2, b1, b2], axis=1), 0.5 * np.abs(det)
 
 
-class Membrane:
+class MembraneEnergy:
     """In-plane elasticity of the triangles ``faces (m, 3)`` with rest positions ``X (n, 2)`` or ``(n, 3)`` [m].
 
     ``E`` is Young's modulus times thickness [N/m], ``nu`` Poisson's ratio.

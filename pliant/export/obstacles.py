@@ -85,7 +85,9 @@ def _shape(obstacle: Any, low: Array, high: Array) -> ObstacleShape:
         spikes = [_spike(tip, up, SPIKE * size) for tip, up in zip(sharp.corners, sharp.up, strict=True)]
         X, triangles = _together([*rods, *spikes])
     at = lambda t: pose_at(obstacle.motion, t).world(X)
-    return ObstacleShape(at, triangles, obstacle.motion is not None, obstacle.name, thin, bool(obstacle.container), floor)
+    return ObstacleShape(
+        at, triangles, obstacle.motion is not None, obstacle.name, thin, bool(obstacle.container), floor
+    )
 
 
 def _rod(a: Array, b: Array, up: Array, radius: float) -> tuple[Array, IntArray]:

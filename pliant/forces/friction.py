@@ -61,7 +61,7 @@ def _rounded(limit: Array, s: Array, reach: Array) -> tuple[Array, Array, Array]
         return rounded(limit, s, reach)
 
 
-class Friction:
+class FrictionForce:
     """``load(x)`` gives contacts and normal forces f_n (c,) of n vertices; ``mu(contacts)`` their coefficients (c,).
 
     ``lagged (n, 3)`` are the positions at which a load was found that does not depend on x; ``c`` [s] is the length of

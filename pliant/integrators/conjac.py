@@ -26,8 +26,8 @@ from pliant.linear.cholesky import Cholesky
 from pliant.linear.threads import one_thread
 from pliant.maps.condensation import follow
 from pliant.state import Counts, SolveReport, State, Step
-from pliant.systems.condensed_plan import Guess, CondensedMoment, Plan, capped, plan_of
-from pliant.systems.condensed_step import Followers, Linearised, inertia_of, linearised
+from pliant.systems.condensed_plan import CondensedMoment, Guess, Plan, capped, plan_of
+from pliant.systems.condensed_step import Followers, LinearisedMoment, inertia_of, linearised
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.placement import spread
 from pliant.units import read_fields
@@ -144,10 +144,12 @@ class ConJac:
         )
         return State(q, v, now.end), report, analysis
 
-    def _solved(self, now: CondensedMoment, guess: Guess, analysis: Any, clock: Clock) -> tuple[Linearised, Array]:
+    def _solved(
+        self, now: CondensedMoment, guess: Guess, analysis: Any, clock: Clock
+    ) -> tuple[LinearisedMoment, Array]:
         """The step linearised, and the velocities that follow; with K projected where it is wanted or needed."""
 
-        def attempt(psd: bool) -> tuple[Linearised, Array]:
+        def attempt(psd: bool) -> tuple[LinearisedMoment, Array]:
             local = linearised(now, guess, self.beta, self._following, analysis, clock, psd=psd)
             return local, self._velocities(now, local, clock)
 
@@ -163,12 +165,12 @@ class ConJac:
         gamma = 0.0 if self.gamma is None or not self.corrections else self.gamma
         return Followers(gamma, self.cap, self.inertial, self.linear)
 
-    def _columns(self, local: Linearised, inertia: Array) -> int:
+    def _columns(self, local: LinearisedMoment, inertia: Array) -> int:
         """Right-hand sides solved for J, for what moves prescribed, and for the correction of this linearisation."""
         together = local.condensed.J.shape[1] + local.condensed.others.shape[1]
         return together + int(bool(self._following.gamma) and bool(inertia.any()))
 
-    def _velocities(self, now: CondensedMoment, local: Linearised, clock: Clock) -> Array:
+    def _velocities(self, now: CondensedMoment, local: LinearisedMoment, clock: Clock) -> Array:
         """The velocity step on the dynamic coordinates, and with it all velocities."""
         if not len(local.condensed.dynamic):
             return local.w
@@ -180,7 +182,7 @@ class ConJac:
         return v
 
     def _corrected(
-        self, now: CondensedMoment, local: Linearised, v: Array, inertia: Array, q: Array, clock: Clock
+        self, now: CondensedMoment, local: LinearisedMoment, v: Array, inertia: Array, q: Array, clock: Clock
     ) -> tuple[Array, Counts]:
         """Positions q at the end of the step corrected further, with the force where they are and the same factor."""
         system = now.system

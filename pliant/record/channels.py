@@ -13,7 +13,7 @@ from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, VtkCells
 from pliant.state import State
 from pliant.systems.base import Composed, System
-from pliant.systems.observed import Eulerian, Moving, Resting, Touching
+from pliant.systems.observed import Moving, PartlyEulerian, Resting, Touching
 from pliant.systems.stepped import Contacting
 
 
@@ -31,7 +31,7 @@ def known_channels(system: System, state: State) -> list[str]:
         found.append("elastic_force")
         found += ["contact_force", "friction_force"] if able(system, Touching) and _touched(system, state) else []
         found += CELL_CHANNELS if any(able(energy, Stressed) for energy in system.energy_terms) else ()
-    return [*found, *(["eulerian", "material"] if able(system, Eulerian) else ())]
+    return [*found, *(["eulerian", "material"] if able(system, PartlyEulerian) else ())]
 
 
 def frame_of(
@@ -92,7 +92,7 @@ def _velocity(system: System, state: State) -> Array | None:
 
 def _displacement(system: System, state: State) -> Array | None:
     """From where the points are at rest [m]; vertices that slide through the material have no such place."""
-    if able(system, Eulerian) or not able(system, Resting):
+    if able(system, PartlyEulerian) or not able(system, Resting):
         return None
     moved: Array = system.positions(state.q) - system.positions(system.rest)
     return moved
@@ -144,13 +144,13 @@ def _friction(system: System, state: State) -> Array | None:
 def _eulerian(system: System, state: State) -> Array:
     """(n, 1): 1 at vertices that also move in the material (EOL cloth), 0 elsewhere."""
     mask = np.zeros((len(system.positions(state.q)), 1))
-    mask[system.eol if able(system, Eulerian) else []] = 1.0
+    mask[system.eol if able(system, PartlyEulerian) else []] = 1.0
     return mask
 
 
 def _material(system: System, state: State) -> Array | None:
     """Where vertices are in the material [m], as coordinates of a texture: cloth may slide through its mesh."""
-    return system.material_points(state.q) if able(system, Eulerian) else None
+    return system.material_points(state.q) if able(system, PartlyEulerian) else None
 
 
 def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) -> Callable[[Any, Array], Array]:

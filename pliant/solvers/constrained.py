@@ -24,7 +24,7 @@ from pliant.solvers.base import Solution, StageLike
 
 
 @dataclass(frozen=True, eq=False)
-class Constrained:
+class ConstrainedSolver:
     """``solver`` (any with a ``linear`` field: Newton, QLB, QLF, ...) on the stage subject to C z = d.
 
     C (k, n_free) acts on the free coordinates of the stage; k small. Rows must be independent.
@@ -156,6 +156,6 @@ def independent(S: Array) -> Array:
     if size[-1] <= 1e-12 * size[0]:
         row = int(order[int(np.argmax(size <= 1e-12 * size[0]))])
         raise SceneError(
-            f"constraint row {row} depends on the others", where="Constrained.C", remedy="remove redundant rows"
+            f"constraint row {row} depends on the others", where="ConstrainedSolver.C", remedy="remove redundant rows"
         )
     return S

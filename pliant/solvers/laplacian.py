@@ -14,12 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.base import Energy, Majorised
 from pliant.energies.bending import QuadraticBending
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import Gravity
-from pliant.energies.membrane import Membrane
+from pliant.energies.membrane import MembraneEnergy
 from pliant.energies.projective import HingeBending
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
@@ -51,7 +51,7 @@ def _(energy: Gravity, x: Array, n: int) -> sp.csr_matrix:
     return sp.csr_matrix((n, n))
 
 
-@laplacian.register(Attachment)
+@laplacian.register(AttachmentEnergy)
 @laplacian.register(QuadraticBending)
 def _(energy: Energy, x: Array, n: int) -> sp.csr_matrix:
     """Quadratic energies: the Hessian is L for every coordinate alike."""
@@ -80,7 +80,7 @@ def _(energy: Elastic, x: Array, n: int) -> sp.csr_matrix:
 
 
 @laplacian.register
-def _(energy: Membrane, x: Array, n: int) -> sp.csr_matrix:
+def _(energy: MembraneEnergy, x: Array, n: int) -> sp.csr_matrix:
     weights = energy.area * (2.0 * energy.mu + energy.lam)
     return assemble(energy.faces, energy.b.transpose(0, 2, 1), weights, n)
 

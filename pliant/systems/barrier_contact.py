@@ -19,7 +19,7 @@ from pliant.contact.surfaces import Surfaces
 from pliant.energies.barrier import GapBarrier, SurfaceBarrier, barrier
 from pliant.errors import SceneError
 from pliant.forces.base import Force
-from pliant.forces.friction import Friction, SmoothStick
+from pliant.forces.friction import FrictionForce, SmoothStick
 from pliant.state import State
 from pliant.systems.contact import Moments, Terms, Touch, touch_of
 from pliant.systems.lagged import LaggedTerms, Loads, loads_of, push_of, read_solves, rounds_of
@@ -136,7 +136,7 @@ class BarrierModel:
         law, n = SmoothStick(self.choice.creep), self.setting.n
 
         def friction(loads: Loads, x: Array) -> Force:
-            return Friction(lambda _: loads, self._mu, law, n, lagged=x, c=c)
+            return FrictionForce(lambda _: loads, self._mu, law, n, lagged=x, c=c)
 
         rounds = rounds_of(self.choice.friction_solves)
         lagged = LaggedTerms(energies, friction, (), rounds, loads_of, lambda loads: push_of(loads, n))
@@ -183,7 +183,9 @@ class BarrierModel:
 
     def touch(self, q: Array, v: Array, t: float) -> Touch:
         energies: Any = self.at(State(q, v, t), t).energies
-        rubs = [Friction(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n) for energy in energies]
+        rubs = [
+            FrictionForce(energy.loads, self._mu, SmoothStick(self.choice.creep), self.setting.n) for energy in energies
+        ]
         return Touch.joined([touch_of(self.setting, q, *rub.contact_forces(q, v)) for rub in rubs])
 
     def crossings(self, q: Array, t: float) -> int:

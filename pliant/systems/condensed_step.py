@@ -22,7 +22,7 @@ from pliant.linear.inverse import Matrix
 from pliant.maps.condensation import Condensed, follow
 from pliant.state import State
 from pliant.systems.condensed_inertia import share
-from pliant.systems.condensed_plan import Guess, CondensedMoment, capped
+from pliant.systems.condensed_plan import CondensedMoment, Guess, capped
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.velocity_programme import project
 from pliant.velocity_step import Block, Linearisation, Moved
@@ -42,7 +42,7 @@ class Followers:
 
 
 @dataclass(frozen=True, eq=False)
-class Linearised:
+class LinearisedMoment:
     """f, K, D of a moment at a guess, what is condensed from them, and A = M - h D - beta h^2 K."""
 
     now: CondensedMoment
@@ -118,7 +118,7 @@ class Linearised:
 
 def linearised(
     now: CondensedMoment, guess: Guess, beta: float, how: Followers, analysis: object, clock: Clock, *, psd: bool
-) -> Linearised:
+) -> LinearisedMoment:
     """f, K, D and J at the guess; contacts where the old velocities lead to (see `foreseen`)."""
     system, driven, velocity = now.system, now.driven(), guess.velocity
     q = now.state.q + beta * (now.h * guess.moved + guess.shift)
@@ -139,7 +139,7 @@ def linearised(
     w = driven.copy()
     if driven.any():
         w[now.inside] = condensed.others[:, -1]
-    return Linearised(now, guess, beta, f, K, D, w, condensed, closing)
+    return LinearisedMoment(now, guess, beta, f, K, D, w, condensed, closing)
 
 
 def foreseen(now: CondensedMoment, q: Array, guess: Guess, beta: float) -> tuple[Elastodynamics, Array]:

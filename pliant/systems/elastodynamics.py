@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray, cross
 from pliant.contact.setting import Setting
-from pliant.energies.attachment import Attachment
-from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, Marching, Pairing
+from pliant.energies.attachment import AttachmentEnergy
+from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, MarchingEnergy, Pairing
 from pliant.energies.gravity import DeadLoad
 from pliant.errors import SceneError
 from pliant.forces.base import Approximating, Force, Lagged, PartlyIndefinite, Rubbing
@@ -136,7 +136,7 @@ class Elastodynamics:
     def pulled(self, vertex: int, target: Array, k: float) -> "Elastodynamics":
         """The same system with a spring ``k`` [N/m] of zero length from a vertex to a point (3,) [m]: a hand."""
         n, d = self.X.shape
-        spring = Attachment(n, np.array([vertex]), np.asarray(target)[:d], k)
+        spring = AttachmentEnergy(n, np.array([vertex]), np.asarray(target)[:d], k)
         held = copy(self)  # a spring fills diagonal entries only, which every pattern has
         held._energies = (*self._energies, spring)
         held.energy_terms = held._energies
@@ -201,7 +201,7 @@ class Elastodynamics:
         loads = [e for e in self.energy_terms if able(e, ConstantLoad)]
         others = [e for e in self.energy_terms if not able(e, ConstantLoad)]
         simple = self.lumped and not self.force_terms and not self.pins.moving
-        if not simple or len(others) != 1 or not able(others[0], Marching):
+        if not simple or len(others) != 1 or not able(others[0], MarchingEnergy):
             return None
         load = sum((e.load for e in loads), np.zeros_like(q))
         return others[0].march(q, v, self._inverse_mass, load, dt, steps)

@@ -99,7 +99,7 @@ class Resting(Protocol):
 
 
 @runtime_checkable
-class Eulerian(Protocol):
+class PartlyEulerian(Protocol):
     """A system some of whose vertices, ``eol``, also move through the material."""
 
     eol: IntArray

@@ -18,7 +18,7 @@ from pliant.energies.penalty import AnchoredPenalty, ContactPenalty
 from pliant.errors import SceneError
 from pliant.forces.base import Force
 from pliant.forces.contact_damping import ContactDamping
-from pliant.forces.friction import Friction, StickSlip
+from pliant.forces.friction import FrictionForce, StickSlip
 from pliant.state import State
 from pliant.systems.contact import Moments, Terms, Touch, touch_of
 from pliant.systems.lagged import LaggedTerms, Loads, loads_of, push_of, read_solves, rounds_of
@@ -180,11 +180,11 @@ class PenaltyModel:
         if not self.mu.largest:
             return Terms(tuple(energies), tuple(damping))
         if not self.choice.lagged:
-            rubbing = [Friction(e.loads, self.mu, self.law, n) for e in energies]
+            rubbing = [FrictionForce(e.loads, self.mu, self.law, n) for e in energies]
             return Terms(tuple(energies), (*rubbing, *damping))
 
         def friction(loads: Loads, x: Array) -> Force:
-            return Friction(lambda _: loads, self.mu, self.law, n, lagged=x, c=c)
+            return FrictionForce(lambda _: loads, self.mu, self.law, n, lagged=x, c=c)
 
         rounds = rounds_of(self.choice.friction_solves)
         push = lambda loads: push_of(loads, n)
@@ -195,7 +195,7 @@ class PenaltyModel:
 
     def touch_of(self, energies: Sequence[Any], q: Array, v: Array) -> Touch:
         """What ``energies`` press with, and how that rubs."""
-        rubs = [Friction(energy.loads, self.mu, self.law, self.setting.n) for energy in energies]
+        rubs = [FrictionForce(energy.loads, self.mu, self.law, self.setting.n) for energy in energies]
         return Touch.joined([touch_of(self.setting, q, *rub.contact_forces(q, v)) for rub in rubs])
 
     def distance(self, q: Array, t: float) -> float:

@@ -60,7 +60,8 @@ class LiveView:
         self._controls()
         self._drawings = [Drawing(self.server, *place, self._grabbing(k), k) for k, place in enumerate(places)]
         self._surroundings = [
-            DrawnObstacles(self.server, *place, p.scene, low, high) for place, p in zip(places, self.players, strict=True)
+            DrawnObstacles(self.server, *place, p.scene, low, high)
+            for place, p in zip(places, self.players, strict=True)
         ]
         self.show()
 

@@ -10,7 +10,7 @@ from pliant.export.colours import STEEL, STONE
 from pliant.export.obstacles import ObstacleShape, shapes_of
 from pliant.systems.base import Composed, System
 from pliant.systems.contact import Touch
-from pliant.systems.observed import Eulerian, Jointed, Touching
+from pliant.systems.observed import Jointed, PartlyEulerian, Touching
 
 JOINT, EULERIAN, CONTACT = (214, 90, 40), (20, 150, 60), (210, 30, 60)
 NOWHERE = np.zeros((0, 3))
@@ -32,7 +32,7 @@ NO_MARKS = Marks()
 def marks_of(system: System, x: Array, t: float) -> Marks:
     """The marks of a system whose positions are x (n, 3) [m]; what it does not have is empty."""
     joints = system.joint_origins(x) if isinstance(system, Jointed) else NOWHERE
-    eulerian = x[system.eol] if isinstance(system, Eulerian) else NOWHERE
+    eulerian = x[system.eol] if isinstance(system, PartlyEulerian) else NOWHERE
     touch = None
     if isinstance(system, Touching) and isinstance(system, Composed) and system.X.shape == x.shape:
         touch = system.contacts(x.ravel(), np.zeros(x.size), t)  # coordinates are positions

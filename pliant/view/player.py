@@ -15,7 +15,7 @@ from pliant.scene_file import load_scene
 from pliant.scene_file.build import adjusted
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import State
-from pliant.systems.observed import Eulerian, Gripped, Pullable
+from pliant.systems.observed import Gripped, PartlyEulerian, Pullable
 
 REMEMBERED = 400  # steps in the curves
 GRIP = 3.0  # Hz: a hand holds the whole body like a spring on which it swings so fast
@@ -77,7 +77,7 @@ class Player:
     def hold(self, vertex: int) -> Hold:
         """What a hand takes hold of at a vertex."""
         system = self._system
-        return system.material_point(self.state.q, vertex) if isinstance(system, Eulerian) else vertex
+        return system.material_point(self.state.q, vertex) if isinstance(system, PartlyEulerian) else vertex
 
     def pull(self, hand: Hand | None) -> None:
         """Hold something with a spring from now on, or let go."""

@@ -15,10 +15,10 @@ from pliant.export.obstacles import scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
 from pliant.systems.base import Composed
-from pliant.systems.observed import Eulerian, Jointed, Touching
+from pliant.systems.observed import Jointed, PartlyEulerian, Touching
 from pliant.view.charts import Marked
 from pliant.view.drawing import Drawing, Style, legend
-from pliant.view.marks import NO_MARKS, Marks, DrawnObstacles, marks_of
+from pliant.view.marks import NO_MARKS, DrawnObstacles, Marks, marks_of
 from pliant.view.panel import PACE, Appearance
 from pliant.view.server import LOCAL, Room
 
@@ -175,5 +175,5 @@ def _system_with_marks(scene: Any) -> Any:
     system = None if scene is None else scene.system()
     if isinstance(system, Jointed):
         return system
-    kept = isinstance(system, Touching) and isinstance(system, Composed) and not isinstance(system, Eulerian)
+    kept = isinstance(system, Touching) and isinstance(system, Composed) and not isinstance(system, PartlyEulerian)
     return system if kept else None

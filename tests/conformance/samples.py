@@ -29,14 +29,14 @@ from pliant.articulated.forces import (
 from pliant.articulated.se3 import frame
 from pliant.bodies import Solid
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
-from pliant.contact.sharp import Hull, Points, Wire
+from pliant.contact.sharp import Hull, SharpPoints, Wire
 from pliant.contact.triangles import TriangleObstacle
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.bending import QuadraticBending
 from pliant.energies.dg import BZ, IP
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import DeadLoad, Gravity
-from pliant.energies.membrane import Membrane
+from pliant.energies.membrane import MembraneEnergy
 from pliant.energies.projective import HingeBending, PlaneCollision
 from pliant.energies.shifted import Shifted
 from pliant.energies.springs import Springs
@@ -52,7 +52,7 @@ from pliant.scene import Scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
-from pliant.systems.points import Points as AllPoints
+from pliant.systems.points import SharpPoints as AllPoints
 
 SOFT = StableNeoHookean(E=2e4, nu=0.4)
 BAR, PLATE, SHEET = bar((0.2, 0.1, 0.1), (2, 1, 1)), rectangle((0.2, 0.1), (2, 1)), sheet((0.2, 0.1), (2, 1))
@@ -97,14 +97,14 @@ def energies():
         (Elastic(SHEET.X, SHEET.T, SOFT, thickness=1e-3), rough(SHEET.X), 3),
         (Springs(NET.X, NET.T, 40.0), rough(NET.X, 0.1), NET.X.shape[1]),
         (Shifted(Springs(NET.X, NET.T, 40.0), np.full(NET.X.size, 0.01)), rough(NET.X, 0.1), NET.X.shape[1]),
-        (Membrane(SHEET.X, SHEET.T, E=300.0, nu=0.3), rough(SHEET.X), 3),
+        (MembraneEnergy(SHEET.X, SHEET.T, E=300.0, nu=0.3), rough(SHEET.X), 3),
         (QuadraticBending(SHEET.X, SHEET.T, beta=1e-3), rough(SHEET.X), 3),
         (HingeBending(SHEET.X, SHEET.T, beta=1e-3), rough(SHEET.X), 3),
         (BZ(PLATE, 1e5), rough(explode(PLATE)), 2),
         (IP(PLATE, SOFT, 1e5), rough(explode(PLATE)), 2),
         (DeadLoad(np.random.default_rng(5).normal(size=3 * n)), rough(BAR.X), 3),
         (Gravity(np.arange(1.0, n + 1.0), np.array([0.0, 0.0, -9.81])), rough(BAR.X), 3),
-        (Attachment(n, np.array([0, 3]), BAR.X[[0, 3]] + 0.1, 30.0), rough(BAR.X), 3),
+        (AttachmentEnergy(n, np.array([0, 3]), BAR.X[[0, 3]] + 0.1, 30.0), rough(BAR.X), 3),
         (PlaneCollision(n, np.arange(n), (0, 0, 0.05), (0.1, 0.0, 1.0), 50.0), rough(BAR.X), 3),
         (TieSprings(n, *ties, np.array([70.0])), rough(BAR.X), 3),
     ]
@@ -162,7 +162,7 @@ OBSTACLES = [
     Bowl((0.1, -0.2, 0.3), 1.2),
     TriangleObstacle(ball(radius=0.7, cells=3)),
     Hull(np.random.default_rng(3).normal(scale=0.6, size=(20, 3))),
-    Points(np.array([[0.1, 0.2, 0.3], [-0.4, 0.1, 0.0]]), np.tile([0.0, 0.0, 1.0], (2, 1))),
+    SharpPoints(np.array([[0.1, 0.2, 0.3], [-0.4, 0.1, 0.0]]), np.tile([0.0, 0.0, 1.0], (2, 1))),
     Wire((-0.5, 0.1, 0.0), (0.6, 0.2, 0.3)),
 ]
 

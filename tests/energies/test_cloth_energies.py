@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.energies.bending import QuadraticBending, hinges
-from pliant.energies.membrane import Membrane, material_gradients
+from pliant.energies.membrane import MembraneEnergy, material_gradients
 from pliant.errors import MaterialError, MeshError
 
 
@@ -25,7 +25,7 @@ def lifted(X: np.ndarray, seed: int, amount: float) -> np.ndarray:
 @pytest.mark.parametrize("amount", [0.05, 0.3])
 def test_membrane_derivatives_match_finite_differences(amount: float) -> None:
     X, faces = grid(2)
-    energy = Membrane(X, faces, E=3.0, nu=0.3)
+    energy = MembraneEnergy(X, faces, E=3.0, nu=0.3)
     x = lifted(X, 1, amount)
     g, H, eps = energy.gradient(x), energy.hessian(x).toarray(), 1e-5
     steps = eps * np.eye(len(x))
@@ -37,7 +37,7 @@ def test_membrane_derivatives_match_finite_differences(amount: float) -> None:
 
 def test_membrane_projection_is_that_of_the_density() -> None:
     X, faces = np.array([[0.0, 0], [1, 0], [0.2, 1]]), np.array([[0, 1, 2]])
-    energy = Membrane(X, faces, E=2.0, nu=0.2)
+    energy = MembraneEnergy(X, faces, E=2.0, nu=0.2)
     G = np.kron(energy.b[0].T, np.eye(3))  # (6, 9): x -> F by columns
     lift = np.linalg.pinv(G)
     for seed in range(10):
@@ -50,7 +50,7 @@ def test_membrane_projection_is_that_of_the_density() -> None:
 
 def test_membrane_rest_is_stress_free_in_any_pose_and_uniaxial_tension_gives_young() -> None:
     X, faces = grid(3)
-    energy = Membrane(X, faces, E=7.0, nu=0.0)
+    energy = MembraneEnergy(X, faces, E=7.0, nu=0.0)
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
     x = np.column_stack([X, np.zeros(len(X))]) @ Q.T
     assert np.abs(energy.gradient(x.ravel())).max() < 1e-12
@@ -62,14 +62,17 @@ def test_membrane_rest_is_stress_free_in_any_pose_and_uniaxial_tension_gives_you
 def test_three_dimensional_rest_gives_the_same_membrane() -> None:
     X, faces = grid(2)
     x = lifted(X, 3, 0.2)
-    flat, spatial = Membrane(X, faces, E=2, nu=0.1), Membrane(np.column_stack([X, X[:, 0]]), faces, E=2, nu=0.1)
-    same = Membrane(np.column_stack([X, np.zeros(len(X))]), faces, E=2, nu=0.1)
+    flat, spatial = (
+        MembraneEnergy(X, faces, E=2, nu=0.1),
+        MembraneEnergy(np.column_stack([X, X[:, 0]]), faces, E=2, nu=0.1),
+    )
+    same = MembraneEnergy(np.column_stack([X, np.zeros(len(X))]), faces, E=2, nu=0.1)
     assert np.isclose(flat.value(x), same.value(x)) and not np.isclose(flat.value(x), spatial.value(x))
 
 
 def test_needle_triangles_stay_finite() -> None:
     X, faces = grid(1)
-    energy = Membrane(X, faces, E=1, nu=0.3)
+    energy = MembraneEnergy(X, faces, E=1, nu=0.3)
     for x in (np.zeros(12), np.repeat([[0.0, 0, 0], [1, 0, 0]], 2, axis=0).ravel()):
         assert np.isfinite(energy.gradient(x)).all() and np.isfinite(energy.hessian(x, psd=True).data).all()
 
@@ -106,9 +109,9 @@ def test_bending_ignores_affine_motion_and_hinges_cover_interior_edges() -> None
 def test_bad_input_is_refused_by_name() -> None:
     X, faces = grid(1)
     with pytest.raises(MaterialError, match="E = 0"):
-        Membrane(X, faces, E=0, nu=0.1)
+        MembraneEnergy(X, faces, E=0, nu=0.1)
     with pytest.raises(MaterialError, match="nu = 0.5"):
-        Membrane(X, faces, E=1, nu=0.5)
+        MembraneEnergy(X, faces, E=1, nu=0.5)
     with pytest.raises(MaterialError, match="beta"):
         QuadraticBending(X, faces, beta=-1)
     with pytest.raises(MeshError, match="triangle 0"):

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import eigh, expm
 
 from pliant.bodies import Rayleigh, Solid, SpringNet
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.gravity import Gravity
 from pliant.errors import SceneError
 from pliant.integrators import ERE, ExplicitEuler
@@ -86,7 +86,7 @@ def test_without_stiffness_and_damping_positions_and_velocities_fly_freely():
     assert np.allclose(state.v, euler.v, atol=1e-9)
 
 
-class Hill(Attachment):
+class Hill(AttachmentEnergy):
     """A negative spring: the force pushes away from the target."""
 
     def value(self, x):

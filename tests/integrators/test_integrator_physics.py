@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.bodies import Solid
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.errors import SceneError
 from pliant.integrators import (
     BDF1,
@@ -36,7 +36,7 @@ TIGHT = Newton(tolerance=Tolerance(1e-13, 1e-16))
 def oscillator(omega=1.0):
     """A unit mass on a spring to the origin: q'' = -omega^2 q."""
     X = np.zeros((1, 3))
-    system = Elastodynamics(X, np.ones(1), [Attachment(1, np.array([0]), X, omega**2)])
+    system = Elastodynamics(X, np.ones(1), [AttachmentEnergy(1, np.array([0]), X, omega**2)])
     object.__setattr__(system, "scale", 1.0)
     return system
 

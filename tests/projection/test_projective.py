@@ -6,7 +6,7 @@ from projection_stages import beam, guess_of, net, stage_after, stage_of
 
 from pliant.bodies import Rayleigh, Solid, SpringNet
 from pliant.contact.obstacles import Plane
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.projective import HingeBending, PlaneCollision, StrainLimit, VolumeRange
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
@@ -35,7 +35,7 @@ def cloth_system(rows="permanent"):
     energies = [
         Springs(mesh.X, mesh.edges(), 50.0),
         HingeBending(mesh.X, mesh.T, beta=0.1),
-        Attachment(n, np.array([0]), mesh.X[[0]] + 0.1, 30.0),
+        AttachmentEnergy(n, np.array([0]), mesh.X[[0]] + 0.1, 30.0),
         PlaneCollision(n, np.arange(n), (0, 0, -0.004), (0, 0.1, 1), 200.0, rows=rows),
     ]
     return Elastodynamics(mesh.X, np.full(n, 0.05), energies)

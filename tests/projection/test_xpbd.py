@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from projection_stages import beam, net
 
-from pliant.bodies import Green, Membrane, Rayleigh, Solid, SpringNet
+from pliant.bodies import Green, MembraneEnergy, Rayleigh, Solid, SpringNet
 from pliant.constraints import Angles, Distances, Penalty, PlaneDistances, Volumes
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.bending import QuadraticBending, hinges
 from pliant.energies.gravity import Gravity
-from pliant.energies.membrane import Membrane as Corotated
+from pliant.energies.membrane import MembraneEnergy as Corotated
 from pliant.energies.projective import HingeBending, PlaneCollision, StrainLimit
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
@@ -241,7 +241,7 @@ def mixed_system():
         Springs(X, mesh.edges(), 50.0),
         HingeBending(X, mesh.T, beta=0.05),
         HingeBending(curved, mesh.T, beta=0.02, name="curl"),
-        Attachment(n, np.array([0, 3, 3]), X[[0, 3, 3]] + [[0, 0, 0], [0, 0, 0.2], [0, 0, 0.1]], 30.0),
+        AttachmentEnergy(n, np.array([0, 3, 3]), X[[0, 3, 3]] + [[0, 0, 0], [0, 0, 0.2], [0, 0, 0.1]], 30.0),
         PlaneCollision(n, np.arange(n), (0, 0, -0.02), (0, 0.1, 1), 40.0),
         Corotated(X, mesh.T, E=40.0, nu=0.3),
         Penalty(Distances(X, mesh.edges()[:5]), 10.0, n),
@@ -270,7 +270,7 @@ def flat_body():
 def membrane():
     mesh = sheet(size=(0.2, 0.1), cells=(4, 2))
     pins = Pin(mesh.where(lambda X: X[:, 0] < 1e-9))
-    return Scene([Membrane(mesh, StVK(2e4, 0.3), thickness=0.01, pins=pins)]).system()
+    return Scene([MembraneEnergy(mesh, StVK(2e4, 0.3), thickness=0.01, pins=pins)]).system()
 
 
 @pytest.mark.parametrize("build", [mixed_system, boxes, flat_body, membrane])

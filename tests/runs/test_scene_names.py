@@ -58,7 +58,7 @@ MEMBERS = {
 }
 NOT_BY_NAME = {
     "Sum",  # a list of materials
-    "Constrained",  # a solver that wraps another one for constraints
+    "ConstrainedSolver",  # a solver that wraps another one for constraints
 }
 
 

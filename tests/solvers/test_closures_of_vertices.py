@@ -15,7 +15,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import bar
 from pliant.scene import Scene
 from pliant.solvers import QLB, Newton, Tolerance
-from pliant.solvers.constrained import Constrained
+from pliant.solvers.constrained import ConstrainedSolver
 from pliant.stage import Stage
 from pliant.systems.closures import Closures
 from pliant.systems.elastodynamics import Elastodynamics
@@ -71,7 +71,7 @@ def test_the_root_and_its_forces_are_those_of_elimination():
     step = BDF1(TIGHT).step(system, state, h)
     assert step.reports[0].converged and step.reports[0].iterations <= 6
     C = system.C[:, plain.free]
-    other = Constrained(TIGHT, C, C @ state.q[plain.free])
+    other = ConstrainedSolver(TIGHT, C, C @ state.q[plain.free])
     stage = Stage(plain, h, state.q + h * state.v, state.q, h, state.q, state)
     solution = other.solve(stage, stage.frame[plain.free])
     assert np.allclose(step.state.q[plain.free], solution.z, atol=1e-10)

@@ -11,7 +11,7 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import bar
 from pliant.scene import Scene
 from pliant.solvers import QLB, Newton, Tolerance
-from pliant.solvers.constrained import Constrained
+from pliant.solvers.constrained import ConstrainedSolver
 from pliant.stage import Stage
 
 TIGHT = Tolerance(1e-10, 1e-14)
@@ -46,7 +46,7 @@ def test_root_of_the_kkt_system(stage, solver):
         K = np.block([[A, -C.toarray().T], [C.toarray(), np.zeros((2, 2))]])
         step = np.linalg.solve(K, -np.concatenate([stage.residual(z) - C.T @ lam, C @ z - d]))
         z, lam = z + step[:-2], lam + step[-2:]
-    constrained = Constrained(solver, C, d)
+    constrained = ConstrainedSolver(solver, C, d)
     solution = constrained.solve(stage, stage.frame[stage.system.free])
     assert solution.report.converged
     assert abs(solution.z - z).max() < 1e-9
@@ -58,4 +58,4 @@ def test_redundant_rows_are_named(stage):
     C, d = rows(stage)
     twice = sp.csr_matrix(sp.vstack([C, C[1]]))
     with pytest.raises(SceneError, match="constraint row [12] depends"):
-        Constrained(Newton(), twice, np.append(d, d[1])).solve(stage, stage.frame[stage.system.free])
+        ConstrainedSolver(Newton(), twice, np.append(d, d[1])).solve(stage, stage.frame[stage.system.free])

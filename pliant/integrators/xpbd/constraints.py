@@ -13,11 +13,11 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.constraints import Displacement, Distances, Penalty, PlaneDistances, Volumes
-from pliant.energies.attachment import Attachment
+from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.base import Energy
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import Gravity
-from pliant.energies.membrane import Membrane
+from pliant.energies.membrane import MembraneEnergy
 from pliant.energies.projective import HingeBending, PlaneCollision
 from pliant.energies.springs import Springs
 from pliant.errors import SceneError
@@ -87,7 +87,7 @@ def _(energy: Springs, X: Array) -> list[Batch]:
 
 
 @constraints.register
-def _(energy: Attachment, X: Array) -> list[Batch]:
+def _(energy: AttachmentEnergy, X: Array) -> list[Batch]:
     """Stiffness and target of every vertex from the derivatives: several springs at one vertex act as one."""
     n, d = X.shape
     x = X.ravel()
@@ -174,7 +174,7 @@ def _(energy: Elastic, X: Array) -> list[Batch]:
 
 
 @constraints.register
-def _(energy: Membrane, X: Array) -> list[Batch]:
+def _(energy: MembraneEnergy, X: Array) -> list[Batch]:
     G = in_space(energy.b[:, 1:])
     return [_elements(elements.corotational, energy.faces, G, energy.area, (energy.mu, energy.lam), X)]
 
