@@ -16,6 +16,7 @@ from pliant.systems.acted import Acted
 from pliant.systems.base import Composed, Parted, parts_of
 from pliant.systems.observed import Acting, Eulerian, Moving, Resting, Touching
 from pliant.systems.stepped import Contacting
+from pliant.systems.supports import support_forces
 
 
 def topology_of(system: Any, points: Array) -> tuple[Topology, list[IntArray]]:
@@ -43,11 +44,12 @@ def frame_of(
     channels: Sequence[str] = (),
     acted: Any = None,
     leading: IntArray | None = None,
+    support: Callable[[], Array | None] | None = None,
 ) -> Frame:
     """Positions and the asked channels of a state; forces at contacts are those that ``acted`` in the step to it.
 
     Where no step is known (the first frame, methods that do not tell), they are those of contacts detected there.
-    ``leading`` are the vertices that the others follow, where the method has such.
+    ``leading`` are the vertices that the others follow, where the method has such; ``support`` finds what pins do.
     """
     points = np.asarray(system.positions(state.q), dtype=np.float64)
     point_values, cell_values = {}, {}
@@ -56,6 +58,8 @@ def frame_of(
         told |= {"contact_force": lambda: acted.contact, "friction_force": lambda: acted.friction}
     if leading is not None:
         told["leading"] = lambda: np.isin(np.arange(len(points)), leading).astype(np.float64)[:, None]
+    if support is not None:
+        told["reaction_force"] = lambda: _spatial(support(), len(points))
     for name in channels:
         if name in told:
             point_values[name] = told[name]()
@@ -239,6 +243,7 @@ POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "elastic_force": _by_parts(_elastic),
     "contact_force": _contact,
     "friction_force": _friction,
+    "reaction_force": support_forces,
     "eulerian": _by_parts(_eulerian),
     "material": _by_parts(_material),
     "leading": lambda system, state: None,  # known to the step, not to the system
