@@ -33,8 +33,8 @@ def support_forces(
     f = here.force(q, v, t) + _of_constraints(system, now, reactions)
     found = []
     for part, own in parts_of(system):
-        n = len(part.positions(q[own]))
-        if not able(part, Composed):
+        n, of_vertices = len(part.positions(q[own])), able(part, Composed)
+        if not of_vertices:
             found.append(np.full((n, 3), np.nan))
             continue
         r = -f[own] if static else part.inertia(q[own], _accelerations(part, q[own], f[own], t)) - f[own]
@@ -70,9 +70,9 @@ def _held(system: Any, q: Array) -> Array:
     """Which components of the points (p, 3) are prescribed."""
     found = []
     for part, own in parts_of(system):
-        n = len(part.positions(q[own]))
+        n, of_vertices = len(part.positions(q[own])), able(part, Composed)
         mask = np.zeros((n, 3), dtype=bool)
-        if able(part, Composed):
+        if of_vertices:
             d = len(q[own]) // n
             held = np.ones(n * d, dtype=bool)
             held[part.free] = False
