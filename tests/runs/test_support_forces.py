@@ -89,3 +89,22 @@ def test_a_plate_that_presses_feels_what_it_presses_on():
             np.testing.assert_allclose(change, r.sum(axis=0) + floor + m.sum() * np.array([0, 0, -9.81]), atol=1e-3)
         before = v
     assert r[:, 2].sum() < -20.0
+
+
+@pytest.mark.parametrize(
+    ("method", "contact"),
+    [
+        (pl.LinearlyImplicit(), pl.RowContact()),
+        (pl.LinearlyImplicit(), pl.PenaltyContact()),
+        (pl.BDF2(), pl.BarrierContact()),
+    ],
+)
+def test_a_held_slab_carries_what_rests_on_it(method, contact):
+    block = pl.mesh.bar((0.1, 0.1, 0.05), (2, 2, 1))
+    slab = pl.mesh.bar((0.14, 0.14, 0.02), (2, 2, 1)).transformed(translate=(-0.02, -0.02, -0.0201))
+    soft = pl.StableNeoHookean(1e5, 0.3)
+    below = pl.Solid(slab, soft, pins=pl.Pin(np.arange(len(slab.X))), name="slab")
+    above = pl.Solid(block, soft, name="block", damping=pl.Rayleigh(alpha=5.0, beta=1e-2))
+    *_, step = pl.simulate(pl.Scene([below, above], method, contact=contact, h=0.01, duration=0.6))
+    weight = 9810.0 * (0.1 * 0.1 * 0.05 + 0.14 * 0.14 * 0.02)
+    np.testing.assert_allclose(step.support_forces().sum(axis=0), [0.0, 0.0, weight], atol=1e-3)
