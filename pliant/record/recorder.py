@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic, time
@@ -43,6 +44,7 @@ from pliant.record.summary import Summary, versions
 from pliant.scene_like import SceneLike
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import Step
+from pliant.systems.supports import support_forces
 from pliant.units import InUnits
 
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
@@ -125,7 +127,8 @@ class RunRecorder:
         with _writing(self._ledger):
             self._ledger.write_bytes(b"")
         self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
-        self._frame(system, start.state, memory=start.memory)
+        still = partial(support_forces, system, start.state, static=self.scene.integrator.order == 0)
+        self._frame(system, start.state, memory=start.memory, support=still)
         self._checkpoint(start)
 
     def reopen(self, start: Checkpoint) -> None:
@@ -149,7 +152,7 @@ class RunRecorder:
     def step(self, step: TimeStep) -> None:
         self._line(step.ledger, step.report)
         if step.index % self.output.every == 0 or step.index == self.scene.steps:
-            self._frame(step.system, step.state, step.acted, step.memory)
+            self._frame(step.system, step.state, step.acted, step.memory, step.support_forces)
         self.summary = self.summary.plus(step.report, step.ledger)
         k = self.output.checkpoint_every
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
@@ -206,14 +209,14 @@ class RunRecorder:
             return ""
         return total
 
-    def _frame(self, system: Any, state: Any, acted: Any = None, memory: Any = None) -> None:
+    def _frame(self, system: Any, state: Any, acted: Any = None, memory: Any = None, support: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
         wanted, integrator, leading = self.output.channels, self.scene.integrator, None
         if "leading" in wanted and isinstance(integrator, Leading):
             leading = integrator.leading(system, memory)
-        frame = channels.frame_of(system, state, blocks, wanted, acted, leading)
+        frame = channels.frame_of(system, state, blocks, wanted, acted, leading, support)
         self._waiting.append((frame, topology))
         self._size += frame.nbytes
         self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)

@@ -101,7 +101,7 @@ class Elastodynamics:
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         if self.contact is None:
             return self
-        return self._touched(self.contact.at(start, t, c), self.contact.setting)
+        return self._touched(self.contact.at(start, t, c).lasting(c), self.contact.setting)
 
     def _here(self, q: Array, v: Array, t: float) -> "Elastodynamics":
         """The system whose terms include the contacts of this moment."""
