@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array
+from pliant.articulated.forces.base import joins_nothing
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
@@ -24,6 +25,7 @@ class JointStop:
     upper: float = np.inf
     stiffness: float = 1e3
     coordinate: int = 0
+    joins = joins_nothing
 
     def bind(self, tree: Tree) -> "JointStop":
         link, where = tree.body(self.link), f"JointStop on '{self.link}'"
@@ -47,9 +49,6 @@ class JointStop:
         loads.f_r[k] -= self.stiffness * beyond
         if beyond != 0.0:
             loads.reduced_stiffness(np.array([k]), np.array([[-self.stiffness]]))
-
-    def joins(self) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         beyond = excess(kin.q[self.place(kin.tree)], self.lower, self.upper)
