@@ -29,6 +29,7 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
+from pliant.certificate import Certificate
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
 from pliant.state import State
@@ -81,6 +82,14 @@ class Row:
         ours = (self.numerical, *self.linear, *self.angular)
         values = (*self.energies.values(), *self.work.values(), *ours, *self.exchange.values())
         return dict(zip(names, (self.step, self.t, self.total, *values), strict=True))
+
+
+def certified(c: Certificate) -> dict[str, float | None]:
+    """The columns of the ledger that come from the certificate; what is unknown stays empty."""
+    values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
+    converged = None if c.converged is None else int(c.converged)
+    control = (c.inner_h, c.estimate, c.accepted, c.rejected)
+    return dict(zip(CERTIFIED, (converged, *values, c.substeps, *control, c.seconds["step"]), strict=True))
 
 
 @lru_cache(maxsize=64)

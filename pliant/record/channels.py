@@ -112,8 +112,7 @@ def _displacement(system: Any, state: State) -> Array | None:
     """From where the points are at rest [m]; vertices that slide through the material have no such place."""
     if able(system, Eulerian) or not able(system, Resting):
         return None
-    moved: Array = system.positions(state.q) - system.positions(system.rest)
-    return moved
+    return system.positions(state.q) - system.positions(system.rest)
 
 
 def _placed(system: Any, state: State) -> Composed | None:

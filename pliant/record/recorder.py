@@ -13,8 +13,6 @@ import io
 import json
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,7 +35,7 @@ from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frame_writer import FrameWriter
 from pliant.record.frames import Frame, Topology
-from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
+from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve, stop_signals
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run, place_of
 from pliant.record.summary import Summary, versions
@@ -183,7 +181,7 @@ class RunRecorder:
                 self._frames.close()
 
     def _line(self, row: ledger.Row, certificate: Certificate) -> None:
-        values: dict[str, float | None] = {**row.flat(), **certified(certificate)}
+        values: dict[str, float | None] = {**row.flat(), **ledger.certified(certificate)}
         found = (values.get(name, 0.0) for name in self._columns)
         text = ",".join("" if value is None else repr(value) for value in found) + "\n"
         self._lines.append(text)
@@ -234,18 +232,10 @@ class RunRecorder:
         self._saved = monotonic()
 
 
-def certified(c: Certificate) -> dict[str, float | None]:
-    """The columns of the ledger that come from the certificate; what is unknown stays empty."""
-    values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
-    converged = None if c.converged is None else int(c.converged)
-    control = (c.inner_h, c.estimate, c.accepted, c.rejected)
-    return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, *control, c.seconds["step"]), strict=True))
-
-
 def drive(recorder: RunRecorder, start: Checkpoint, system: Any, watch: Callable[[TimeStep], None] | None) -> Run:
     step: TimeStep | None = None
     try:
-        with _stop_signals() as stopped:
+        with stop_signals() as stopped:
             for step in simulate(recorder.scene, start=start, system=system):
                 recorder.step(step)
                 if watch is not None:
@@ -286,27 +276,6 @@ def closing(recorder: RunRecorder) -> Iterator[None]:
 def _unfit(path: Path) -> RunError:
     what = f"{path} is not the one that the checkpoint belongs to"
     return RunError(what, where="resume", remedy="take the whole folder from one moment, or run the scene again")
-
-
-@contextmanager
-def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM set a flag instead of ending the process; outside the main thread nothing changes."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
-        return
-
-    def note(number: int, frame: Any) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt  # the second Ctrl-C means it
-        asked.set()
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked.is_set
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _prepare(folder: Path, overwrite: bool) -> None:
