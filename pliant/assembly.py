@@ -136,12 +136,23 @@ def _gravity(scene: Any) -> float:
     return float(np.linalg.norm(scene.gravity))
 
 
+def _of(shape: Shape, body: Place) -> bool:
+    """Whether it is the shape of a body, or of one of its links."""
+    return shape.name == body.name or shape.name.startswith(f"{body.name}/")
+
+
 def setting(scene: Any, made: list[Made]) -> Setting:
     """What contact needs to know of the bodies and obstacles; groups are numbered through."""
     shapes: list[Shape] = []
     for m in made:
         base = 1 + max([s.group for s in shapes if s.group is not None], default=-1)
         shapes += [s if s.group is None else replace(s, group=base + s.group) for s in m.shapes]
+    places = {id(body): place for m in made for body, place in m.places}
+    for attachment in scene.attachments:
+        if not attachment.contact:
+            body, to = attachment.ends(scene, [places[id(body)] for body in scene.bodies])
+            around = {to.name} if to.links is None else {to.name, f"{to.name}/{to.link_name(attachment.link)}"}
+            shapes = [replace(s, beside=s.beside | around) if _of(s, body) else s for s in shapes]
     return Setting(shapes, scene.obstacles, _gravity(scene), float(scene.h))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray, indices, require_among
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_flag
 from pliant.maps.points import TieSprings
 from pliant.parts import Place
 from pliant.units import read_fields
@@ -22,7 +22,8 @@ class Attachment:
     The tied points are those at the same place when the scene starts: of the ``link``, of the nearest element of a soft
     body, or the nearest point of a sheet, towards which the vertices are then pulled. ``others`` makes it a seam: the
     vertices of ``to``, one for each of ``vertices``, however far apart they start; a panel may be sewn to itself. With
-    a ``stiffness`` [N/m] each tie is a spring per vertex; with None it is exact.
+    a ``stiffness`` [N/m] each tie is a spring per vertex; with None it is exact. With ``contact=False`` the body never
+    touches the ``link`` or the body that it is tied to, which may lie inside it: a bone in flesh.
     """
 
     body: int | str
@@ -31,11 +32,13 @@ class Attachment:
     link: int | str | None = None
     stiffness: float | None = None
     others: IntArray | None = None
+    contact: bool = True
     masks: tuple[int | None, int | None] = field(default=(None, None), init=False, repr=False)  # lengths, where given
     units: ClassVar[dict[str, str]] = {"stiffness": "N/m"}
 
     def __post_init__(self) -> None:
         read_fields(self)
+        require_flag(self.contact, "Attachment.contact")
         if self.stiffness is not None and not self.stiffness > 0.0:
             remedy = "give a positive number [N/m], or None for points that stay together"
             raise SceneError(f"stiffness is {self.stiffness}", where="Attachment.stiffness", remedy=remedy)
@@ -60,9 +63,14 @@ class Attachment:
         """Whether it is a seam that gives way: at the corner of a panel several of them meet."""
         return self.others is not None and self.stiffness is not None
 
+    def ends(self, scene: "Scene", places: list["Place"]) -> tuple["Place", "Place"]:
+        """The places of the body and of what it is tied to, of those of all bodies."""
+        body, to = (scene.number(b, f"Attachment.{n}") for b, n in ((self.body, "body"), (self.to, "to")))
+        return places[body], places[to]
+
     def tie(self, scene: "Scene", places: list["Place"]) -> tuple[IntArray, Array]:
         """Points (m, r) of the whole scene and their weights (m, r): sum_r w_r x_r = 0."""
-        mine, other = (places[scene.number(b, f"Attachment.{n}")] for b, n in ((self.body, "body"), (self.to, "to")))
+        mine, other = self.ends(scene, places)
         if mine is other and self.others is None:
             raise SceneError("a body is attached to itself", where="Attachment.to", remedy="name another body")
         require_among(self.vertices, self.masks[0], len(mine.x), f"Attachment.vertices of {mine.name!r}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,11 +21,6 @@ from pliant.materials.base import parameter
 from pliant.mesh import Mesh, consistent_mass, lumped_mass
 from pliant.systems.condensed import Condensation
 from pliant.units import components, read_fields
-
-
-def read_out(path: str) -> Any:
-    """A property that passes on what lies at ``path``, such as "body.pins", in the thing its object is made around."""
-    return property(attrgetter(path))
 
 
 @runtime_checkable

@@ -13,7 +13,9 @@ For a step from (q0, v0, t0) to (q1, v1, t1), h = t1 - t0, dq = q1 - q0, dv = v1
 
 The forces f are those at the end of the step for methods of order 1, which is where such methods balance them, contacts
 and lagged friction as they were in the solve, and the mean of both ends for methods of higher order: the quadrature has
-the order of the method. For backward Euler D has a closed form that needs no energy difference of the kinetic kind
+the order of the method. Equilibria (order 0) have no velocities, whatever was displaced per step: T = 0, inertia,
+damping and friction do no work, and the forces are the mean of both ends, so that D vanishes with finer steps.
+For backward Euler D has a closed form that needs no energy difference of the kinetic kind
 (`backward_euler_dissipation`), so that the balance of a converged step can be audited: it is off by exactly the work of
 the unsolved residual.
 """
@@ -27,6 +29,7 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
+from pliant.certificate import Certificate
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
 from pliant.state import State
@@ -34,6 +37,7 @@ from pliant.systems.base import Composed, Parted, Quadrature, System, distinct, 
 from pliant.systems.closures import Constrained
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.observed import Exchanging, Pushing, Working
+from pliant.systems.stepped import Contacting
 
 Pair = tuple[str, str]
 Vector = tuple[float, float, float]
@@ -81,6 +85,14 @@ class Row:
         return dict(zip(names, (self.step, self.t, self.total, *values), strict=True))
 
 
+def certified(c: Certificate) -> dict[str, float | None]:
+    """The columns of the ledger that come from the certificate; what is unknown stays empty."""
+    values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
+    converged = None if c.converged is None else int(c.converged)
+    control = (c.inner_h, c.estimate, c.accepted, c.rejected)
+    return dict(zip(CERTIFIED, (converged, *values, c.substeps, *control, c.seconds["step"]), strict=True))
+
+
 @lru_cache(maxsize=64)
 def columns(energies: tuple[str, ...], work: tuple[str, ...], exchange: tuple[Pair, ...]) -> tuple[str, ...]:
     """The names of the columns of a row: those that a body shares with another column are numbered."""
@@ -95,6 +107,7 @@ def columns(energies: tuple[str, ...], work: tuple[str, ...], exchange: tuple[Pa
 
 def opening(step: int, system: System, state: State, integrator: Any = None) -> Row:
     """The row before the first step: energies and momenta, no work yet; ``integrator`` if it records ``works``."""
+    state = _seen(state, integrator.order) if integrator is not None else state
     linear, angular = momenta(system, state)
     names = [_force_name(f) for f, _ in _forces(system)]
     names += system.works if able(system, Working) else ()
@@ -122,12 +135,16 @@ def entry(
     ``booked`` is the work that the integrator reports itself, ``exchanged`` the work between parts that it found;
     ``during`` is the system of its last stage, where the integrator returns it.
     """
+    before, after = _seen(before, order), _seen(after, order)
     row = opening(previous.step + 1, system, after)
-    weights: Quadrature = ((after, 1.0),) if order <= 1 else ((before, 0.5), (after, 0.5))
+    end: Quadrature = ((after, 1.0),)
+    weights = end if order == 1 else ((before, 0.5), (after, 0.5))
     dq = after.q - before.q if after.q.shape == before.q.shape else None
-    acting = system if during is None or order > 1 else during
-    work = dict(row.work) if dq is None else {**row.work, **_work(acting, before, after, dq, weights)}
+    last = system if during is None else during
+    acting = last if order == 1 else system
+    work = dict(row.work)
     if dq is not None:
+        work |= _static_work(system, dq, weights) if order == 0 else _work(acting, before, after, dq, weights)
         work["scripts"] += acting.pushed(before, after, weights) if able(acting, Pushing) else 0.0
         work |= _powers(system, before, after, weights)
     work = {**dict.fromkeys(previous.work, 0.0), **work}
@@ -135,6 +152,8 @@ def entry(
         work[name] = work.get(name, 0.0) + float(done)
     numerical = previous.total - row.total + sum(work.values())
     exchange = dict(row.exchange)
+    if order == 0:
+        acting, weights = last, end  # where nothing rubs
     if dq is not None and able(acting, Exchanging):
         exchange |= acting.exchanges(before, after, weights)
     for pair, done in (exchanged or {}).items():
@@ -167,6 +186,25 @@ def _work(system: System, before: State, after: State, dq: Array, weights: Quadr
             push = push - w * system.force(s.q, s.v, s.t)
         work["scripts"] = float(dq[moved] @ push[moved])
     return work
+
+
+def _static_work(system: System, dq: Array, weights: Quadrature) -> dict[str, float]:
+    """The same between equilibria, where nothing rubs or damps at contacts, nor has inertia."""
+    work = {"scripts": 0.0}
+    held = prescribed(system, len(dq))
+    for s, w in weights:
+        here = system.at(s, s.t, np.inf) if able(system, Contacting) else system
+        for force, own in _forces(here):
+            done = w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t))
+            work[_force_name(force)] = work.get(_force_name(force), 0.0) + done
+        if dq[held].any():
+            work["scripts"] -= w * float(dq[held] @ here.force(s.q, s.v, s.t)[held])
+    return work
+
+
+def _seen(state: State, order: int) -> State:
+    """The state as the ledger sees it: an equilibrium (order 0) has no velocities."""
+    return State(state.q, np.zeros_like(state.v), state.t) if order == 0 else state
 
 
 def _forces(system: System) -> list[tuple[Force, slice]]:

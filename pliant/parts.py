@@ -86,24 +86,29 @@ class Place:
 
     def _in_link(self, p: Array, link: int | str | None) -> tuple[IntArray, Array]:
         """Weights of four points of the link: the same combination of them is the same place of the link for ever."""
+        name = self.link_name(link)
         assert self.links is not None
-        names = list(self.links)
+        a, b = self.links[name]
+        corners = _spanning(self.x[a:b])
+        if corners is None:
+            what = f"link {name!r} of {self.name!r} has no four points that span space"
+            raise SceneError(what, where="Attachment.link", remedy="give its body a solid shape")
+        nodes = np.tile(corners + a + self.first, (len(p), 1))
+        return nodes, np.array([_weights(self.x[a:b][corners], y) for y in p])
+
+    def link_name(self, link: int | str | None) -> str:
+        """The name of a link that is given by its name or number; the only one need not be given."""
+        names = list(self.links or ())
         if link is None and len(names) == 1:
             link = 0
         if isinstance(link, int) and not isinstance(link, bool) and 0 <= link < len(names):
             link = names[link]
-        if link not in self.links:
+        if link not in names:
             what = "no link is named" if link is None else f"no link is called {link!r}"
             raise SceneError(
                 f"body {self.name!r}: {what}", where="Attachment.link", remedy=f"use one of {', '.join(names[:8])}"
             )
-        a, b = self.links[str(link)]
-        corners = _spanning(self.x[a:b])
-        if corners is None:
-            what = f"link {link!r} of {self.name!r} has no four points that span space"
-            raise SceneError(what, where="Attachment.link", remedy="give its body a solid shape")
-        nodes = np.tile(corners + a + self.first, (len(p), 1))
-        return nodes, np.array([_weights(self.x[a:b][corners], y) for y in p])
+        return str(link)
 
 
 def introduced(made: Sequence[Made]) -> tuple[list[Any], Shown]:

@@ -11,6 +11,7 @@ import numpy as np
 from pliant import ledger
 from pliant.abilities import able
 from pliant.alarms import alarms_of
+from pliant.arrays import Array
 from pliant.attempt import Failure, StepFailed, events_in, failure_of, take, topology_after
 from pliant.certificate import Certificate, certify
 from pliant.checkpoint import Checkpoint, Topology
@@ -21,6 +22,7 @@ from pliant.scene_like import Eventful, OnDevice, SceneLike, require_scene
 from pliant.state import Reactions, State, Step
 from pliant.systems.base import System
 from pliant.systems.stepped import Remote
+from pliant.systems.supports import support_forces
 from pliant.units import energy_unit
 
 GAIN = 1e-6  # part of the ledger's scale that counts as a gain of energy
@@ -41,6 +43,11 @@ class TimeStep:
     reactions: Reactions | None = None  # forces of motors and other constraints, where a stage found them
     fetch: Any = None  # brings arrays of ``memory`` from the device where it is stepped
     acted: Any = None  # contact forces of the last solve (`pliant.systems.acted.Acted`), where the method knows them
+
+    def support_forces(self) -> Array | None:
+        """Forces (p, 3) [N] of pins and scripts on the vertices they hold (`pliant.systems.supports`)."""
+        static = self.scene.integrator.order == 0
+        return support_forces(self.system, self.state, static=static, acted=self.acted, reactions=self.reactions)
 
     def checkpoint(self, marks: dict[str, Any] | None = None) -> Checkpoint:
         """What `simulate` needs to continue from here."""

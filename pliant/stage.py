@@ -59,7 +59,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         if able(self.system, Contacting):  # detected once per stage, and the guess may not cross anything
-            touched = self.system.at(self.start, self.t, self.c)
+            touched = self.system.at(self.start, self.t, self.c if self.inertia else np.inf)
             object.__setattr__(self, "system", touched)
             object.__setattr__(self, "frame", touched.begin(self.start.q, self.frame))
         weights = self.system.weights(self.start.q)[self.system.free]

@@ -63,6 +63,7 @@ PREFIXED = {  # symbols that take a prefix
     "Hz": _unit("1.0", (0, 0, -1)),
     "rad": _unit("1.0", (0, 0, 0)),
     "L": _unit("1e-3", (0, 3, 0)),
+    "l": _unit("1e-3", (0, 3, 0)),
     "bar": _unit("1e5", (1, -1, -2)),
 }
 WHOLE = {  # symbols that do not
@@ -75,6 +76,7 @@ WHOLE = {  # symbols that do not
     "ft": _unit("0.3048", (0, 1, 0)),
     "lb": _unit("0.45359237", (1, 0, 0)),
     "psi": _unit("6894.757293168", (1, -1, -2)),
+    "mmHg": _unit("133.322387415", (1, -1, -2)),
     "rpm": Unit(Fraction(2.0 * math.pi / 60.0), (0, 0, -1)),
 }
 SYMBOLS = {p + s: Unit(f * u.factor, u.dimension) for s, u in PREFIXED.items() for p, f in PREFIXES.items()}
@@ -93,9 +95,10 @@ def unit(text: str) -> Unit:
             raise UnitError(f"cannot read {rest!r} in the unit {text!r}", remedy='write units like "kg/m^3" or "N*s/m"')
         symbol, exponent = found.groups()
         if symbol not in SYMBOLS:
-            near = [known for known in SYMBOLS if known.lower() == symbol.lower()]
-            near += difflib.get_close_matches(symbol, SYMBOLS, n=1)
-            raise UnitError(f"unknown unit {symbol!r}", remedy=f"did you mean {near[0]!r}?" if near else "use SI units")
+            near = [known for known in SYMBOLS if known.lower() == symbol.lower()]  # MPa and mPa: both are named
+            near = near or difflib.get_close_matches(symbol, SYMBOLS, n=1)
+            guess = f"did you mean {' or '.join(map(repr, near))}?"
+            raise UnitError(f"unknown unit {symbol!r}", remedy=guess if near else "use SI units")
         result = result.times(SYMBOLS[symbol], power * int(exponent or 1))
         rest = rest[found.end() :].lstrip()
         power = -1 if rest.startswith("/") else 1

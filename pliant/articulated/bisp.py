@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.blocks import BlockMatrix
-from pliant.articulated.constraints.rows import RowSet
+from pliant.articulated.constraints.rows import RowSet, owners_of
 from pliant.articulated.dynamics import Impulses, active_rows
 from pliant.articulated.friction import (
     UNSOLVED,
@@ -132,13 +132,13 @@ class _Problem:
         analysis: Any,
     ) -> None:
         self.h, self.at, self.published, self.box = h, at, method.published, method.box
-        self.kin, self.system = at.kin, system
+        self.kin = at.kin
         self.A = at.matrix(h)
         self.maximal = MaximalFactor(self.A)
         self.reduced = _reduced_inverse(at, self.A, h)
         self.momentum = at.inertia * at.kin.twists
         self.equality, self.inequality = rows
-        self.owners = tuple(int(p.owner) for r in rows for p in r.parts for _ in p.g)
+        self.owners = owners_of([*rows[0].parts, *rows[1].parts])
         G_r, rhs = np.concatenate([r.matrix for r in rows]), np.concatenate([r.rhs for r in rows])
         lower = np.concatenate([np.full(len(rows[0]), -np.inf), np.zeros(len(rows[1]))])
         self.reduced_dual = Dual(G_r, rhs, lower, self.reduced)
@@ -195,14 +195,12 @@ class _Problem:
 
     def limits(self, f_alpha: Array, impulses: Array) -> Array:
         wrenches = joint_wrenches(self.kin, f_alpha, self.receiver)
-        closing = {int(c) for g in self.system.patches for c in g.closure if c >= 0}
-        closures = {c: self._reaction(c, impulses) for c in closing}
-        alphas = self.contacts.normals(wrenches, closures, self.h)
+        alphas = self.contacts.normals(wrenches, lambda c: self._reaction(c, impulses), self.h)
         return self.contacts.limits(alphas, impulses[len(self.equality) :], self.h)
 
     def _reaction(self, constraint: int, impulses: Array) -> Array:
         """Wrenches (n, 6) of one constraint."""
-        mine = np.array(self.owners, dtype=int) == constraint
+        mine = self.owners == constraint
         return (self.G[mine].T @ impulses[mine]).reshape(-1, 6) / self.h
 
     def slip(self, u: Array, f_alpha: Array, f_beta: Array) -> Array:

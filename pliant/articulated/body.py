@@ -228,9 +228,7 @@ def in_space(gravity: Sequence[float]) -> tuple[float, float, float]:
 
 def ranges(part: ArticulatedSystem) -> dict[str, tuple[int, int]]:
     """First and last + 1 row of `positions` for every link, by name."""
-    counts = [max(len(link.body.points), 1) for link in part.tree.links]
-    ends = np.cumsum([0, *counts])
-    return {name: (int(a), int(b)) for name, a, b in zip(part.tree.names, ends[:-1], ends[1:], strict=True)}
+    return dict(zip(part.tree.names, part.points.ranges(part.tree), strict=True))
 
 
 def neighbours(part: ArticulatedSystem) -> dict[str, set[str]]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
-from pliant.articulated.constraints.rows import Constraint, Rows
+from pliant.arrays import Array
+from pliant.articulated.constraints.rows import Constraint, Rows, owners_of
 from pliant.articulated.forces.base import joined_links
 from pliant.articulated.islands import Islands, complex_step
 from pliant.articulated.tree import Kinematics
@@ -31,11 +31,6 @@ def closures_of(kin: Kinematics, parts: Sequence[Rows]) -> Closures:
     G, gap = gaps_of(kin, parts)
     positional = np.concatenate([np.full(len(p.g), p.positional) for p in parts])
     return Closures(gap, sp.csr_matrix(G), np.concatenate([p.rate for p in parts]), positional, owners_of(parts))
-
-
-def owners_of(parts: Sequence[Rows]) -> IntArray:
-    """The constraint of every row (k,)."""
-    return np.concatenate([np.full(len(p.g), p.owner) for p in parts])
 
 
 def closure_tangent(

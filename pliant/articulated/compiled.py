@@ -110,8 +110,7 @@ class CompiledTree:
 
     def acceleration(self, q: Array, v: Array, t: float) -> Array:
         """M^-1 f (nr,), by the recursion."""
-        found: Array = advance(*self._fixed, self.torque(t, q), q, v, 1.0, 0.0, False)[0]
-        return found
+        return advance(*self._fixed, self.torque(t, q), q, v, 1.0, 0.0, False)[0]
 
     def measured(self, q: Array, v: Array) -> "Measured":
         """Energies, momenta and the power of dampers; kept, since the ledger asks for them in turn."""
@@ -123,8 +122,7 @@ class CompiledTree:
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
         """The joint forces missing for the acceleration a (nr,)."""
-        found: Array = _inverse_dynamics(*self._fixed, self.torque(t, q), q, v, a)[0]
-        return found
+        return _inverse_dynamics(*self._fixed, self.torque(t, q), q, v, a)[0]
 
     def tangent(self, q: Array, v: Array, a: Array, weights: tuple[float, float, float]) -> Array:
         """Its derivative (nr, nr) along (w_K, w_D, w_M) d in q, v and a."""
@@ -137,8 +135,7 @@ class CompiledTree:
 
     def weights(self, q: Array) -> Array:
         """The diagonal of J^T M J (nr,)."""
-        found: Array = kernels.mass_diagonal(*self._fixed[:3], q)
-        return found
+        return kernels.mass_diagonal(*self._fixed[:3], q)
 
     def root(
         self, stage: Any, guess: Array, tolerances: tuple[float, float], iterations: int

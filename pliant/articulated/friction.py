@@ -1,8 +1,8 @@
 """Friction inside joints and outside: tangents, limits, and the local contact solves [Weidner2022, sec. 3.3]."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,9 +11,7 @@ from numba import njit
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, PairRows
-from pliant.articulated.constraints.contact import BoxContact, FloorContact
-from pliant.articulated.constraints.obstacle import ObstacleContact
-from pliant.articulated.constraints.rows import Rows
+from pliant.articulated.constraints.rows import Rows, Unilateral, without_friction
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.joint_contacts import PatchGroup
 from pliant.articulated.system import ArticulatedSystem
@@ -62,7 +60,7 @@ def refuse_friction(system: ArticulatedSystem, where: str, *, floors: bool = Tru
                 what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
                 raise SceneError(f"the friction in the {what} would have no effect", where=where, remedy=remedy)
     for c in system.constraints if floors else ():
-        if isinstance(c, FloorContact | BoxContact | ObstacleContact) and c.mu:
+        if isinstance(c, Unilateral) and c.mu:
             what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would have no effect"
             raise SceneError(what, where=where, remedy=remedy)
 
@@ -71,10 +69,7 @@ def frictionless(system: ArticulatedSystem) -> ArticulatedSystem:
     """The same system with no friction in joints and closures, and mu = 0 on floors and boxes."""
     smooth = copy(system)
     smooth.patches, smooth.dry = (), ()
-    smooth.constraints = tuple(
-        replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact | ObstacleContact) else c
-        for c in system.constraints
-    )
+    smooth.constraints = without_friction(system.constraints)
     return smooth
 
 
@@ -121,10 +116,11 @@ class Contacts:
         self.T = PairRows.stacked(parts)
         self._external = [_coefficients(r, mu) for r in external]
 
-    def normals(self, wrenches: Array, closures: dict[int, Array], h: float) -> list[Array]:
+    def normals(self, wrenches: Array, closure: Callable[[int], Array], h: float) -> list[Array]:
         """Multipliers alpha (p, k, m) per group [N s]: h (N M^-1 N^T + eps)^-1 N M^-1 f, Eq. 3.7.
 
-        ``wrenches`` (n, 6) are the joint reactions on the children, ``closures`` the wrenches (n, 6) of loop closures.
+        ``wrenches`` (n, 6) are the joint reactions on the children, ``closure(c)`` the wrenches (n, 6) of the loop
+        closure c.
         """
         out = []
         for g, local in zip(self.groups, self._maps, strict=True):
@@ -132,7 +128,7 @@ class Contacts:
             f[:, :6] = wrenches[g.child]
             f[:, 6:] = -_to_parents(self.kin, g.child, f[:, :6])
             for i in np.flatnonzero(g.closure >= 0):
-                f[i] = closures[int(g.closure[i])][[g.child[i], g.parent[i]]].ravel()
+                f[i] = closure(int(g.closure[i]))[[g.child[i], g.parent[i]]].ravel()
             out.append(h * (local @ f[:, :, None]).reshape(g.normals.shape[:3]))
         return out
 

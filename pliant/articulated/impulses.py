@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.constraints.rows import Rows
+from pliant.articulated.constraints.rows import Rows, owners_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Impulses:
     @staticmethod
     def of(rows: Sequence[Rows], values: Array, h: float) -> "Impulses":
         """From the rows, equalities first, and their multipliers."""
-        owners = tuple(int(r.owner) for r in rows for _ in r.g)
+        owners = tuple(owners_of(rows).tolist())
         rates = np.concatenate([np.zeros(0), *(0.0 * r.rate if r.inequality else r.rate for r in rows)])
         return Impulses(owners, values, h, float(rates @ values) / h)
 

@@ -1,4 +1,4 @@
-"""The points of all links that are seen and touched, and how they follow the links."""
+"""The points of all links that are seen and touched: how they follow the links, and what they tell of them."""
 
 from functools import cached_property
 
@@ -30,10 +30,25 @@ class Points:
         n = len(tree)
         return Points(np.tile(np.eye(4, 3, k=-1), (n, 1)), np.repeat(np.arange(n), 4), trees)
 
+    def ranges(self, tree: Tree) -> list[tuple[int, int]]:
+        """The rows of every link's points: the first and the last + 1."""
+        ends = np.searchsorted(self.link, np.arange(len(tree) + 1)).tolist()
+        return list(zip(ends[:-1], ends[1:], strict=True))
+
     def faces(self, tree: Tree) -> IntArray:
         """The triangles (k, 3) of surfaces, over these points."""
-        first = np.searchsorted(self.link, np.arange(len(tree)))
-        return np.concatenate([link.body.faces + k for link, k in zip(tree.links, first, strict=True)])
+        return np.concatenate([link.body.faces + a for link, (a, _) in zip(tree.links, self.ranges(tree), strict=True)])
+
+    def joint_origins(self, tree: Tree, x: Array) -> Array:
+        """Where the joints are (n, 3), from the positions x (p, 3) alone: recorded frames hold nothing else.
+
+        Each body's frame is the rigid motion that fits its points best (Kabsch); it tells where the body's joint is.
+        """
+        found = np.empty((len(tree), 3))
+        for k, (a, b) in enumerate(self.ranges(tree)):
+            X, here = self.x[a:b], x[a:b]
+            found[k] = here.mean(axis=0) + _rotation(X, here) @ (tree.Eij[k, :3, 3] - X.mean(axis=0))
+        return found
 
     def tree_of(self, rows: IntArray) -> IntArray:
         """The tree of links that each of these points belongs to."""
@@ -41,8 +56,7 @@ class Points:
 
     def positions(self, kin: Kinematics) -> Array:
         """World positions (p, 3)."""
-        placed: Array = kernels.positions(kin.frames, self.link, self.x)
-        return placed
+        return kernels.positions(kin.frames, self.link, self.x)
 
     @cached_property
     def _rows(self) -> tuple[IntArray, IntArray]:
@@ -72,3 +86,9 @@ def _world(kin: Kinematics) -> tuple[Array, Array]:
     """A point c (3,) amid the links, and how every coordinate moves things there: (w, v) (nr, 6)."""
     c: Array = kernels.center(kin.frames)
     return c, kernels.world_columns(kin.frames, kin.tree.link, kin.B, c)
+
+
+def _rotation(X: Array, x: Array) -> Array:
+    """The rotation R (3, 3) that brings X closest to x, both (k, 3), about their means."""
+    U, _, Vt = np.linalg.svd((x - x.mean(axis=0)).T @ (X - X.mean(axis=0)))
+    return U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.articulated.constraints.rows import owners_of
 from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, shares, warm_start
 from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved
 from pliant.articulated.system import ArticulatedSystem
@@ -123,12 +124,11 @@ class _Problem:
         G, g, owner = joint_rows(kin, errors)
         keep = np.array([o not in covered for o in owner], dtype=bool)
         self._joint = owner[keep]
-        rows, rhs, closing = [G[keep]], [-b * g[keep]], [np.full(int(keep.sum()), -1)]
+        rows, rhs = [G[keep]], [-b * g[keep]]
         for r in equal:
             rows.append(r.G)
             rhs.append(r.rate - system.baumgarte * r.g)
-            closing.append(np.full(len(r.g), r.owner))
-        self._closing = np.concatenate(closing)
+        self._closing = np.concatenate([np.full(len(self._joint), -1), owners_of(equal)])
         self._equalities = len(self._closing)
         self._joints = [np.flatnonzero(p.closure < 0) for p in system.patches]  # that push as contacts
         if method.unilateral:
@@ -147,7 +147,6 @@ class _Problem:
             self.dual.W[np.diag_indices(len(e))] += method.regularisation
         self.T = self.contacts.T.dense(len(kin.tree))
         self.H = self.T @ self.factor.solve(self.T.T)
-        self._patches = system.patches
 
     def contact_solve(self, f_beta: Array) -> tuple[Array, Array]:
         """Eq. 3.1: velocities and impulses of all rows, with the friction held."""
@@ -163,12 +162,11 @@ class _Problem:
 
     def limits(self, impulses: Array) -> Array:
         """mu alpha per tangent row."""
-        closing = {int(c) for p in self._patches for c in p.closure if c >= 0}
-        closures = {c: self._wrenches(np.flatnonzero(self._closing == c), impulses) for c in closing}
+        closure = lambda c: self._wrenches(np.flatnonzero(self._closing == c), impulses)
         wrenches = np.zeros((len(self.kin.tree), 6))
         for i in np.unique(self._joint):
             wrenches[i] = self._wrenches(np.flatnonzero(self._joint == i), impulses)[i]
-        alphas = self.contacts.normals(wrenches, closures, self.h)
+        alphas = self.contacts.normals(wrenches, closure, self.h)
         first = self._equalities
         if self.method.unilateral:
             for mine, alpha in zip(self._joints, alphas, strict=True):

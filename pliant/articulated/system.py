@@ -32,7 +32,6 @@ from pliant.articulated.forces.springs import PointSprings
 from pliant.articulated.impulses import no_impulses
 from pliant.articulated.islands import Islands, complex_step
 from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
-from pliant.articulated.joint_origins import joints_of
 from pliant.articulated.loads import Loads
 from pliant.articulated.points import Points
 from pliant.articulated.quirks import Quirks
@@ -273,7 +272,7 @@ class ArticulatedSystem:
         return self._faces
 
     def joint_origins(self, x: Array) -> Array:
-        return joints_of(self.tree, x)
+        return self.points.joint_origins(self.tree, x)
 
     def contacts(self, q: Array, v: Array, t: float) -> "Gaps | None":
         """Where bodies touch floors and boxes now; None where there is nothing to touch."""

@@ -46,7 +46,8 @@ class OverlapError(SceneError):
             f"bodies overlap {'even when pushed apart' if pushed else 'at the start'}: {', '.join(named)}{more}{shown}",
             where="scene.bodies",
             remedy="move them apart"
-            + (": those with pins stay where they are" if pushed else ", or set resolve_initial=True on the contact"),
+            + (": those with pins stay where they are" if pushed else ", or set resolve_initial=True on the contact")
+            + "; what grows around another body is attached to it with contact=False",
         )
 
     def write(self, path: str | Path) -> Path:

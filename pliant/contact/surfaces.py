@@ -88,8 +88,8 @@ class Surfaces:
         """Which vertices may meet: obstacles not each other, nor the shapes of one group."""
         if len(self.setting.apart):
             a, b = (self.setting.names[k] for k in self.setting.apart[0])
-            what = f"edges and barriers do not know that {a!r} and {b!r}, which a joint connects, never touch"
-            remedy = "use PenaltyContact, or RowContact without edges, or no self_contact of articulated bodies"
+            what = f"edges and barriers do not know that {a!r} and {b!r}, which are connected, never touch"
+            remedy = "use PenaltyContact, or RowContact without edges; or no self_contact, and attachments with contact"
             raise SceneError(what, where="scene.contact", remedy=remedy)
         group = self.setting.group[self.setting.body[self.skin]]
         if not (group >= 0).any():

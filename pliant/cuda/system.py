@@ -83,7 +83,7 @@ class DeviceSystem:
 
     def at(self, start: State, t: float, c: float = 0.0) -> "DeviceSystem":
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
-        return self if self.contact is None else self._touched(self.contact.at(start, t, c))
+        return self if self.contact is None else self._touched(self.contact.at(start, t, c).lasting(c))
 
     def relagged(self, q: Any) -> "tuple[float | None, DeviceSystem | None] | None":
         """How far lagged friction is from the root q of a stage, and the system with that of q."""

@@ -1,7 +1,7 @@
 """Pictures and films without a screen; several runs stand side by side, with one camera and one scale of colours."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from pliant.export.captions import captioned
 from pliant.export.clip import Clip, Picture, last_before, ranges
 from pliant.export.look import PLAIN, Look
 from pliant.export.obstacles import scene_of, shapes_of
-from pliant.export.studio import studio
+from pliant.export.studio import Studio
 
 FOLLOWING = 0.25  # seconds over which a camera that follows is slow to react
 
@@ -55,35 +55,23 @@ def _scene(clips: list[Clip], look: Look, framed: list[Clip]) -> Iterator[Any]:
     if look.moving:
         moving = [moving_box(one, everything) for one in clips]
         box = Bounds(np.min([b.low for b in moving], axis=0), np.max([b.high for b in moving], axis=0))
-    panel = look if len(clips) == 1 else _panel(look, len(clips))
+    panel = replace(look, size=(max(16, look.size[0] // len(clips)), look.size[1]))  # of one run among them
     names = [one.run.folder.resolve().name for one in clips] if len(clips) > 1 else [""]
     with ExitStack() as rooms:
-        studios = [
-            rooms.enter_context(
-                studio(panel, everything, shapes_of(scene_of(one.run), everything.low, everything.high), limits, k)
-            )
-            for k, one in enumerate(clips)
-        ]
+        studios = []
+        for k, one in enumerate(clips):
+            obstacles = shapes_of(scene_of(one.run), everything.low, everything.high)
+            studios.append(rooms.enter_context(closing(Studio(panel, everything, obstacles, limits, k))))
         followed: list[Array] = []
 
         def draw(t: float, share: float) -> Array:
-            pictures = [_at(one, t) for one in clips]
+            pictures = [one.picture(_number(one, t)) for one in clips]
             focus = _followed(followed, pictures[0], look) if look.follow else None
             camera = shot(box, panel, share, focus)
             images = [room.draw(picture, camera) for room, picture in zip(studios, pictures, strict=True)]
             return captioned(images, names, pictures[0].t, look, limits)
 
         yield draw
-
-
-def _panel(look: Look, count: int) -> Look:
-    """The look of one of ``count`` runs that share the width of a picture."""
-    return replace(look, size=(max(16, look.size[0] // count), look.size[1]))
-
-
-def _at(clip: Clip, t: float) -> Picture:
-    """The last of the clip's frames that is not later than t."""
-    return clip.picture(_number(clip, t))
 
 
 def _number(clip: Clip, t: float) -> int:

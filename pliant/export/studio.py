@@ -4,8 +4,6 @@ Drawn by VTK through pyvista: shadow maps of several lights that together make o
 smooth shading, supersampling.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,7 +30,10 @@ CHECK, INK, CLOTH = 0.05, (52, 92, 134), (238, 231, 214)  # squares [m] in two c
 
 
 class Studio:
-    """A plotter with lights and floor. VTK looks up shadows as if windows were square: this one is, and is cropped."""
+    """A plotter with lights and floor. VTK looks up shadows as if windows were square: this one is, and is cropped.
+
+    ``first`` is the colour of the first body. Close it when the pictures are taken.
+    """
 
     def __init__(
         self, look: Look, box: Bounds, obstacles: list[ObstacleShape], limits: tuple[float, float], first: int
@@ -79,8 +80,7 @@ class Studio:
         shift = (0.0, 0.0) if k == 0 else 2.0 * np.mod([0.7549 * k, 0.5698 * k], 1.0) / self._side
         self._plotter.camera.SetWindowCenter(*shift)
         self._plotter.render()
-        image: Array = self._plotter.screenshot(return_img=True)
-        return image
+        return self._plotter.screenshot(return_img=True)
 
     def _shown(self, image: Array) -> Array:
         """The image in its size, with one background: what differs from it by less than anyone sees is rounding."""
@@ -194,18 +194,6 @@ class Studio:
         self._floor.prop.color = self._rim.prop.color = self._plotter.background_color = paper
         for actor in (self._floor, self._rim):
             actor.SetVisibility(bool(seen > 0.0))
-
-
-@contextmanager
-def studio(
-    look: Look, box: Bounds, obstacles: list[ObstacleShape], limits: tuple[float, float], first: int = 0
-) -> Iterator[Studio]:
-    """A studio that is cleared away in the end; ``first`` is the colour of the first body."""
-    room = Studio(look, box, obstacles, limits, first)
-    try:
-        yield room
-    finally:
-        room.close()
 
 
 def _passes(radius: float) -> Any:

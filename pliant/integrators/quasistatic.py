@@ -18,9 +18,10 @@ from pliant.systems.rigid_modes import require_supported
 class Quasistatic:
     """A sequence of equilibria; velocities are reported as displacement per step, but no force depends on them.
 
-    A step starts from q + h v, the last displacement repeated [Weidner2022, Alg. 5.5], or from q with the boundary
-    moved where the forces are smaller there: when a script reverses, or at the first step. A body that pins and
-    attachments leave free to move rigidly has no equilibrium and is refused by name.
+    So there is no damping and no friction, and no kinetic energy in the ledger. A step starts from q + h v, the last
+    displacement repeated [Weidner2022, Alg. 5.5], or from q with the boundary moved where the forces are smaller there:
+    when a script reverses, or at the first step. A body that pins and attachments leave free to move rigidly has no
+    equilibrium and is refused by name.
     """
 
     solver: NonlinearSolver = default_solver

@@ -21,7 +21,7 @@ def cells_reader(format_name: str, region: str) -> Callable[[Path], RawMesh]:
     def read(file: Path) -> RawMesh:
         import meshio
 
-        return _from_cells(getattr(meshio, format_name).read(str(file)), region)
+        return _from_cells(getattr(meshio, format_name).read(str(file)), region, str(file))
 
     return read
 
@@ -45,10 +45,15 @@ def cells_writer(format_name: str, region: str, **options: Any) -> Callable[[Mes
     return write
 
 
-def _from_cells(mesh: Any, region: str) -> RawMesh:
+def _from_cells(mesh: Any, region: str, where: str) -> RawMesh:
     """The most solid kind of elements of a meshio mesh, its blocks joined in order."""
     found = {block.type for block in mesh.cells if len(block.data)}
     kind = next((kind for kind in _CELLS.values() if kind in found), None)
+    solid = {block.type: block.dim for block in mesh.cells if len(block.data)}
+    other = sorted(name for name in found - set(_CELLS.values()) if kind is None or solid[name] >= solid[kind])
+    if other and max(solid[name] for name in other) > 0:  # half of a body, or its edges, would be read as all of it
+        remedy = "mesh it with linear tetrahedra (surfaces: triangles)"
+        raise MeshError(f"elements of kind {', '.join(other)}", where=where, remedy=remedy)
     if kind is None:
         raise ValueError(f"no tetrahedra, triangles or lines (elements found: {', '.join(sorted(found)) or 'none'})")
     chosen = [i for i, block in enumerate(mesh.cells) if block.type == kind]

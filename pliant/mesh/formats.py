@@ -1,6 +1,7 @@
 """Mesh files: `read` and `write`, by the ending of the file's name.
 
-.node/.ele (TetGen), .obj and .npz by our own code; .msh .mesh .vtk .vtu by meshio; .ply .stl by trimesh and meshio.
+.node/.ele (TetGen), .obj and .npz by our own code; .msh .mesh .vtk .vtu by meshio, which also reads .inp
+(Abaqus, without its sets); .ply .stl by trimesh and meshio.
 """
 
 import zipfile
@@ -92,6 +93,10 @@ def _write_npz(mesh: Mesh, file: Path) -> None:
     np.savez_compressed(file, **arrays)
 
 
+def _write_inp(mesh: Mesh, file: Path) -> None:
+    raise MeshError("Abaqus files are only read", where=str(file), remedy="write .msh, .vtk or .vtu")
+
+
 FORMATS: dict[str, tuple[Reader, Writer]] = {
     ".node": (tetgen.read, tetgen.write),
     ".ele": (tetgen.read, tetgen.write),
@@ -102,6 +107,7 @@ FORMATS: dict[str, tuple[Reader, Writer]] = {
     ".mesh": (foreign.cells_reader("medit", "medit:ref"), foreign.cells_writer("medit", "medit:ref")),
     ".vtk": (foreign.cells_reader("vtk", "region"), foreign.cells_writer("vtk", "region")),
     ".vtu": (foreign.cells_reader("vtu", "region"), foreign.cells_writer("vtu", "region")),
+    ".inp": (foreign.cells_reader("abaqus", "region"), _write_inp),
     ".obj": (wavefront.read, wavefront.write),
     ".ply": (foreign.read_ply, foreign.write_ply),
     ".stl": (foreign.read_stl, foreign.write_stl),

@@ -12,9 +12,12 @@ from pliant.errors import SceneError
 from pliant.forces.base import Rubbing
 from pliant.record.frames import Frame, VtkCells
 from pliant.state import State
-from pliant.systems.base import Composed, System
-from pliant.systems.observed import Moving, PartlyEulerian, Resting, Touching
+from pliant.systems.acted import Acted
+from pliant.systems.base import Composed, Parted, System, parts_of
+from pliant.systems.observed import Acting, PartlyEulerian, Moving, Resting, Touching
 from pliant.systems.stepped import Contacting
+from pliant.systems.base import System
+from pliant.systems.supports import support_forces
 
 
 def topology_of(system: System, points: Array) -> tuple[VtkCells, list[IntArray]]:
@@ -27,11 +30,12 @@ def known_channels(system: System, state: State) -> list[str]:
     """The channels that a system of this kind can tell."""
     found = ["velocity"] if _velocity(system, state) is not None else []
     found += ["displacement"] if _displacement(system, state) is not None else []
-    if able(system, Composed):
+    parts = [part for part, _ in parts_of(system)]
+    if any(able(part, Composed) for part in parts):
         found.append("elastic_force")
         found += ["contact_force", "friction_force"] if able(system, Touching) and _touched(system, state) else []
-        found += CELL_CHANNELS if any(able(energy, Stressed) for energy in system.energy_terms) else ()
-    return [*found, *(["eulerian", "material"] if able(system, PartlyEulerian) else ())]
+        found += CELL_CHANNELS if _stressed(system, state) else ()
+    return [*found, *(["eulerian", "material"] if any(able(part, PartlyEulerian) for part in parts) else ())]
 
 
 def frame_of(
@@ -41,11 +45,12 @@ def frame_of(
     channels: Sequence[str] = (),
     acted: Any = None,
     leading: IntArray | None = None,
+    support: Callable[[], Array | None] | None = None,
 ) -> Frame:
     """Positions and the asked channels of a state; forces at contacts are those that ``acted`` in the step to it.
 
     Where no step is known (the first frame, methods that do not tell), they are those of contacts detected there.
-    ``leading`` are the vertices that the others follow, where the method has such.
+    ``leading`` are the vertices that the others follow, where the method has such; ``support`` finds what pins do.
     """
     points = np.asarray(system.positions(state.q), dtype=np.float64)
     point_values, cell_values = {}, {}
@@ -54,6 +59,8 @@ def frame_of(
         told |= {"contact_force": lambda: acted.contact, "friction_force": lambda: acted.friction}
     if leading is not None:
         told["leading"] = lambda: np.isin(np.arange(len(points)), leading).astype(np.float64)[:, None]
+    if support is not None:
+        told["reaction_force"] = lambda: _spatial(support(), len(points))
     for name in channels:
         if name in told:
             point_values[name] = told[name]()
@@ -83,6 +90,18 @@ def _spatial(values: Array | None, n: int) -> Array:
     return rows if rows.shape[1] != 2 else np.column_stack([rows, np.zeros(n)])
 
 
+def _by_parts(read: Callable[[Any, State], Array | None]) -> Callable[[Any, State], Array | None]:
+    """A channel of points that every part of a system tells for itself; NaN for the parts that do not know it."""
+
+    def values(system: System, state: State) -> Array | None:
+        if not able(system, Parted):
+            return read(system, state)
+        each = [(part, State(state.q[own], state.v[own], state.t)) for part, own in parts_of(system)]
+        return np.concatenate([_spatial(read(part, own), len(part.positions(own.q))) for part, own in each])
+
+    return values
+
+
 def _velocity(system: System, state: State) -> Array | None:
     """Velocities of the points."""
     if able(system, Composed):
@@ -94,8 +113,7 @@ def _displacement(system: System, state: State) -> Array | None:
     """From where the points are at rest [m]; vertices that slide through the material have no such place."""
     if able(system, PartlyEulerian) or not able(system, Resting):
         return None
-    moved: Array = system.positions(state.q) - system.positions(system.rest)
-    return moved
+    return system.positions(state.q) - system.positions(system.rest)
 
 
 def _placed(system: System, state: State) -> Composed | None:
@@ -126,11 +144,18 @@ def _rubbing(placed: Composed, state: State, *, normal: bool) -> Array:
     return total
 
 
+def _between(system: System, state: State) -> Acted | None:
+    """The forces of contact between the parts of a system, detected where the state is."""
+    placed: Any = system.at(state, state.t) if able(system, Contacting) else system
+    return placed.acting(state.q, state.v, state.t) if able(placed, Acting) else None
+
+
 def _contact(system: System, state: State) -> Array | None:
     """Minus the gradients of the contact energies, detected where the state is, and what damps along the normals."""
     placed = _placed(system, state)
     if placed is None:
-        return None
+        acted = _between(system, state)
+        return None if acted is None else acted.contact
     pressing = (-e.gradient(state.q) for e in placed.energy_terms if able(e, Pressing))
     return sum(pressing, _rubbing(placed, state, normal=True))
 
@@ -138,7 +163,10 @@ def _contact(system: System, state: State) -> Array | None:
 def _friction(system: System, state: State) -> Array | None:
     """The forces at contacts along the surfaces."""
     placed = _placed(system, state)
-    return None if placed is None else _rubbing(placed, state, normal=False)
+    if placed is None:
+        acted = _between(system, state)
+        return None if acted is None else acted.friction
+    return _rubbing(placed, state, normal=False)
 
 
 def _eulerian(system: System, state: State) -> Array:
@@ -162,15 +190,29 @@ def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) ->
     return values
 
 
+def _stressed(system: System, state: State) -> list[tuple[Stressed, Array, int]]:
+    """The energies that know the stress in their elements, with their coordinates and the number of their first point.
+
+    Of a system of parts they count coordinates and points from those of their part.
+    """
+    found: list[tuple[Stressed, Array, int]] = []
+    first = 0
+    for part, own in parts_of(system):
+        terms = part.energy_terms if able(part, Composed) else ()
+        found += [(e, state.q[own], first) for e in terms if able(e, Stressed)]
+        first += len(part.positions(state.q[own]))
+    return found
+
+
 def _cells(system: System, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
-    terms = system.energy_terms if able(system, Composed) else ()
-    energies = [e for e in terms if able(e, Stressed)]
+    energies = _stressed(system, state)
     parts: list[Array | None] = []
     for block in blocks:
         nodes = np.sort(block, axis=1)
-        found = next(((e, k) for e in energies if (k := _position(e.elements.nodes, nodes)) >= 0), None)
-        parts.append(None if found is None else read(found[0], state.q)[found[1] : found[1] + len(block)])
+        places = ((e, q, _position(e.elements.nodes, nodes - first)) for e, q, first in energies)
+        found = next(((e, q, k) for e, q, k in places if k >= 0), None)
+        parts.append(None if found is None else read(found[0], found[1])[found[2] : found[2] + len(block)])
     width = next((part.shape[1:] for part in parts if part is not None), ())
     empty = [np.full((len(block), *width), np.nan) for block in blocks]
     return np.concatenate([none if part is None else part for part, none in zip(parts, empty, strict=True)])
@@ -198,11 +240,12 @@ def _green_strain(energy: Any, q: Array) -> Array:
 POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "velocity": _velocity,
     "displacement": _displacement,
-    "elastic_force": _elastic,
+    "elastic_force": _by_parts(_elastic),
     "contact_force": _contact,
     "friction_force": _friction,
-    "eulerian": _eulerian,
-    "material": _material,
+    "reaction_force": support_forces,
+    "eulerian": _by_parts(_eulerian),
+    "material": _by_parts(_material),
     "leading": lambda system, state: None,  # known to the step, not to the system
 }
 CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {

@@ -1,4 +1,4 @@
-"""What keeps a run folder whole: one writer at a time, sums of everything that belongs together, room to stop in.
+"""What keeps a run folder whole: one writer at a time, an orderly end, sums of what belongs together, room to stop in.
 
 A checkpoint names the scene, the ledger and the frames that it goes on from by sums of their contents; who resumes a
 run compares them first, so that nothing is continued that does not fit.
@@ -6,7 +6,9 @@ run compares them first, so that nothing is continued that does not fit.
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,27 @@ def locked(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # a full disk may keep the file; nobody holds it then
             path.unlink()
         os.close(handle)
+
+
+@contextmanager
+def stop_signals() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C and SIGTERM set a flag instead of ending the process; outside the main thread nothing changes."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt  # the second Ctrl-C means it
+        asked.set()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _opened(path: Path) -> int:

@@ -13,11 +13,10 @@ import io
 import json
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic, time
@@ -36,7 +35,7 @@ from pliant.origin import Origin, origin_of
 from pliant.record import channels
 from pliant.record.frame_writer import FrameWriter
 from pliant.record.frames import Frame, VtkCells
-from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve
+from pliant.record.guard import file_sums, frame_sum, locked, physics, release, reserve, stop_signals
 from pliant.record.output import Output
 from pliant.record.run import CHECKPOINT, FRAMES, LEDGER, REPORT, SCENE, Run, place_of
 from pliant.record.summary import Summary, versions
@@ -44,6 +43,7 @@ from pliant.scene_like import SceneLike
 from pliant.simulate import TimeStep, beginning, simulate
 from pliant.state import Step
 from pliant.systems.base import System
+from pliant.systems.supports import support_forces
 from pliant.units import InUnits
 
 OVERLAPS = "overlaps.vtu"  # what a scene is refused for
@@ -126,7 +126,8 @@ class RunRecorder:
         with _writing(self._ledger):
             self._ledger.write_bytes(b"")
         self._line(row, certify(start.step, float(self.scene.h), [Step(start.state, None)], system, 0.0))
-        self._frame(system, start.state, memory=start.memory)
+        still = partial(support_forces, system, start.state, static=self.scene.integrator.order == 0)
+        self._frame(system, start.state, memory=start.memory, support=still)
         self._checkpoint(start)
 
     def reopen(self, start: Checkpoint) -> None:
@@ -150,7 +151,7 @@ class RunRecorder:
     def step(self, step: TimeStep) -> None:
         self._line(step.ledger, step.report)
         if step.index % self.output.every == 0 or step.index == self.scene.steps:
-            self._frame(step.system, step.state, step.acted, step.memory)
+            self._frame(step.system, step.state, step.acted, step.memory, step.support_forces)
         self.summary = self.summary.plus(step.report, step.ledger)
         k = self.output.checkpoint_every
         due = step.index % k == 0 if k else monotonic() - self._saved > SECONDS
@@ -181,7 +182,7 @@ class RunRecorder:
                 self._frames.close()
 
     def _line(self, row: ledger.Row, certificate: Certificate) -> None:
-        values: dict[str, float | None] = {**row.flat(), **certified(certificate)}
+        values: dict[str, float | None] = {**row.flat(), **ledger.certified(certificate)}
         found = (values.get(name, 0.0) for name in self._columns)
         text = ",".join("" if value is None else repr(value) for value in found) + "\n"
         self._lines.append(text)
@@ -207,14 +208,14 @@ class RunRecorder:
             return ""
         return total
 
-    def _frame(self, system: System, state: Any, acted: Any = None, memory: Any = None) -> None:
+    def _frame(self, system: System, state: Any, acted: Any = None, memory: Any = None, support: Any = None) -> None:
         if self._shape[0] is not system:
             self._shape = (system, *channels.topology_of(system, system.positions(state.q)))
         _, topology, blocks = self._shape
         wanted, integrator, leading = self.output.channels, self.scene.integrator, None
         if "leading" in wanted and isinstance(integrator, Leading):
             leading = integrator.leading(system, memory)
-        frame = channels.frame_of(system, state, blocks, wanted, acted, leading)
+        frame = channels.frame_of(system, state, blocks, wanted, acted, leading, support)
         self._waiting.append((frame, topology))
         self._size += frame.nbytes
         self._sums["frames_sum"] = frame_sum(self._sums["frames_sum"], frame)
@@ -232,20 +233,12 @@ class RunRecorder:
         self._saved = monotonic()
 
 
-def certified(c: Certificate) -> dict[str, float | None]:
-    """The columns of the ledger that come from the certificate; what is unknown stays empty."""
-    values = (c.residual, c.iterations, c.counts.factorizations, c.min_det, c.contacts, c.penetration, c.distance)
-    converged = None if c.converged is None else int(c.converged)
-    control = (c.inner_h, c.estimate, c.accepted, c.rejected)
-    return dict(zip(ledger.CERTIFIED, (converged, *values, c.substeps, *control, c.seconds["step"]), strict=True))
-
-
 def drive(
     recorder: RunRecorder, start: Checkpoint, system: System | None, watch: Callable[[TimeStep], None] | None
 ) -> Run:
     step: TimeStep | None = None
     try:
-        with _stop_signals() as stopped:
+        with stop_signals() as stopped:
             for step in simulate(recorder.scene, start=start, system=system):
                 recorder.step(step)
                 if watch is not None:
@@ -286,27 +279,6 @@ def closing(recorder: RunRecorder) -> Iterator[None]:
 def _unfit(path: Path) -> RunError:
     what = f"{path} is not the one that the checkpoint belongs to"
     return RunError(what, where="resume", remedy="take the whole folder from one moment, or run the scene again")
-
-
-@contextmanager
-def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM set a flag instead of ending the process; outside the main thread nothing changes."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
-        return
-
-    def note(number: int, frame: Any) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt  # the second Ctrl-C means it
-        asked.set()
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked.is_set
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _prepare(folder: Path, overwrite: bool) -> None:

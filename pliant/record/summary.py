@@ -55,25 +55,22 @@ class Summary:
 
     def plus(self, certificate: Certificate, row: Row) -> "Summary":
         """With one more step."""
-        return Summary(
-            self.name,
-            self.steps,
-            self.h,
-            certificate.step,
-            self.unconverged + (certificate.converged is False),
-            self.uncertified + (certificate.converged is None),
-            self.substepped + (certificate.substeps > 1),
-            self.iterations + certificate.iterations,
-            self.counts + replace(certificate.counts, analyses=0),
-            _sum(self.seconds, certificate.seconds),
-            _worst(min, self.min_det, certificate.min_det),
-            _worst(max, self.penetration, certificate.penetration),
-            _worst(min, self.distance, certificate.distance),
-            _sum(self.work, row.work),
-            self.numerical + row.numerical,
-            row.energies,
-            tallied(self.alarms, certificate.step, certificate.alarms),
-            self.units,
+        return replace(
+            self,
+            done=certificate.step,
+            unconverged=self.unconverged + (certificate.converged is False),
+            uncertified=self.uncertified + (certificate.converged is None),
+            substepped=self.substepped + (certificate.substeps > 1),
+            iterations=self.iterations + certificate.iterations,
+            counts=self.counts + replace(certificate.counts, analyses=0),
+            seconds=_sum(self.seconds, certificate.seconds),
+            min_det=_worst(min, self.min_det, certificate.min_det),
+            penetration=_worst(max, self.penetration, certificate.penetration),
+            distance=_worst(min, self.distance, certificate.distance),
+            work=_sum(self.work, row.work),
+            numerical=self.numerical + row.numerical,
+            energies=row.energies,
+            alarms=tallied(self.alarms, certificate.step, certificate.alarms),
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bodies import Solid, SpringNet, read_out
+from pliant.abilities import read_out
+from pliant.bodies import Solid, SpringNet
 from pliant.deformable import Deformable, Placed
 from pliant.energies.base import Energy
 from pliant.energies.projective import PlaneCollision

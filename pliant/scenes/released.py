@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pliant.abilities import read_out
 from pliant.arrays import Array
-from pliant.bodies import read_out
 from pliant.deformable import Deformable, Placed
 from pliant.energies.base import Energy
 from pliant.mesh import Mesh

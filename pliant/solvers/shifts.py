@@ -16,13 +16,20 @@ from pliant.solvers.base import Shiftable
 def least_shifted(
     linear: LinearSolver, A: sp.csr_matrix, memory: Any, shifts: Sequence[float], weights: Array
 ) -> tuple[Factor | None, int]:
-    """The factor of A + tau diag(M) with the first tau that makes it definite, None without any; how many did not."""
-    for k, shift in enumerate(shifts):
+    """The factor of A + tau diag(M) with the least tau in ``shifts`` (which rise) that makes it definite, or None.
+
+    Also how many matrices were factored besides it. Where tau makes the matrix definite, every larger one does: the
+    largest is tried after the first, and where it does, those between them by bisection.
+    """
+    factor, tries, low, high = None, 0, 0, len(shifts)  # the least one is in low .. high, factored if it is high
+    while low < high:
+        k = low if tries == 0 else (low + high) // 2 if factor is not None else len(shifts) - 1
+        tries += 1
         try:
-            return linear.factor(shifted(A, shift, weights), memory), k
+            factor, high = linear.factor(shifted(A, shifts[k], weights), memory), k
         except NotPositiveDefinite:
-            continue
-    return None, len(shifts)
+            low = k + 1
+    return factor, tries - (factor is not None)
 
 
 def shifted(A: sp.csr_matrix, shift: float, weights: Array) -> sp.csr_matrix:

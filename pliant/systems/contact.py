@@ -71,6 +71,13 @@ class Terms:
     forces: tuple[Force, ...]
     again: "Callable[[Array], tuple[float | None, Terms | None] | None] | None" = None
 
+    def lasting(self, c: float) -> "Terms":
+        """Those of a stage of velocities (q - base)/c; without velocities (c = inf) nothing rubs or damps.
+
+        An obstacle that moves would rub on bodies all the same, as if they stood still while it presses them aside.
+        """
+        return Terms(self.energies, ()) if c == np.inf else self
+
 
 class Moments:
     """The terms of the last two moments, functions of q and t: energies, works and certificates ask again."""

@@ -100,7 +100,7 @@ class Coupled(Parts):
         if self.contact is not None:
             fixed.contact, fixed._met = None, self.contact.setting
             fixed._since = (self.touchable.lift(start.q), c) if self._swept else None
-            fixed._act(self.contact.at(self.touched(start), t, c))
+            fixed._act(self.contact.at(self.touched(start), t, c).lasting(c))
         return fixed
 
     def _act(self, terms: Terms) -> None:

@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array, IntArray
+from pliant.abilities import read_out
+from pliant.arrays import Array
 from pliant.energies.base import Internal
 from pliant.errors import SceneError
 from pliant.linear.base import Factor
@@ -27,7 +28,7 @@ from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.state import State
 from pliant.systems.acted import Acted
-from pliant.systems.base import Quadrature, Weights, distinct
+from pliant.systems.base import Weights, distinct
 from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Matching, Mismatch, Start
 from pliant.systems.eigenfit_terms import AddedForce, CorrectionEnergy, Spectrum
 from pliant.systems.elastodynamics import Elastodynamics
@@ -52,6 +53,18 @@ class EigenFit:
     """
 
     symmetric: ClassVar[bool] = True
+
+    # the correction changes none of these
+    X, rest, free, scale = read_out("inner.X"), read_out("inner.rest"), read_out("inner.free"), read_out("inner.scale")
+    mass, inertia, weights = read_out("inner.mass"), read_out("inner.inertia"), read_out("inner.weights")
+    total_mass, free_mass = read_out("inner.total_mass"), read_out("inner.free_mass")
+    begin, prescribe, limit = read_out("inner.begin"), read_out("inner.prescribe"), read_out("inner.limit")
+    positions, cells, momenta = read_out("inner.positions"), read_out("inner.cells"), read_out("inner.momenta")
+    point_jacobian, curvature = read_out("inner.point_jacobian"), read_out("inner.curvature")
+    rigid_rates, dissipation = read_out("inner.rigid_rates"), read_out("inner.dissipation")
+    contact, contacts = read_out("inner.contact"), read_out("inner.contacts")
+    min_distance, corrected = read_out("inner.min_distance"), read_out("inner.corrected")
+    pushed, pairs, exchanges = read_out("inner.pushed"), read_out("inner.pairs"), read_out("inner.exchanges")
 
     def __init__(
         self,
@@ -78,9 +91,6 @@ class EigenFit:
                 where="EigenFit",
                 remedy="fit again: the constraints have changed",
             )
-        self.free: IntArray = system.free
-        self.scale, self.X, self.total_mass = system.scale, system.X, system.total_mass
-        self.free_mass = system.free_mass
         self._plain = bool((fit.ratios == 1.0).all()) and alpha == 0.0 and beta == 0.0
         self._damped = alpha != 0.0 or beta != 0.0
         self._others = self._without_elastic(system)
@@ -126,9 +136,6 @@ class EigenFit:
             fixed._held = self.spectrum(start.q)
         return fixed
 
-    def begin(self, q: Array, guess: Array) -> Array:
-        return self.inner.begin(q, guess)
-
     def near(self, start: Start | None) -> "EigenFit":
         """The system of one step that follows the modes of the last one instead of seeking them from those at rest."""
         near = copy(self)
@@ -171,15 +178,6 @@ class EigenFit:
 
     # ------------------------------------------------------------------------------------------------ physics
 
-    def mass(self, q: Array) -> sp.csr_matrix:
-        return self.inner.mass(q)
-
-    def inertia(self, q: Array, a: Array) -> Array:
-        return self.inner.inertia(q, a)
-
-    def weights(self, q: Array) -> Array:
-        return self.inner.weights(q)
-
     def force(self, q: Array, v: Array, t: float) -> Array:
         if self._plain:
             return self.inner.force(q, v, t)
@@ -206,10 +204,6 @@ class EigenFit:
         a = np.zeros_like(q)
         a[self.free] = Cholesky().factor(self._M_free).solve(f[self.free])
         return a
-
-    @property
-    def rest(self) -> Array:
-        return self.inner.rest
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         """K of f# with the modes as they are; exact where they belong to q, or the material is linear."""
@@ -272,12 +266,6 @@ class EigenFit:
 
     # ------------------------------------------------------------------------------------------------ the rest
 
-    def prescribe(self, q: Array, t: float) -> Array:
-        return self.inner.prescribe(q, t)
-
-    def limit(self, q: Array, dq: Array) -> float:
-        return self.inner.limit(q, dq)
-
     def potential(self, q: Array, t: float) -> float | None:
         """None unless modes and K are constant and nothing damps: the force has no potential then."""
         if self._plain:
@@ -285,30 +273,9 @@ class EigenFit:
         inner = self.inner.potential(q, t) if self._conservative and not self._damped else None
         return None if inner is None else inner + self.spectrum(q).energy(self.elastic_force(q))
 
-    def dissipation(self, q: Array, v: Array) -> float:
-        return self.inner.dissipation(q, v)
-
-    def positions(self, q: Array) -> Array:
-        return self.inner.positions(q)
-
-    def cells(self) -> list[IntArray]:
-        return self.inner.cells()
-
-    def point_jacobian(self, q: Array) -> sp.csr_matrix:
-        return self.inner.point_jacobian(q)
-
-    def curvature(self, q: Array, g: Array) -> sp.csr_matrix:
-        return self.inner.curvature(q, g)
-
     def prepare(self, state: State, h: float, memory: Any, how: Linearisation) -> Prepared:
         """The velocity step of the coarse vertices that are not pinned."""
         return vertex_step(self, self.contact, state, h, how)
-
-    def momenta(self, q: Array, v: Array) -> tuple[Array, Array]:
-        return self.inner.momenta(q, v)
-
-    def rigid_rates(self, q: Array) -> Array:
-        return self.inner.rigid_rates(q)
 
     def energies(self, q: Array, v: Array, t: float) -> dict[str, float]:
         """Those of the coarse system, and what the correction stores where it has a potential."""
@@ -331,25 +298,3 @@ class EigenFit:
         if self._damped:
             added.append(AddedForce("damping", self.rayleigh_force))
         return (*self.inner.force_terms, *added)
-
-    @property
-    def contact(self) -> Any:
-        return self.inner.contact
-
-    def contacts(self, q: Array, v: Array, t: float) -> Any:
-        return self.inner.contacts(q, v, t)
-
-    def min_distance(self, q: Array, t: float) -> float | None:
-        return self.inner.min_distance(q, t)
-
-    def corrected(self, before: State, after: State) -> State:
-        return self.inner.corrected(before, after)
-
-    def pushed(self, before: State, after: State, quadrature: Quadrature) -> float:
-        return self.inner.pushed(before, after, quadrature)
-
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        return self.inner.pairs()
-
-    def exchanges(self, before: State, after: State, quadrature: Quadrature) -> dict[tuple[str, str], float]:
-        return self.inner.exchanges(before, after, quadrature)

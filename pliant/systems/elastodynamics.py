@@ -18,10 +18,7 @@ from pliant.contact.setting import Setting
 from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.base import ConstantLoad, Energy, Guarding, Limiting, MarchingEnergy, Pairing
 from pliant.energies.gravity import DeadLoad
-from pliant.errors import SceneError
 from pliant.forces.base import Approximating, Force, Lagged, PartlyIndefinite, Rubbing
-from pliant.linear.base import Factor
-from pliant.linear.cholesky import Cholesky
 from pliant.maps.pins import Pin, Pins
 from pliant.pattern import Pattern
 from pliant.state import State
@@ -31,6 +28,7 @@ from pliant.systems.base import Quadrature, Weights
 from pliant.systems.contact import ContactModel, LiveForce, Terms, Touch
 from pliant.systems.joined import Restriction
 from pliant.systems.labels import labels
+from pliant.systems.masses import Masses
 from pliant.systems.observed import Barring
 from pliant.systems.patterns import Patterns
 from pliant.systems.projected_contact import Projecting
@@ -74,22 +72,13 @@ class Elastodynamics:
         self.pins = Pins(self.X, pins)
         self.free = self.pins.free
         self.scale = float(np.linalg.norm(np.ptp(self.X, axis=0)))
-        self._mass = sp.kron(mass, sp.identity(d), format="csr") if sp.issparse(mass) else _diagonal(mass, d)
-        self.lumped = self._mass.nnz == n * d
-        self.nodal_mass = np.asarray(self._mass.sum(axis=1)).ravel()  # lumped, per coordinate [kg]
+        self._masses = Masses(mass, d, self.free)
+        self.lumped, self.nodal_mass = self._masses.lumped, self._masses.nodal  # lumped, per coordinate [kg]
         self.total_mass = float(self.nodal_mass.sum()) / d  # [kg]
         self.free_mass = float(self.nodal_mass[self.free].sum())
-        bad = np.flatnonzero(~(self.nodal_mass > 0.0))
-        if len(bad):
-            raise SceneError(
-                f"vertex {bad[0] // d} has mass {self.nodal_mass[bad[0]]:g} kg",
-                where="mass",
-                remedy="every vertex needs a positive mass: give a density > 0 and remove unreferenced vertices",
-            )
-        self._patterns = Patterns(self._mass, self._energies, self._forces, contact is not None, self.X.ravel())
+        matrix = self._masses.matrix
+        self._patterns = Patterns(matrix, self._energies, self._forces, contact is not None, self.X.ravel())
         self._restriction = Restriction(self.free)
-        self._inverse_mass = np.zeros(n * d)
-        self._inverse_mass[self.free] = 1.0 / self.nodal_mass[self.free]
         self._empty = sp.csr_matrix((n * d, n * d))
 
     @property
@@ -101,7 +90,7 @@ class Elastodynamics:
         """The system of a stage that sets out from ``start`` and ends at t: its contacts are found once, here."""
         if self.contact is None:
             return self
-        return self._touched(self.contact.at(start, t, c), self.contact.setting)
+        return self._touched(self.contact.at(start, t, c).lasting(c), self.contact.setting)
 
     def _here(self, q: Array, v: Array, t: float) -> "Elastodynamics":
         """The system whose terms include the contacts of this moment."""
@@ -136,26 +125,25 @@ class Elastodynamics:
     def pulled(self, vertex: int, target: Array, k: float) -> "Elastodynamics":
         """The same system with a spring ``k`` [N/m] of zero length from a vertex to a point (3,) [m]: a hand."""
         n, d = self.X.shape
-        spring = AttachmentEnergy(n, np.array([vertex]), np.asarray(target)[:d], k)
-        held = copy(self)  # a spring fills diagonal entries only, which every pattern has
-        held._energies = (*self._energies, spring)
-        held.energy_terms = held._energies
-        return held
+        spring = Attachment(n, np.array([vertex]), np.asarray(target)[:d], k)
+        return self._with(spring)  # which fills diagonal entries only: every pattern has them
 
     def loaded(self, load: Array) -> "Elastodynamics":
         """The same system with a constant ``load (N,)`` [N] besides."""
-        copied = copy(self)
-        copied._energies = (*self._energies, DeadLoad(load))
-        copied.energy_terms = copied._energies
-        return copied
+        return self._with(DeadLoad(load))
+
+    def _with(self, energy: Energy) -> "Elastodynamics":
+        more = copy(self)
+        more.energy_terms = more._energies = (*self._energies, energy)
+        return more
 
     # ------------------------------------------------------------------------------------------------ physics
 
     def mass(self, q: Array) -> sp.csr_matrix:
-        return self._mass
+        return self._masses.matrix
 
     def inertia(self, q: Array, a: Array) -> Array:
-        return self.nodal_mass * a if self.lumped else self._mass @ a
+        return self._masses.times(a)
 
     def weights(self, q: Array) -> Array:
         return self.nodal_mass
@@ -181,15 +169,7 @@ class Elastodynamics:
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M^-1 f on the free coordinates, zero on the prescribed ones."""
-        if self.lumped:
-            return self._inverse_mass * f
-        a = np.zeros_like(q)
-        a[self.free] = self._mass_factor.solve(f[self.free])
-        return a
-
-    @cached_property
-    def _mass_factor(self) -> Factor:
-        return Cholesky().factor(sp.csr_matrix(self._mass[self.free][:, self.free]))
+        return self._masses.solve(f)
 
     def march(self, q: Array, v: Array, dt: float, steps: int) -> tuple[Array, Array] | None:
         """``steps`` symplectic Euler steps in one kernel call: one marching energy, constant loads, nothing else.
@@ -204,7 +184,7 @@ class Elastodynamics:
         if not simple or len(others) != 1 or not able(others[0], MarchingEnergy):
             return None
         load = sum((e.load for e in loads), np.zeros_like(q))
-        return others[0].march(q, v, self._inverse_mass, load, dt, steps)
+        return others[0].march(q, v, self._masses.inverse, load, dt, steps)
 
     def stiffness(self, q: Array, v: Array, t: float, *, psd: bool = False) -> sp.csr_matrix:
         here = self._here(q, v, t)
@@ -250,7 +230,7 @@ class Elastodynamics:
         parts = [(w_stiffness * w, H) for w, H in hessians]
         for f, D in zip(self.force_terms, damping, strict=True):
             parts += [(-w_stiffness, f.stiffness(*at)), (-w_damping, D)]
-        return self.weighted_sum(parts + [(w_mass, self._mass)])
+        return self.weighted_sum(parts + [(w_mass, self._masses.matrix)])
 
     def weighted_sum(self, parts: list[tuple[float, sp.csr_matrix]]) -> sp.csr_matrix:
         """sum_k w_k A_k"""
@@ -364,7 +344,3 @@ class Elastodynamics:
 
     def labels(self) -> list[str]:
         return labels(self.energy_terms)
-
-
-def _diagonal(m: Array, d: int) -> sp.csr_matrix:
-    return sp.csr_matrix(sp.diags(np.repeat(np.asarray(m, dtype=np.float64), d)))

@@ -19,7 +19,8 @@ class Contacting(Protocol):
     """A system that must look for contacts at the start of every stage.
 
     ``at(state, t, c)`` is the system with the contacts found there, for a stage of velocities (q - base)/c (0: for a
-    moment); its ``begin(q, guess)`` returns the guess, held back where the way from q would cross something.
+    moment; inf: for an equilibrium, in which nothing has a velocity); its ``begin(q, guess)`` returns the guess, held
+    back where the way from q would cross something.
     """
 
     def at(self, state: State, t: float, c: float = 0.0) -> Any: ...

@@ -45,6 +45,8 @@ def named(name: str, tree: ast.Module, all_modules: dict[str, ast.Module]) -> di
         node.name: (name, node.name) for node in tree.body if isinstance(node, ast.FunctionDef)
     }
     for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            known |= {alias.asname: alias.name for alias in node.names if alias.asname and alias.name in all_modules}
         if isinstance(node, ast.ImportFrom) and node.module in all_modules:
             for alias in node.names:
                 module = f"{node.module}.{alias.name}"

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2] / "pliant"
 # from the bottom up; a module may import from its own row and from rows below
 LAYERS = [
     {"abilities", "arrays", "errors", "expressions", "budget", "clock", "html", "units", "policy"},
-    {"state", "pattern", "pattern_making"},
+    {"state", "pattern", "pattern_kernels", "pattern_making"},
     {"mesh", "kernels"},
     {"materials", "linear"},
     {"energies", "forces", "contact", "maps"},

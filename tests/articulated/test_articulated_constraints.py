@@ -128,6 +128,7 @@ def test_a_box_stands_on_its_corners():
     ("constraint", "words"),
     [
         (JointLimit(0, 1.0, -1.0), "lower limit 1.0 above upper limit -1.0"),
+        (JointLimit(0, -1.0, 1.0, coordinate=1), "coordinate 1, but the joint has 1 coordinates"),
         (PrescribedJoint("nobody", lambda t: 0.0), "unknown link 'nobody'"),
         (FloorContact(0), "neither points nor a radius"),
         (BoxContact(0, np.ones(3), np.eye(4)), "radius"),

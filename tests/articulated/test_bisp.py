@@ -15,11 +15,13 @@ from pliant.articulated import (
     cuboid,
     frictionless,
 )
+from pliant.articulated.constraints import FloorContact, ObstacleContact
 from pliant.articulated.friction import refuse_friction
 from pliant.articulated.joint_contacts import BoxJointContact, CylinderContact, DryFriction
 from pliant.articulated.joints import Prismatic
 from pliant.articulated.maximal import energies
 from pliant.articulated.se3 import frame, rotation
+from pliant.contact.obstacles import Plane
 from pliant.errors import SceneError
 from pliant.integrators import BDF2, LinearlyImplicit
 from pliant.linear.box_qp import General, ProjectedNewton
@@ -155,3 +157,12 @@ def test_strong_friction_on_a_floor_does_not_cycle():
     steps = run(scene, integrator=BISP(Friction(0.8, 0.8)), steps=60)[1:]
     assert all(s.reports[0].converged for s in steps)
     assert max(s.reports[0].iterations for s in steps) < 40
+
+
+def test_a_smooth_scene_has_no_friction_on_any_kind_of_obstacle():
+    rough = FloorContact(2, mu=0.4), ObstacleContact(2, Plane(), mu=0.4)
+    scene = NUMBERED[31]()
+    scene = replace(scene, bodies=[replace(scene.bodies[0], constraints=rough)])
+    assert [c.mu for c in smooth(scene).bodies[0].constraints] == [0.0, 0.0]
+    with pytest.raises(SceneError, match="ObstacleContact of 'link2' has friction mu = 0.4"):
+        refuse_friction(ArticulatedSystem(scene.bodies[0].links, constraints=rough[1:]), "BDF1")

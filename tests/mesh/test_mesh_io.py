@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import meshio
 import numpy as np
 import pytest
 import pyvista
@@ -238,3 +239,44 @@ def test_meshes_beside_the_checkout_are_read():
     for file in sorted(beside_the_checkout().glob("*.node")):
         body = mesh.read(file)
         assert body.kind == "tetrahedra" and not mesh.doctor(body).refused
+
+
+ABAQUS = """*HEADING
+a tetrahedron with one side marked, vertices numbered at will
+*NODE
+10, 0.0, 0.0, 0.0
+20, 1.0, 0.0, 0.0
+30, 0.0, 1.0, 0.0
+40, 0.0, 0.0, 1.0
+*ELEMENT, TYPE=C3D4, ELSET=BODY
+7, 10, 20, 30, 40
+*ELEMENT, TYPE=S3, ELSET=SIDE
+8, 10, 30, 20
+"""
+
+
+def test_abaqus_files_are_read(tmp_path):
+    (tmp_path / "body.inp").write_text(ABAQUS)
+    body = mesh.read(tmp_path / "body.inp")
+    assert body.T.tolist() == [[0, 1, 2, 3]] and body.measures() == pytest.approx([1 / 6])
+    with pytest.raises(MeshError, match="only read"):
+        mesh.write(body, tmp_path / "again.inp")
+
+
+HEXAHEDRON = ("hexahedron", np.arange(8)[None])
+
+
+@pytest.mark.parametrize(
+    ("cells", "named"),
+    [
+        ([HEXAHEDRON, ("line", np.array([[0, 1]]))], "hexahedron"),  # used to be one spring
+        ([HEXAHEDRON, ("tetra", np.array([[4, 5, 7, 8]]))], "hexahedron"),  # used to be the tetrahedron alone
+        ([("triangle", np.array([[0, 1, 2]])), ("quad", np.array([[4, 5, 6, 7]]))], "quad"),
+        ([("tetra10", np.arange(10)[None])], "tetra10"),
+    ],
+)
+def test_elements_that_would_be_left_out_are_refused_by_name(tmp_path, cells, named):
+    corners = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1], [0, 0, 2]]
+    meshio.Mesh(np.array([*corners, [2, 2, 2]], dtype=float), cells).write(tmp_path / "body.vtk")
+    with pytest.raises(MeshError, match=f"elements of kind {named}; mesh it with linear tetrahedra"):
+        mesh.read(tmp_path / "body.vtk")

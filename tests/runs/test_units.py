@@ -65,3 +65,14 @@ def test_nonsense_is_refused_by_name(value, words):
         quantity(value, "Pa", "E")
     assert all(word in str(error.value) for word in words)
     assert "\n" not in str(error.value)
+
+
+def test_units_of_the_clinic():
+    assert quantity("120 mmHg", "Pa", "p") == pytest.approx(120 * 133.322387415)
+    assert quantity("1.05 g/ml", "kg/m^3", "density") == pytest.approx(1050.0)
+
+
+def test_all_that_a_unit_may_mean_is_named():
+    """MPA used to be taken for mPa alone, off by a factor of 1e9."""
+    with pytest.raises(UnitError, match="'mPa' or 'MPa'"):
+        quantity("1 MPA", "Pa", "E")

@@ -5,9 +5,9 @@ import pytest
 
 import pliant as pl
 from pliant.integrators import ERE, RK4, SIERE, XPBD, ConJac, LinearlyImplicit, SymplecticEuler, Verlet
+from pliant.ledger import certified
 from pliant.linear.pcg import PCG
 from pliant.mesh import bar
-from pliant.record.recorder import certified
 from pliant.simulate import simulate
 from pliant.solvers.projective import PD
 

@@ -9,6 +9,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import Rows
 from pliant.articulated.forces.joint import wrench_map
+from pliant.articulated.forces.stops import limited_link
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
 from pliant.errors import SceneError
@@ -36,13 +37,7 @@ class JointLimit:
     inequality: ClassVar[bool] = True
 
     def bind(self, tree: Tree) -> "JointLimit":
-        if not self.lower <= self.upper:
-            raise SceneError(
-                f"lower limit {self.lower} above upper limit {self.upper}",
-                where=f"JointLimit on '{self.link}'",
-                remedy="swap them",
-            )
-        return replace(self, link=tree.body(self.link))
+        return replace(self, link=limited_link(self, tree))
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None:
         k = kin.tree.slice(self.link).start + self.coordinate

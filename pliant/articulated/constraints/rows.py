@@ -1,12 +1,12 @@
 """Constraints as rows on velocities, stabilised after Baumgarte."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
 
@@ -43,6 +43,11 @@ class Rows:
         return kin.project_rows(self.G) if self.maximal else self.G
 
 
+def owners_of(parts: Sequence[Rows]) -> IntArray:
+    """The constraint of every row (k,)."""
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(np.full(len(p.g), p.owner) for p in parts)])
+
+
 class Constraint(Protocol):
     """Something that restricts the motion, one way (``inequality``) or both; ``rows`` is None while it does not act."""
 
@@ -55,9 +60,16 @@ class Constraint(Protocol):
 
 @runtime_checkable
 class Unilateral(Protocol):
-    """A `Constraint` that is a contact: it pushes, and rubs with the coefficient ``mu`` (None: the method's own)."""
+    """A `Constraint` that is a contact of ``link``: it pushes, and rubs with ``mu`` (None: the method's own)."""
 
+    link: int | str
     mu: float | None
+
+
+def without_friction(constraints: Sequence[Any]) -> tuple[Any, ...]:
+    """The same constraints, the contacts among them (dataclasses, as all of them are here) with mu = 0."""
+    smooth: Any = lambda c: replace(c, mu=0.0)
+    return tuple(smooth(c) if isinstance(c, Unilateral) else c for c in constraints)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
+import numpy as np
+
 from pliant.arrays import IntArray
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
@@ -44,6 +46,16 @@ class Joining(Protocol):
     def joins(self) -> IntArray | None:
         """Pairs of links (m, 2), -1 for the world; None where that is not known."""
         ...
+
+
+def joins_nothing(force: object) -> IntArray:
+    """The ``joins`` of forces that act on single joints or bodies."""
+    return np.empty((0, 2), dtype=np.int64)
+
+
+def stores_nothing(force: object, kin: Kinematics, t: float, quirks: Quirks) -> float:
+    """The ``potential`` of forces that have none."""
+    return 0.0
 
 
 def joined_links(thing: Any) -> IntArray | None:

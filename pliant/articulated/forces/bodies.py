@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array
+from pliant.articulated.forces.base import joins_nothing, stores_nothing
 from pliant.articulated.loads import Loads
-from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma
 from pliant.articulated.tree import Kinematics, Tree
 
@@ -21,6 +21,7 @@ class WorldForce:
     point: Array
     force: Array | Callable[[float], Array]
     drives: ClassVar[bool] = True
+    joins, potential = joins_nothing, stores_nothing
 
     def bind(self, tree: Tree) -> "WorldForce":
         return replace(self, link=tree.body(self.link), point=np.asarray(self.point, dtype=float))
@@ -30,12 +31,6 @@ class WorldForce:
         R = kin.frame(int(self.link))[:3, :3]
         loads.f[int(self.link)] += gamma(self.point).T @ (R.T @ F)
 
-    def joins(self) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
-        return 0.0
-
 
 @dataclass(frozen=True)
 class BodyDamping:
@@ -43,6 +38,7 @@ class BodyDamping:
 
     damping: float
     link: int | str | None = None
+    joins, potential = joins_nothing, stores_nothing
 
     def bind(self, tree: Tree) -> "BodyDamping":
         return self if self.link is None else replace(self, link=tree.body(self.link))
@@ -50,9 +46,3 @@ class BodyDamping:
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         bodies = np.arange(len(kin.tree)) if self.link is None else np.array([int(self.link)])
         loads.D.add(bodies, bodies, np.broadcast_to(-self.damping * np.eye(6), (len(bodies), 6, 6)))
-
-    def joins(self) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
-        return 0.0

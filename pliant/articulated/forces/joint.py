@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.articulated.forces.base import joins_nothing, stores_nothing
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import adjoint, coefficients, exp3_jacobian, exp3_jacobian_rate, frame
@@ -29,6 +30,7 @@ class JointSpring:
     damping: float = 0.0
     rest: float | Array = 0.0
     maximal: bool = False
+    joins = joins_nothing
 
     def bind(self, tree: Tree) -> "JointSpring":
         if self.stiffness < 0 or self.damping < 0:
@@ -83,9 +85,6 @@ class JointSpring:
             H[c, c] = (V * np.maximum(w, 0.0)) @ V.T
         return H
 
-    def joins(self) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         e = self._stretch(kin)
         return 0.5 * self.stiffness * float(e @ e)
@@ -115,6 +114,7 @@ class JointTorque:
     torque: float | Callable[[float], float | Array] | Sequence[Sequence[float]]
     maximal: bool = False
     drives: ClassVar[bool] = True
+    joins, potential = joins_nothing, stores_nothing
 
     @property
     def corners(self) -> tuple[float, ...]:
@@ -134,12 +134,6 @@ class JointTorque:
         bodies, W = wrench_map(kin, int(self.link))
         loads.wrench(bodies, (W @ tau).reshape(-1, 6))
 
-    def joins(self) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
-        return 0.0
-
 
 @dataclass(frozen=True)
 class Servo:
@@ -154,6 +148,7 @@ class Servo:
     stiffness: float
     limit: float
     drives: ClassVar[bool] = True
+    joins, potential = joins_nothing, stores_nothing
 
     def bind(self, tree: Tree) -> "Servo":
         link = tree.body(self.link)
@@ -175,12 +170,6 @@ class Servo:
         pull = np.tanh(self.stiffness * (self.position(t) - kin.q[index]) / self.limit)
         loads.f_r[index] += self.limit * pull
         loads.reduced_stiffness(index, np.diag(-self.stiffness * (1.0 - pull.real**2)))
-
-    def joins(self) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
-        return 0.0
 
 
 def rates(kin: Kinematics, link: int) -> Array:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import Array, IntArray
+from pliant.arrays import Array
+from pliant.articulated.forces.base import joins_nothing
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
@@ -24,18 +25,13 @@ class JointStop:
     upper: float = np.inf
     stiffness: float = 1e3
     coordinate: int = 0
+    joins = joins_nothing
 
     def bind(self, tree: Tree) -> "JointStop":
-        link, where = tree.body(self.link), f"JointStop on '{self.link}'"
-        if not self.lower <= self.upper:
-            what = f"lower limit {self.lower} above upper limit {self.upper}"
-            raise SceneError(what, where=where, remedy="swap them")
         if not self.stiffness > 0.0:
+            where = f"JointStop on '{self.link}'"
             raise SceneError(f"stiffness {self.stiffness}", where=where, remedy="give a number > 0")
-        if not 0 <= self.coordinate < tree.links[link].joint.dof:
-            what = f"the joint has {tree.links[link].joint.dof} coordinates"
-            raise SceneError(what, where=where, remedy="number them from 0")
-        return replace(self, link=link)
+        return replace(self, link=limited_link(self, tree))
 
     def place(self, tree: Tree) -> int:
         """The place of its coordinate among those of the tree."""
@@ -48,12 +44,22 @@ class JointStop:
         if beyond != 0.0:
             loads.reduced_stiffness(np.array([k]), np.array([[-self.stiffness]]))
 
-    def joins(self) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
         beyond = excess(kin.q[self.place(kin.tree)], self.lower, self.upper)
         return 0.5 * self.stiffness * float(beyond) ** 2
+
+
+def limited_link(limit: Any, tree: Tree) -> int:
+    """The link of a `JointStop` or `JointLimit`, where its limits and its coordinate are possible."""
+    link, where = tree.body(limit.link), f"{type(limit).__name__} on '{limit.link}'"
+    if not limit.lower <= limit.upper:
+        what = f"lower limit {limit.lower} above upper limit {limit.upper}"
+        raise SceneError(what, where=where, remedy="swap them")
+    dof = tree.links[link].joint.dof
+    if not 0 <= limit.coordinate < dof:
+        what = f"coordinate {limit.coordinate}, but the joint has {dof} coordinates"
+        raise SceneError(what, where=where, remedy="number them from 0")
+    return link
 
 
 def excess(q: Array, lower: Any, upper: Any) -> Array:

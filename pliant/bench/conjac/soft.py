@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.abilities import read_out
 from pliant.arrays import Array
 from pliant.bench.conjac.play import march, no_inversion
 from pliant.bench.conjac.soft_picture import picture
 from pliant.bench.table import Claim, Table
-from pliant.bodies import Solid, read_out
+from pliant.bodies import Solid
 from pliant.integrators import BDF1, ConJac
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean

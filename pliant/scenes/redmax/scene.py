@@ -9,7 +9,7 @@ import numpy as np
 from pliant.arrays import Array
 from pliant.articulated.bodies import Body, at, cuboid
 from pliant.articulated.body import Articulated
-from pliant.articulated.constraints import BoxContact, FloorContact
+from pliant.articulated.constraints.rows import without_friction
 from pliant.articulated.joints import Fixed, Joint, Revolute
 from pliant.articulated.tree import Link
 from pliant.integrators.linearly_implicit import LinearlyImplicit
@@ -47,8 +47,8 @@ def starting(scene: Scene, state: State) -> Scene:
 def smooth(scene: Scene) -> Scene:
     """The scene without any friction."""
     body = scene.bodies[0]
-    constraints = [replace(c, mu=0.0) if isinstance(c, FloorContact | BoxContact) else c for c in body.constraints]
-    return replace(scene, bodies=[replace(body, contacts=(), dry_friction=(), constraints=constraints)])
+    smoothed = without_friction(body.constraints)
+    return replace(scene, bodies=[replace(body, contacts=(), dry_friction=(), constraints=smoothed)])
 
 
 def run(scene: Scene, *, integrator: Any = None, steps: int | None = None) -> list[Step]:
