@@ -4,7 +4,7 @@ from pliant.articulated.bisp import BISP
 from pliant.articulated.bodies import Body, at, composite, cuboid, cylinder, mesh_body, particle, rigid, sphere
 from pliant.articulated.body import Articulated, Rigid, from_mjcf, from_urdf
 from pliant.articulated.friction import Friction, frictionless
-from pliant.articulated.linear import PCG, Dense, Sparse
+from pliant.articulated.linear import Dense, MatrixFree, Sparse
 from pliant.articulated.mjcf import read_mjcf
 from pliant.articulated.obstacles import moving_obstacles
 from pliant.articulated.rk45 import RK45
@@ -21,7 +21,7 @@ __all__ = [
     "from_mjcf",
     "from_urdf",
     "BISP",
-    "PCG",
+    "MatrixFree",
     "RK45",
     "TREE_INTEGRATORS",
     "ArticulatedSystem",

@@ -22,8 +22,8 @@ from pliant.articulated.constraints.rows import RowSet, owners_of
 from pliant.articulated.dynamics import Impulses, active_rows
 from pliant.articulated.friction import (
     UNSOLVED,
-    Contacts,
     Friction,
+    LinkContacts,
     MaximalFactor,
     joint_force_wrenches,
     joint_wrenches,
@@ -148,7 +148,7 @@ class _Problem:
         if self.published:
             self.maximal_dual = Dual(G[keep], rhs[keep], lower[keep], self.maximal.solve)
         self.G = G
-        self.contacts = Contacts(system, at.kin, rows[1].parts, method.friction, method.regularisation)
+        self.contacts = LinkContacts(system, at.kin, rows[1].parts, method.friction, method.regularisation)
         self.H = self.maximal.between(self.contacts.T, len(system.tree), analysis)
         parent = system.tree.parent
         self.receiver = np.arange(-1, len(parent) - 1) if system.quirks.reaction_to_previous else parent

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.articulated.constraints.rows import Constraint, Rows, owners_of
+from pliant.articulated.constraints.rows import Constraint, ConstraintRows, owners_of
 from pliant.articulated.forces.base import joined_links
 from pliant.articulated.islands import Islands, complex_step
 from pliant.articulated.tree import Kinematics
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pliant.articulated.system import ArticulatedSystem
 
 
-def gaps_of(kin: Kinematics, parts: Sequence[Rows]) -> tuple[Array, Array]:
+def gaps_of(kin: Kinematics, parts: Sequence[ConstraintRows]) -> tuple[Array, Array]:
     """G (k, nr) over the joint rates, and the gaps; where only a rate is prescribed the gap is G v - rate."""
     G = np.concatenate([p.reduced(kin) for p in parts])
     first = np.cumsum([0, *(len(p.g) for p in parts)])
@@ -26,7 +26,7 @@ def gaps_of(kin: Kinematics, parts: Sequence[Rows]) -> tuple[Array, Array]:
     return G, np.concatenate(gaps)
 
 
-def closures_of(kin: Kinematics, parts: Sequence[Rows]) -> Closures:
+def closures_of(kin: Kinematics, parts: Sequence[ConstraintRows]) -> Closures:
     """The rows of all parts as a stage wants them."""
     G, gap = gaps_of(kin, parts)
     positional = np.concatenate([np.full(len(p.g), p.positional) for p in parts])
@@ -71,7 +71,9 @@ def refuse_inequalities(constraints: Sequence[Constraint], where: str) -> None:
             raise SceneError(f"{type(c).__name__} is one-sided", where=where, remedy=remedy)
 
 
-def check_closures(constraints: Sequence[Constraint], kin: Kinematics, parts: Sequence[Rows], scale: float) -> None:
+def check_closures(
+    constraints: Sequence[Constraint], kin: Kinematics, parts: Sequence[ConstraintRows], scale: float
+) -> None:
     """Position errors that no motion can remove, because the rows that could are dependent, are contradictions."""
     if not parts:
         return

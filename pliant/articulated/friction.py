@@ -11,7 +11,7 @@ from numba import njit
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated.blocks import BlockMatrix, PairRows
-from pliant.articulated.constraints.rows import Rows, Unilateral, without_friction
+from pliant.articulated.constraints.rows import ConstraintRows, Unilateral, without_friction
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.joint_contacts import PatchGroup
 from pliant.articulated.system import ArticulatedSystem
@@ -100,11 +100,11 @@ class MaximalFactor:
         return SparseBox(T.gram(self.inverse), analysis)
 
 
-class Contacts:
+class LinkContacts:
     """All contacts of one step: tangent rows T (s, 6n) of joints, dry joints and external rows, and their limits."""
 
     def __init__(
-        self, system: ArticulatedSystem, kin: Kinematics, external: Sequence[Rows], mu: Friction, eps: float
+        self, system: ArticulatedSystem, kin: Kinematics, external: Sequence[ConstraintRows], mu: Friction, eps: float
     ) -> None:
         self.kin, self.groups, self.dry = kin, system.patches, system.dry
         self._mu = [np.where(np.isnan(g.mu), mu.joints, g.mu) for g in self.groups]
@@ -144,7 +144,7 @@ class Contacts:
         return np.concatenate(parts)
 
 
-def _coefficients(rows: Rows, mu: Friction) -> Array:
+def _coefficients(rows: ConstraintRows, mu: Friction) -> Array:
     """The coefficient of each inequality row; nan for rows without friction (joint limits)."""
     if rows.tangents is None:
         return np.full(len(rows.g), np.nan)

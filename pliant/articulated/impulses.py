@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.constraints.rows import Rows, owners_of
+from pliant.articulated.constraints.rows import ConstraintRows, owners_of
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Impulses:
     power: float = 0.0
 
     @staticmethod
-    def of(rows: Sequence[Rows], values: Array, h: float) -> "Impulses":
+    def of(rows: Sequence[ConstraintRows], values: Array, h: float) -> "Impulses":
         """From the rows, equalities first, and their multipliers."""
         owners = tuple(owners_of(rows).tolist())
         rates = np.concatenate([np.zeros(0), *(0.0 * r.rate if r.inequality else r.rate for r in rows)])

@@ -34,7 +34,7 @@ class Sparse:
 
 
 @dataclass(frozen=True)
-class PCG:
+class MatrixFree:
     """Matrix-free conjugate gradients, preconditioned by the exact inverse with block diagonal D and K [Wang2019].
 
     ``stiffness=False`` takes the recursion of the inertia alone, which can be better for soft springs. Without coupling
@@ -52,7 +52,7 @@ class PCG:
 class Iterated:
     """The operator p -> J^T (A (J p)) + a p and its preconditioner for one step."""
 
-    def __init__(self, choice: PCG, at: Assembly, h: float, beta: float = 1.0) -> None:
+    def __init__(self, choice: MatrixFree, at: Assembly, h: float, beta: float = 1.0) -> None:
         self.choice, self.kin = choice, at.kin
         self.A: BlockMatrix = at.matrix(h, beta)
         self.reduced = at.loads.reduced_blocks(-beta * h * h, -h)

@@ -12,23 +12,23 @@ from pliant.articulated.tree import Kinematics, Tree
 from pliant.pattern import csr
 
 
-class Points:
+class LinkPoints:
     """Points ``x (p, 3)`` in the frames of their links ``link (p,)``, ascending."""
 
     def __init__(self, x: Array, link: IntArray, trees: Islands) -> None:
         self.x, self.link, self._trees = x, link, trees
 
     @staticmethod
-    def of_surfaces(tree: Tree, trees: Islands) -> "Points":
+    def of_surfaces(tree: Tree, trees: Islands) -> "LinkPoints":
         """Those of the links' surfaces; the origin where a body has none."""
         points = [link.body.points if len(link.body.points) else np.zeros((1, 3)) for link in tree.links]
-        return Points(np.concatenate(points), np.repeat(np.arange(len(points)), [len(x) for x in points]), trees)
+        return LinkPoints(np.concatenate(points), np.repeat(np.arange(len(points)), [len(x) for x in points]), trees)
 
     @staticmethod
-    def of_frames(tree: Tree, trees: Islands) -> "Points":
+    def of_frames(tree: Tree, trees: Islands) -> "LinkPoints":
         """Four for every link: the origin of its frame, and one a metre along each axis."""
         n = len(tree)
-        return Points(np.tile(np.eye(4, 3, k=-1), (n, 1)), np.repeat(np.arange(n), 4), trees)
+        return LinkPoints(np.tile(np.eye(4, 3, k=-1), (n, 1)), np.repeat(np.arange(n), 4), trees)
 
     def ranges(self, tree: Tree) -> list[tuple[int, int]]:
         """The rows of every link's points: the first and the last + 1."""

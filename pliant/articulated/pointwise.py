@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array
 from pliant.articulated.islands import complex_step
 from pliant.articulated.loads import Loads
-from pliant.articulated.points import Points
+from pliant.articulated.points import LinkPoints
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
 from pliant.pattern import added
@@ -41,7 +41,7 @@ class PointwiseLinks:
         self.mass, self.weights, self.positions = links.mass, links.weights, links.positions
         self.restrict, self.prescribe, self.limit = links.restrict, links.prescribe, links.limit
         self.closures, self.closure_tangent = links.closures, links.closure_tangent
-        self._centers = Points.of_frames(links.tree, links.trees)
+        self._centers = LinkPoints.of_frames(links.tree, links.trees)
         kin = links.kinematics(start.q, start.v)
         x = self._centers.positions(kin) + h * (self._centers.jacobian(kin) @ start.v).reshape(-1, 3)
         self._goal = x + h * h * links.gravity
@@ -105,7 +105,7 @@ def momenta(inertia: Array, d: Array) -> Array:
 
 def swept(system: ArticulatedSystem, before: Array, q: Array) -> Array:
     """J(q)^T M (x(q) - x(before)) (nr,) over the material points."""
-    centers = Points.of_frames(system.tree, system.trees)
+    centers = LinkPoints.of_frames(system.tree, system.trees)
     here, there = (system.kinematics(x, np.zeros_like(x)) for x in (q, before))
     d = centers.positions(here) - centers.positions(there)
     return centers.jacobian(here).T @ momenta(system.tree.inertia, d)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import owners_of
-from pliant.articulated.friction import UNSOLVED, Contacts, Friction, MaximalFactor, shares, warm_start
+from pliant.articulated.friction import UNSOLVED, Friction, LinkContacts, MaximalFactor, shares, warm_start
 from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
@@ -119,7 +119,7 @@ class _Problem:
                 "a constraint on joint coordinates", where="StaggeredProjections", remedy="use BISP for it"
             )
         b = 0.2 / h if method.baumgarte is None else method.baumgarte
-        self.contacts = Contacts(system, kin, unequal, method.friction, method.regularisation)
+        self.contacts = LinkContacts(system, kin, unequal, method.friction, method.regularisation)
         covered = {int(c) for p in system.patches for c in p.child[p.closure < 0]} if method.unilateral else set()
         G, g, owner = joint_rows(kin, errors)
         keep = np.array([o not in covered for o in owner], dtype=bool)

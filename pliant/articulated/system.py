@@ -25,7 +25,7 @@ from pliant.articulated.closures import (
     refuse_inequalities,
 )
 from pliant.articulated.compiled import CompiledTree
-from pliant.articulated.constraints.rows import Constraint, Rows, acceleration_rhs
+from pliant.articulated.constraints.rows import Constraint, ConstraintRows, acceleration_rhs
 from pliant.articulated.forces.base import ArticulatedForce
 from pliant.articulated.forces.forms import settled
 from pliant.articulated.forces.springs import PointSprings
@@ -33,7 +33,7 @@ from pliant.articulated.impulses import no_impulses
 from pliant.articulated.islands import Islands, complex_step
 from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
 from pliant.articulated.loads import Loads
-from pliant.articulated.points import Points
+from pliant.articulated.points import LinkPoints
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.recursion import Recursion
 from pliant.articulated.tree import Kinematics, Link, Tree
@@ -89,7 +89,7 @@ class ArticulatedSystem:
         self.free = np.arange(self.tree.dof)
         self.total_mass = self.free_mass = float(self.tree.inertia[:, 5].sum())  # [kg]
         self.trees = Islands(self.tree)
-        self.points = Points.of_surfaces(self.tree, self.trees)
+        self.points = LinkPoints.of_surfaces(self.tree, self.trees)
         self._faces = self.points.faces(self.tree)
         self.scale = max(float(np.ptp(self.positions(self.rest), axis=0).max(initial=0.0)), 1e-12)
         self.closing = tuple(c for c in self.constraints if not c.inequality)
@@ -125,7 +125,7 @@ class ArticulatedSystem:
         f = kernels.wrenches(kin.frames, kin.twists, self.tree.inertia, self.gravity) + loads.f
         return Assembly(kin, self.tree.inertia, f, loads.f_r, loads)
 
-    def rows(self, kin: Kinematics, t: float, *, inequality: bool) -> list[Rows]:
+    def rows(self, kin: Kinematics, t: float, *, inequality: bool) -> list[ConstraintRows]:
         """The active constraint rows of one sense."""
         mine = [(i, c) for i, c in enumerate(self.constraints) if c.inequality == inequality]
         found = [(i, c.rows(kin, t, self.quirks)) for i, c in mine]

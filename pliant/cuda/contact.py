@@ -186,7 +186,7 @@ class DevicePenalty:
 
 
 class DeviceFriction:
-    """`FrictionForce` in a `Meeting`, with the normal forces of a ``load`` or, where there is none, those of the moment."""
+    """`FrictionForce` in a `Meeting`, with the normal forces of a ``load``, or else those of the moment."""
 
     name, normal = "friction", False
 

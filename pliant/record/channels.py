@@ -14,9 +14,8 @@ from pliant.record.frames import Frame, VtkCells
 from pliant.state import State
 from pliant.systems.acted import Acted
 from pliant.systems.base import Composed, Parted, System, parts_of
-from pliant.systems.observed import Acting, PartlyEulerian, Moving, Resting, Touching
+from pliant.systems.observed import Acting, Moving, PartlyEulerian, Resting, Touching
 from pliant.systems.stepped import Contacting
-from pliant.systems.base import System
 from pliant.systems.supports import support_forces
 
 

@@ -44,7 +44,7 @@ class NotDescribable(SceneError):
 
 @cache
 def _built_in() -> dict[str, tuple[Choice, ...]]:
-    from pliant.articulated import PCG, TREE_INTEGRATORS, Dense, Sparse
+    from pliant.articulated import TREE_INTEGRATORS, Dense, MatrixFree, Sparse
     from pliant.articulated.body import Articulated, Rigid
     from pliant.articulated.constraints import CONSTRAINTS
     from pliant.articulated.forces import ARTICULATED_FORCES
@@ -84,7 +84,7 @@ def _built_in() -> dict[str, tuple[Choice, ...]]:
         ),
         "solver": SOLVERS,
         "linear": _types((*LINEAR, *APPROXIMATE)),
-        "matrix": (Dense, Sparse, PCG),
+        "matrix": (Dense, Sparse, MatrixFree),
         "qp": (Clarabel, OSQP, ActiveSet),
         "box programme": (ProjectedNewton, General),
         "contact": (PenaltyContact, BarrierContact, RowContact, ProjectedContact),

@@ -125,7 +125,7 @@ class Elastodynamics:
     def pulled(self, vertex: int, target: Array, k: float) -> "Elastodynamics":
         """The same system with a spring ``k`` [N/m] of zero length from a vertex to a point (3,) [m]: a hand."""
         n, d = self.X.shape
-        spring = Attachment(n, np.array([vertex]), np.asarray(target)[:d], k)
+        spring = AttachmentEnergy(n, np.array([vertex]), np.asarray(target)[:d], k)
         return self._with(spring)  # which fills diagonal entries only: every pattern has them
 
     def loaded(self, load: Array) -> "Elastodynamics":

@@ -7,7 +7,7 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.state import Reactions, State
-from pliant.systems.base import Composed, Part, parts_of
+from pliant.systems.base import Composed, Part, System, parts_of
 from pliant.systems.closures import Constrained
 from pliant.systems.observed import Acting
 from pliant.systems.stepped import Contacting
@@ -16,7 +16,7 @@ MOMENT = 1e-5  # s: scripts are followed that far back to find their acceleratio
 
 
 def support_forces(
-    system: Any, state: State, *, static: bool = False, acted: Any = None, reactions: Reactions | None = None
+    system: System, state: State, *, static: bool = False, acted: Any = None, reactions: Reactions | None = None
 ) -> Array | None:
     """Forces (p, 3) [N] of pins and scripts on the points of a system, in the state a step arrives at.
 

@@ -6,7 +6,7 @@ import pytest
 from pliant.articulated import BISP, ArticulatedSystem, Friction
 from pliant.articulated.blocks import PairRows
 from pliant.articulated.forces import PointSprings
-from pliant.articulated.friction import Contacts
+from pliant.articulated.friction import LinkContacts
 from pliant.linear.box_matrix import SparseBox
 from pliant.linear.box_qp import General, ProjectedNewton
 from pliant.linear.qp import Clarabel
@@ -100,7 +100,7 @@ def test_the_friction_programme_has_few_entries():
     scene = chain_with_friction(0.5, 100)
     system, start = scene.system(), scene.initial()
     kin = system.kinematics(start.q, start.v)
-    T = Contacts(system, kin, [], Friction(), 1e-6).T
+    T = LinkContacts(system, kin, [], Friction(), 1e-6).T
     assert T.gram(np.broadcast_to(np.eye(6), (100, 6, 6)).copy()).nnz <= 3 * 8 * len(T)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from coupled_samples import Sided, contact, rigid_block, soft_cube, stacked
 
-from pliant.articulated import PCG, ArticulatedSystem, Link, Sparse, sphere
+from pliant.articulated import ArticulatedSystem, Link, MatrixFree, Sparse, sphere
 from pliant.articulated.constraints import FloorContact
 from pliant.articulated.joints import Free3D
 from pliant.checkpoint import Checkpoint, load, save
@@ -97,7 +97,7 @@ def test_a_step_that_is_cut_short_is_completed():
     assert np.allclose(cut.state.v.reshape(-1, 3), [1.0, 0.0, fall], atol=1e-9)
 
 
-@pytest.mark.parametrize("matrix", [Sparse(), PCG(1e-13)])
+@pytest.mark.parametrize("matrix", [Sparse(), MatrixFree(1e-13)])
 def test_loops_close_whatever_the_matrix_is(matrix):
     scene = NUMBERED[4]()
     states = [LinearlyImplicit(matrix=m).step(scene.system(), scene.initial(), scene.h).state for m in (None, matrix)]
@@ -111,7 +111,7 @@ def test_what_cannot_be_is_refused():
         RowContact(gamma=2.0)
     block, state, _ = rigid_block()
     with pytest.raises(SceneError, match="does not form its matrix.*Dense"):
-        LinearlyImplicit(matrix=PCG()).step(Sided([block, block]), stacked(state, state), H)
+        LinearlyImplicit(matrix=MatrixFree()).step(Sided([block, block]), stacked(state, state), H)
     with pytest.raises(SceneError, match='variant "A"'):
         LinearlyImplicit(variant="B").step(block, state, H)
     with pytest.raises(SceneError, match="prepares no step"):
@@ -141,7 +141,7 @@ def test_scenes_and_files_know_rows(tmp_path):
         Scene([body], contact=RowContact(), obstacles=[FLOOR], integrator=BDF1())
     for family, choice in (
         ("contact", RowContact(mu=0.7, edges=True)),
-        ("integrator", LinearlyImplicit(0.5, matrix=PCG(1e-9))),
+        ("integrator", LinearlyImplicit(0.5, matrix=MatrixFree(1e-9))),
     ):
         assert Reader(tmp_path).make(family, Writer().choice(choice), family) == choice
 

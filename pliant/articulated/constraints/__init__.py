@@ -4,7 +4,7 @@ from pliant.articulated.constraints.contact import BoxContact, FloorContact
 from pliant.articulated.constraints.joints import CoupledJoints, JointLimit, PrescribedBody, PrescribedJoint
 from pliant.articulated.constraints.loops import BallClosure, LoopClosure
 from pliant.articulated.constraints.obstacle import ObstacleContact
-from pliant.articulated.constraints.rows import Constraint, Rows, RowSet
+from pliant.articulated.constraints.rows import Constraint, ConstraintRows, RowSet
 
 CONSTRAINTS = (
     *(JointLimit, CoupledJoints, PrescribedJoint, PrescribedBody),
@@ -24,5 +24,5 @@ __all__ = [
     "PrescribedBody",
     "PrescribedJoint",
     "RowSet",
-    "Rows",
+    "ConstraintRows",
 ]

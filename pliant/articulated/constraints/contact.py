@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.articulated.constraints.rows import Rows, Tangents
+from pliant.articulated.constraints.rows import ConstraintRows, Tangents
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma
 from pliant.articulated.tree import Kinematics, Tree
@@ -38,7 +38,7 @@ class FloorContact:
         points = np.zeros((1, 3)) if self.points is None else np.atleast_2d(np.asarray(self.points, dtype=float))
         return replace(self, link=link, radius=radius, points=points, frame=np.asarray(self.frame, dtype=float))
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows | None:
         assert self.points is not None and self.radius is not None
         E, N = kin.frame(int(self.link)), self.frame[:3, :3]
         X = self.points @ E[:3, :3].T + E[:3, 3]
@@ -72,7 +72,7 @@ class BoxContact:
         sides, E = np.asarray(self.sides, dtype=float), np.asarray(self.frame, dtype=float)
         return replace(self, link=link, radius=radius, sides=sides, frame=E, point=np.asarray(self.point, dtype=float))
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows | None:
         assert self.radius is not None
         E, R = kin.frame(int(self.link)), self.frame[:3, :3]
         x = R.T @ (kin.point(int(self.link), self.point) - self.frame[:3, 3])
@@ -103,7 +103,7 @@ def basis(n: Array) -> Array:
     return np.stack([t, np.cross(n, t), n], axis=1)
 
 
-def contact_rows(kin: Kinematics, body: int, feet: Array, N: Array, gap: Array, mu: float | None) -> Rows:
+def contact_rows(kin: Kinematics, body: int, feet: Array, N: Array, gap: Array, mu: float | None) -> ConstraintRows:
     """Rows n^T R Gamma(foot) >= -b gap, and the two tangents; N (m, 3, 3) has tangents and normal as columns."""
     P = np.swapaxes(N, 1, 2) @ (kin.frame(body)[:3, :3] @ gamma(feet))  # (m, 3, 6)
     m = len(feet)
@@ -111,4 +111,6 @@ def contact_rows(kin: Kinematics, body: int, feet: Array, N: Array, gap: Array, 
     G[:, body] = P[:, 2]
     T[:, :, body] = P[:, :2]
     zero = np.zeros(m)
-    return Rows(G.reshape(m, -1), True, gap, zero, zero, inequality=True, tangents=Tangents(T.reshape(2 * m, -1), mu))
+    return ConstraintRows(
+        G.reshape(m, -1), True, gap, zero, zero, inequality=True, tangents=Tangents(T.reshape(2 * m, -1), mu)
+    )

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.articulated.constraints.rows import Rows
+from pliant.articulated.constraints.rows import ConstraintRows
 from pliant.articulated.forces.joint import wrench_map
 from pliant.articulated.forces.stops import limited_link
 from pliant.articulated.quirks import Quirks
@@ -39,7 +39,7 @@ class JointLimit:
     def bind(self, tree: Tree) -> "JointLimit":
         return replace(self, link=limited_link(self, tree))
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows | None:
         k = kin.tree.slice(self.link).start + self.coordinate
         q = float(kin.q[k])
         if self.lower < q < self.upper:
@@ -50,7 +50,7 @@ class JointLimit:
             gap = -gap
         G = np.zeros((1, kin.tree.dof))
         G[0, k] = sign
-        return Rows(G, False, np.array([gap]), np.zeros(1), np.zeros(1), inequality=True)
+        return ConstraintRows(G, False, np.array([gap]), np.zeros(1), np.zeros(1), inequality=True)
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class CoupledJoints:
     def joins(self) -> IntArray:
         return np.array([[self.first, self.second]], dtype=np.int64)
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows:
         G = np.zeros((1, kin.tree.dof))
         G[0, kin.tree.slice(self.first).start] = self.ratio
         G[0, kin.tree.slice(self.second).start] -= 1.0
-        return Rows(G, False, G @ kin.q - self.offset, np.zeros(1), np.zeros(1))
+        return ConstraintRows(G, False, G @ kin.q - self.offset, np.zeros(1), np.zeros(1))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class PrescribedJoint:
     def joins(self) -> IntArray:
         return np.array([[self.link, self.link]], dtype=np.int64)
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows:
         k = kin.tree.slice(self.link).start
         g = np.array([kin.q[k] - self.position(t) if self.position else 0.0])
         rate, acceleration = np.array([self.rate(t)]), np.array([self.acceleration(t)])
@@ -112,7 +112,7 @@ class PrescribedJoint:
         if not self.maximal:
             G = np.zeros((1, kin.tree.dof))
             G[0, k] = 1.0
-            return Rows(G, False, g, rate, acceleration, rate_feedback=feedback, positional=positional)
+            return ConstraintRows(G, False, g, rate, acceleration, rate_feedback=feedback, positional=positional)
         bodies, W = wrench_map(kin, int(self.link))
         M = np.zeros((len(kin.tree), 6), dtype=kin.frames.dtype)
         for body, w in zip(bodies, W[:, 0].reshape(-1, 6), strict=True):
@@ -121,7 +121,7 @@ class PrescribedJoint:
         # W turns with the bodies: along the joint the row measures qdot exactly, so its bias is Jdot's.
         acceleration = acceleration + M.ravel() @ kin.bias.ravel()
         G = M.reshape(1, -1)
-        return Rows(G, True, g, rate, acceleration, rate_feedback=feedback, positional=positional)
+        return ConstraintRows(G, True, g, rate, acceleration, rate_feedback=feedback, positional=positional)
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,11 @@ class PrescribedBody:
     def joins(self) -> IntArray:
         return np.array([[self.link, self.link]], dtype=np.int64)
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows:
         i, c = int(self.link), list(self.components)
         phi, phidot = self.twist(t, kin.frame(i).real, kin.twists[i].real)  # a target, not differentiated
         G = np.zeros((len(c), len(kin.tree), 6))
         G[np.arange(len(c)), i, c] = 1.0
         feedback = not quirks.no_rate_feedback
         rows = G.reshape(len(c), -1)
-        return Rows(rows, True, np.zeros(len(c)), phi[c], phidot[c], rate_feedback=feedback, positional=False)
+        return ConstraintRows(rows, True, np.zeros(len(c)), phi[c], phidot[c], rate_feedback=feedback, positional=False)

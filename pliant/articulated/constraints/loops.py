@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.articulated.constraints.rows import Rows
+from pliant.articulated.constraints.rows import ConstraintRows
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma, hat
 from pliant.articulated.tree import Kinematics, Tree
@@ -34,7 +34,7 @@ class LoopClosure:
     def joins(self) -> IntArray:
         return np.array([[_id(self.first), _id(self.second)]])
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows:
         a = kin.frame(int(self.first))[:3, :3] @ self.axis
         return _closure(kin, self, orthogonal(a))
 
@@ -55,7 +55,7 @@ class BallClosure:
     def joins(self) -> IntArray:
         return np.array([[_id(self.first), _id(self.second)]])
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows:
         return _closure(kin, self, np.eye(3))
 
 
@@ -72,7 +72,7 @@ def _bound(closure: Any, tree: Tree, **changes: Any) -> Any:
     return replace(closure, first=tree.body(closure.first), second=tree.body(closure.second), x1=x1, x2=x2, **changes)
 
 
-def _closure(kin: Kinematics, c: LoopClosure | BallClosure, B: Array) -> Rows:
+def _closure(kin: Kinematics, c: LoopClosure | BallClosure, B: Array) -> ConstraintRows:
     """Rows along the world directions B (3, k), held fixed during the step."""
     G = np.zeros((B.shape[1], len(kin.tree), 6), dtype=kin.frames.dtype)
     acceleration = np.zeros(B.shape[1], dtype=kin.frames.dtype)
@@ -83,7 +83,7 @@ def _closure(kin: Kinematics, c: LoopClosure | BallClosure, B: Array) -> Rows:
         G[:, body] += sign * B.T @ R @ gamma(x)
         acceleration -= sign * B.T @ R @ (hat(w) @ (gamma(x) @ kin.twists[body]))
     g = B.T @ (kin.point(_id(c.first), c.x1) - kin.point(_id(c.second), c.x2))
-    return Rows(G.reshape(len(G), -1), True, g, np.zeros(len(g)), acceleration)
+    return ConstraintRows(G.reshape(len(G), -1), True, g, np.zeros(len(g)), acceleration)
 
 
 def _id(link: int | str | None) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated.constraints.contact import basis, contact_rows
-from pliant.articulated.constraints.rows import Rows
+from pliant.articulated.constraints.rows import ConstraintRows
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
 from pliant.contact.obstacles import Obstacle
@@ -43,7 +43,7 @@ class ObstacleContact:
         radius = (body.radius if ball else 0.0) if self.radius is None else self.radius
         return replace(self, link=link, points=points, radius=float(radius))
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None:
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows | None:
         assert self.points is not None and self.radius is not None
         E = kin.frame(int(self.link))
         x = self.points @ E[:3, :3].T + E[:3, 3]

@@ -20,7 +20,7 @@ class Tangents:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ConstraintRows:
     """k rows on the velocity u: maximal G (k, 6n) or reduced G (k, nr).
 
     Equality: G u = rate - b g, with g (k,) the error of the positions. Inequality: G u >= rate - b g, with g < 0 where
@@ -43,7 +43,7 @@ class Rows:
         return kin.project_rows(self.G) if self.maximal else self.G
 
 
-def owners_of(parts: Sequence[Rows]) -> IntArray:
+def owners_of(parts: Sequence[ConstraintRows]) -> IntArray:
     """The constraint of every row (k,)."""
     return np.concatenate([np.zeros(0, dtype=np.int64), *(np.full(len(p.g), p.owner) for p in parts)])
 
@@ -55,7 +55,7 @@ class Constraint(Protocol):
 
     def bind(self, tree: Tree) -> Self: ...
 
-    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> Rows | None: ...
+    def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows | None: ...
 
 
 @runtime_checkable
@@ -79,7 +79,7 @@ class RowSet:
     ``G`` (k, 6n) and ``G_r`` = its projection plus the reduced-only rows; rows of reduced constraints are zero in G.
     """
 
-    parts: tuple[Rows, ...]
+    parts: tuple[ConstraintRows, ...]
     matrix: Array  # (k, nr)
     maximal: Array  # (k, 6n), zero rows where a constraint is reduced
     rhs: Array  # (k,)
@@ -88,7 +88,7 @@ class RowSet:
         return len(self.rhs)
 
 
-def stacked(kin: Kinematics, parts: Sequence[Rows], baumgarte: float) -> RowSet:
+def stacked(kin: Kinematics, parts: Sequence[ConstraintRows], baumgarte: float) -> RowSet:
     """Stack the rows of the parts; right-hand side rate - b g."""
     n, nr = len(kin.tree), kin.tree.dof
     reduced, maximal, rhs = [np.zeros((0, nr))], [np.zeros((0, 6 * n))], [np.zeros(0)]
@@ -99,7 +99,7 @@ def stacked(kin: Kinematics, parts: Sequence[Rows], baumgarte: float) -> RowSet:
     return RowSet(tuple(parts), np.concatenate(reduced), np.concatenate(maximal), np.concatenate(rhs))
 
 
-def acceleration_rhs(kin: Kinematics, parts: Sequence[Rows], baumgarte: float) -> tuple[Array, Array]:
+def acceleration_rhs(kin: Kinematics, parts: Sequence[ConstraintRows], baumgarte: float) -> tuple[Array, Array]:
     """(G_r, rhs) of G_r a = rhs for equalities: maximal rows also carry the quadratic velocity term -G Jdot v."""
     rows, rhs = [np.zeros((0, kin.tree.dof))], [np.zeros(0)]
     for part in parts:

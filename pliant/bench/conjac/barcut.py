@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.bench.conjac.play import Played, equilibrium, march, no_inversion
+from pliant.bench.conjac.play import ShownStep, equilibrium, march, no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Solid
 from pliant.integrators import BDF1
@@ -23,7 +23,7 @@ from pliant.state import State
 AFTER = 1.0  # the second cut [s]
 
 
-def piece(moment: Played, x: float) -> IntArray:
+def piece(moment: ShownStep, x: float) -> IntArray:
     """The elements of the piece that has the rest position x in it."""
     mesh = moment.scene.bodies[0].mesh
     label = mesh.components()[1]
@@ -40,7 +40,7 @@ def books(system: Any, state: State) -> tuple[Array, Array]:
     return np.array([total, *p.sum(axis=0), energies.sum()]), np.array(sizes)
 
 
-def right_piece_alone(moment: Played, length: float) -> tuple[IntArray, Any]:
+def right_piece_alone(moment: ShownStep, length: float) -> tuple[IntArray, Any]:
     """Vertices of the right piece and its equilibrium, computed on a mesh of that piece only."""
     body = moment.scene.bodies[0]
     elements = piece(moment, 0.95 * length)

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import Played, march, no_inversion
+from pliant.bench.conjac.play import ShownStep, march, no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.scene import Scene
 from pliant.scenes.muscle import muscle
@@ -39,7 +39,7 @@ def matrix(scene: Scene) -> Array:
     return 0.5 * (A + A.T)
 
 
-def last(scene: Scene) -> Played:
+def last(scene: Scene) -> ShownStep:
     return list(march(scene))[-1]
 
 

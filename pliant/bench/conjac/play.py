@@ -20,7 +20,7 @@ from pliant.state import State, Step
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class ShownStep:
     """The scene after a step."""
 
     system: Any
@@ -50,7 +50,7 @@ class Played:
         return all(r.converged for r in self.step.reports) and bool(np.isfinite(self.energy))
 
 
-def march(scene: Any, steps: int | None = None, start: State | None = None) -> Iterator[Played]:
+def march(scene: Any, steps: int | None = None, start: State | None = None) -> Iterator[ShownStep]:
     """Step without certificates and ledger, from ``start`` if given; stops at the first step that is not sound."""
     system = scene.system()
     state, memory = start or scene.initial(system), None
@@ -63,7 +63,7 @@ def march(scene: Any, steps: int | None = None, start: State | None = None) -> I
                 system, state, memory, happened = now.system(), begun, None, due
             step = scene.integrator.step(system, state, float(scene.h), memory)
             system, state, memory = step.system or system, step.state, step.memory
-            moment = Played(system, state, step, now, begun)
+            moment = ShownStep(system, state, step, now, begun)
             yield moment
             if not moment.sound:
                 return

@@ -13,7 +13,7 @@ from typing import Any
 
 from pliant.arrays import Array
 from pliant.bench.conjac.beta import RELEASE, WEAK, outcome
-from pliant.bench.conjac.play import Played, march, no_inversion
+from pliant.bench.conjac.play import ShownStep, march, no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac, LinearlyImplicit
 from pliant.mesh import serpent
@@ -31,7 +31,7 @@ class SpeedRunner:
 
     name: str
     h: float
-    moments: Iterator[Played]
+    moments: Iterator[ShownStep]
     q: Array
     spent: float = 0.0
     steps: int = 0
@@ -61,7 +61,7 @@ class SpeedRunner:
         return counted | shares | {"min det F": self.least}
 
 
-def potential(moment: Played, q: Array) -> float:
+def potential(moment: ShownStep, q: Array) -> float:
     """Potential energy [J] at q."""
     return sum(moment.system.energies(q, 0.0 * q, moment.state.t).values())
 

@@ -5,7 +5,7 @@ import numpy as np
 from pliant.articulated.bodies import at, cuboid
 from pliant.articulated.forces import ArticulatedForce, Cable, JointSpring, PointSprings
 from pliant.articulated.joints import Fixed, Revolute, Universal
-from pliant.articulated.linear import PCG
+from pliant.articulated.linear import MatrixFree
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.integrators.linearly_implicit import LinearlyImplicit
@@ -15,7 +15,9 @@ from pliant.scenes.redmax.scene import X, Y, Z, chain, scene
 
 def long_chain(n: int = 1000) -> Scene:
     """n hinged bars, gently curled."""
-    return scene(chain(n), q=np.full(n, 0.3 / n), integrator=LinearlyImplicit(matrix=PCG()), h=1e-3, duration=0.1)
+    return scene(
+        chain(n), q=np.full(n, 0.3 / n), integrator=LinearlyImplicit(matrix=MatrixFree()), h=1e-3, duration=0.1
+    )
 
 
 def bridge(n: int = 100, cables: int = 30, stiffness: float = 1e6) -> Scene:
@@ -38,7 +40,7 @@ def bridge(n: int = 100, cables: int = 30, stiffness: float = 1e6) -> Scene:
     hung = np.unique(np.linspace(0, n - 1, min(cables, n)).round().astype(int))
     top = np.array([0.0, 0.0, 20.0])
     ropes = [Cable(((f"tower{int(i >= n // 2)}", top), (f"deck{i}", np.zeros(3))), stiffness) for i in hung]
-    return scene([*towers, *deck], forces=ropes, integrator=LinearlyImplicit(matrix=PCG()), h=5e-3, duration=0.5)
+    return scene([*towers, *deck], forces=ropes, integrator=LinearlyImplicit(matrix=MatrixFree()), h=5e-3, duration=0.5)
 
 
 def tree(levels: int = 6, stiffness: float = 1e4) -> Scene:
@@ -61,7 +63,7 @@ def tree(levels: int = 6, stiffness: float = 1e4) -> Scene:
     zeros = np.zeros((len(first), 3))
     forces: list[ArticulatedForce] = [PointSprings(first, zeros, second, zeros, stiffness)]
     forces += [JointSpring(link.name, 1e5, 1e3) for link in links]
-    return scene(links, forces=forces, integrator=LinearlyImplicit(matrix=PCG()), h=5e-3, duration=0.5)
+    return scene(links, forces=forces, integrator=LinearlyImplicit(matrix=MatrixFree()), h=5e-3, duration=0.5)
 
 
 def umbrella(bodies_per_rib: int = 8, ribs: int = 8, stiffness: float = 1e3) -> Scene:
@@ -78,4 +80,4 @@ def umbrella(bodies_per_rib: int = 8, ribs: int = 8, stiffness: float = 1e3) -> 
     pairs = [(f"rib{r}.{k}", f"rib{(r + 1) % ribs}.{k}") for r in range(ribs) for k in range(bodies_per_rib)]
     zeros = np.zeros((len(pairs), 3))
     springs = PointSprings([a for a, _ in pairs], zeros, [b for _, b in pairs], zeros, stiffness / bodies_per_rib)
-    return scene(links, forces=[springs], integrator=LinearlyImplicit(matrix=PCG()), h=1e-3, duration=0.1)
+    return scene(links, forces=[springs], integrator=LinearlyImplicit(matrix=MatrixFree()), h=1e-3, duration=0.1)
