@@ -82,10 +82,15 @@ def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, closing: float) -> tuple[sp
 
 
 def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float, closing: float) -> tuple[sp.csr_matrix, Array]:
-    """One inequality per contact. Gaps are to where obstacles will be, so their own motion is in them already."""
+    """One inequality per contact. Gaps are to where obstacles will be: open ones have their motion in them already.
+
+    Of a penetration a part is undone, but the obstacle is followed in full: what rests on it goes as fast as it does.
+    """
     c = touches.contacts
     N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
-    return product(N, J), Relief(h, closing, touches.gamma)(c.gaps) - times(N, w)
+    speed = np.einsum("ci,ci->c", c.normals, c.drift)
+    now, relief = c.gaps + h * speed, Relief(h, closing, touches.gamma)
+    return product(N, J), np.where(now < 0.0, speed + relief(now), -c.gaps / h) - times(N, w)
 
 
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:
