@@ -16,6 +16,7 @@ from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
 from pliant.pattern import csr, empty, product, stacked, times
 from pliant.velocity_programme import Rows
+from pliant.velocity_step import Relief
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +32,6 @@ class Ties:
     gap: Array
     gamma: float = 1.0
     drift: Array | None = None
-
-    def due(self, h: float) -> float:
-        """In what time [s] after a step of h the gaps are to be closed.
-
-        A step leaves gaps of second order in its length, so as many seconds close them as fast as they opened. If the
-        next step closed them however short it is, the ends would meet at gap / h: a thousandth of a step, where a mesh
-        would break or a step failed, would throw them together. It closes its share, the steps after it the rest.
-        """
-        return h * max(1.0, 1.0 / self.gamma - 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +74,23 @@ def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.
     return B
 
 
-def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
-    """An equality per attachment and coordinate."""
+def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, closing: float) -> tuple[sp.csr_matrix, Array]:
+    """An equality per attachment and coordinate: gaps are closed in ``closing`` [s]."""
     S = differences(ties.nodes, ties.weights, len(w) // 3, ties.gap.shape[1])
-    rate = -ties.gamma * ties.gap / h + (0.0 if ties.drift is None else ties.drift)
+    rate = -ties.gamma * ties.gap / closing + (0.0 if ties.drift is None else ties.drift)
     return product(S, J), rate.ravel() - S @ w
 
 
-def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
-    """One inequality per contact. Gaps are to where obstacles will be, so their own motion is in them already."""
+def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float, closing: float) -> tuple[sp.csr_matrix, Array]:
+    """One inequality per contact. Gaps are to where obstacles will be: open ones have their motion in them already.
+
+    Of a penetration a part is undone, but the obstacle is followed in full: what rests on it goes as fast as it does.
+    """
     c = touches.contacts
     N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
-    gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
-    return product(N, J), -gaps / h - times(N, w)
+    speed = np.einsum("ci,ci->c", c.normals, c.drift)
+    now, relief = c.gaps + h * speed, Relief(h, closing, touches.gamma)
+    return product(N, J), np.where(now < 0.0, speed + relief(now), -c.gaps / h) - times(N, w)
 
 
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:

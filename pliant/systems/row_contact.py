@@ -164,4 +164,4 @@ def vertex_step(
     if not isinstance(contact, RowModel):
         return step
     touches = contact.touches(system.positions(state.q), state.v.reshape(-1, 3), state.t, h)
-    return CoupledStep([step], [state], h, touches=touches)
+    return CoupledStep([step], [state], h, touches=touches, closing=how.closing(h))
