@@ -15,6 +15,7 @@ from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
 from pliant.pattern import csr, empty, product, stacked, times
+from pliant.systems.ties import tie_jacobian
 from pliant.velocity_programme import Rows
 
 
@@ -84,9 +85,10 @@ def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.
 
 def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
     """An equality per attachment and coordinate."""
-    S = differences(ties.nodes, ties.weights, len(w) // 3, ties.gap.shape[1])
+    d = ties.gap.shape[1]
+    S = differences(ties.nodes, ties.weights, len(w) // 3, d)
     rate = -ties.gamma * ties.gap / h + (0.0 if ties.drift is None else ties.drift)
-    return product(S, J), rate.ravel() - S @ w
+    return tie_jacobian(S, J, d), rate.ravel() - S @ w
 
 
 def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
