@@ -11,10 +11,11 @@ from pliant.articulated.constraints import Constraint
 from pliant.articulated.forces import ArticulatedForce
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.system import ArticulatedSystem
-from pliant.articulated.tree import Link
+from pliant.articulated.tree import Link, Tree
 from pliant.errors import SceneError
 
 FRAME_ONLY = 1e-12  # kg, kg m^2: the inertia of a link that is only a frame between two joints
+LOOSE = 1e-8  # what joints move together over what each moves alone, if links between them have no inertia
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,21 @@ class Robot:
         forces = [*self.forces, *options.pop("forces", ())]
         constraints = [*self.constraints, *options.pop("constraints", ())]
         return ArticulatedSystem(self.links, forces, constraints, dry_friction=self.friction, **options)
+
+
+def require_inertia(robot: Robot, frames: set[str]) -> None:
+    """Refuse frames without inertia that move by two joints alike: only their sum would be known."""
+    if not any(link.joint.dof and link.name in frames for link in robot.links):
+        return
+    tree = Tree(robot.links)
+    kin = tree.kinematics(np.zeros(tree.dof), np.zeros(tree.dof))
+    J = np.sqrt(tree.inertia.reshape(-1, 1)) * kin.jacobian()
+    J /= np.linalg.norm(J, axis=0)
+    loosest, rates = np.linalg.eigh(J.T @ J)
+    if loosest[0] < LOOSE:
+        name = tree.names[tree.link[int(np.argmax(np.abs(rates[:, 0])))]]
+        remedy = "give the links between them mass and inertia, or fix one of the joints"
+        raise SceneError("its joint moves no mass that others do not move alike", where=f"link '{name}'", remedy=remedy)
 
 
 def round_shape(kind: str, radius: float, length: float = 0.0) -> Surface:
