@@ -46,9 +46,10 @@ def require_inertia(robot: Robot, frames: set[str]) -> None:
     J /= np.linalg.norm(J, axis=0)
     loosest, rates = np.linalg.eigh(J.T @ J)
     if loosest[0] < LOOSE:
-        name = tree.names[tree.link[int(np.argmax(np.abs(rates[:, 0])))]]
-        remedy = "give the links between them mass and inertia, or fix one of the joints"
-        raise SceneError("its joint moves no mass that others do not move alike", where=f"link '{name}'", remedy=remedy)
+        light = np.array([tree.names[i] in frames for i in tree.link])
+        name = tree.names[tree.link[int(np.argmax(np.where(light, np.abs(rates[:, 0]), -1.0)))]]
+        what = "no <inertial>, but its joint moves nothing that others do not move alike"
+        raise SceneError(what, where=f"link '{name}'", remedy="add mass and inertia, or fix the joint")
 
 
 def round_shape(kind: str, radius: float, length: float = 0.0) -> Surface:

@@ -26,7 +26,8 @@ class JointStop:
     coordinate: int = 0
 
     def bind(self, tree: Tree) -> "JointStop":
-        link, where = tree.body(self.link), f"JointStop on '{self.link}'"
+        where = f"JointStop on {self.link!r}"
+        link = tree.moved(self.link, where)
         if not self.lower <= self.upper:
             what = f"lower limit {self.lower} above upper limit {self.upper}"
             raise SceneError(what, where=where, remedy="swap them")
