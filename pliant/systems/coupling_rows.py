@@ -14,7 +14,7 @@ from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
-from pliant.pattern import csr, empty, product, stacked, times
+from pliant.pattern import csr, empty, product, sizes, stacked, times
 from pliant.systems.ties import tie_jacobian
 from pliant.velocity_programme import Rows
 
@@ -61,6 +61,12 @@ class Touches:
         owner = np.full(count, -1)
         owner[number] = -1 if self.owner is None else self.owner
         return replace(self, contacts=self.contacts.renumbered(number), owner=owner)
+
+    def among(self, J: sp.csr_matrix) -> "Touches":
+        """The contacts of points that J lets move: a base that is fixed and stands on the floor has empty rows."""
+        moves = sizes(J, np.ones(J.shape[1])).reshape(-1, 3).any(axis=1)
+        live = (moves[self.contacts.nodes] & (self.contacts.weights != 0.0)).any(axis=1)
+        return self if live.all() else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
 
     def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
         """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""
