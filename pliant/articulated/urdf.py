@@ -19,7 +19,7 @@ from pliant.articulated.constraints import CoupledJoints, JointLimit
 from pliant.articulated.forces import JointSpring
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.joints import Fixed, Free3D, Joint, Planar, Prismatic, Revolute
-from pliant.articulated.robots import FRAME_ONLY, Robot, read_surface, require_inertia, round_shape
+from pliant.articulated.robots import FRAME_ONLY, Robot, read_surface, require_inertia, round_shape, scaled
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.errors import SceneError
@@ -224,7 +224,7 @@ def _surface(shape: ET.Element, folder: Path, where: str) -> Surface:
         return round_shape(shape.tag, _number(shape, "radius", 1.0, where), length)
     if shape.tag == "mesh":
         points, faces = read_surface(mesh_file(shape.get("filename", ""), folder, where), where)
-        return points * _vector(shape.get("scale", "1 1 1"), where), faces
+        return scaled(points, faces, _vector(shape.get("scale", "1 1 1"), where), where)
     raise SceneError(f"unknown shape <{shape.tag}>", where=where, remedy="box, cylinder, sphere or mesh")
 
 

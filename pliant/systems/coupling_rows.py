@@ -64,9 +64,9 @@ class Touches:
 
     def among(self, J: sp.csr_matrix) -> "Touches":
         """The contacts of points that J lets move: a base that is fixed and stands on the floor has empty rows."""
-        moves = sizes(J, np.ones(J.shape[1])).reshape(-1, 3).any(axis=1)
-        live = (moves[self.contacts.nodes] & (self.contacts.weights != 0.0)).any(axis=1)
-        return self if live.all() else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
+        moves = sizes(J, np.ones(J.shape[1])).reshape(-1, 3).sum(axis=1)
+        live = np.abs(self.contacts.weights * moves[self.contacts.nodes]).sum(axis=1) > 0.0
+        return self if np.all(live) else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
 
     def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
         """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""

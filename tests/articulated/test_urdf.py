@@ -183,3 +183,23 @@ def test_frames_without_inertia_between_joints_that_move_alike_are_refused():
         SceneError, match="link 'middle': no <inertial>, but its joint moves;"
     ):  # it has a shape: its inertia was forgotten
         read_urdf(cart(BOX))
+
+
+@pytest.mark.parametrize("scale", ["1 1 1", "1 -1 1", "-1 -1 -1", "2 1 1"])
+@pytest.mark.parametrize("inverted", [False, True])
+def test_meshes_face_outwards_though_mirrored_or_inside_out(tmp_path, scale, inverted):
+    import trimesh
+
+    surface = trimesh.creation.box(extents=(0.2, 0.1, 0.4))
+    surface.apply_translation((0.0, 0.3, 0.0))
+    if inverted:
+        surface.invert()
+    surface.export(tmp_path / "box.stl")
+    text = robot().replace(BOX, f'<visual><geometry><mesh filename="box.stl" scale="{scale}"/></geometry></visual>')
+    (tmp_path / "arm.urdf").write_text(text)
+    body = read_urdf(tmp_path / "arm.urdf").system().tree.links[1].body
+    volume = np.linalg.det(body.points[body.faces]).sum() / 6.0
+    assert np.isclose(volume, 0.2 * 0.1 * 0.4 * abs(np.prod([float(s) for s in scale.split()])), rtol=1e-5)
+    (tmp_path / "arm.urdf").write_text(text.replace(scale, "1 0 1"))
+    with pytest.raises(SceneError, match="link 'upper': scale is"):
+        read_urdf(tmp_path / "arm.urdf")
