@@ -27,3 +27,20 @@ def test_a_base_on_the_floor_moves_as_one_above_it(mu):
     weight = 0.06**3 * 1000.0 * 9.81
     # rows lift what lies at 0 to their contact distance, by a fifth of the rest in every step
     assert standing[-1].acted.pairs["plane", "die"][2] == pytest.approx(weight, rel=1e-3)
+
+
+@pytest.mark.parametrize("contact", [pl.PenaltyContact, pl.RowContact])
+def test_bodies_that_never_touch_each_other_may_overlap(contact):
+    dice = [
+        pl.Rigid(pl.mesh.bar((0.06,) * 3, (1, 1, 1)).transformed(translate=(x, 0.0, 0.001)), name=f"die {x}")
+        for x in (0.0, 0.03)
+    ]
+    rest = {"obstacles": [pl.Plane()], "integrator": pl.LinearlyImplicit(), "h": 0.005, "duration": 0.05}
+    with pytest.raises(pl.errors.SceneError, match="bodies overlap at the start"):
+        pl.Scene(dice, contact=contact(), **rest).initial()
+    *_, last = pl.simulate(pl.Scene(dice, contact=contact(bodies=False), **rest))
+    x = last.system.positions(last.state.q)
+    assert np.ptp(x[:8] - x[8:], axis=0) == pytest.approx(0.0, abs=1e-9)  # nothing has pushed them apart
+    with pytest.raises(pl.errors.SceneError, match="die 0.0.*plane"):
+        low = [pl.Rigid(die.mesh.transformed(translate=(0.0, 0.0, -0.02)), name=die.name) for die in dice]
+        pl.Scene(low, contact=contact(bodies=False), **rest).initial()
