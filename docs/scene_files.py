@@ -245,7 +245,7 @@ def _type(name: str, hint: Any) -> str:
         return {"frame": "[frame](#frame)", "pins": "list of [pin](#pin)"}[name]
     hint = BY_NAME.get(name, hint) if hint is Any or "Any" in str(hint) else hint
     options = options_of(hint)
-    words = [_word(option) for option in options if option is not type(None)]
+    words = [word for option in options if option is not type(None) for word in _word(option).split(" or ")]
     words = [w for w in dict.fromkeys(words) if not (w == "text" and "number" in words)]  # a string is a number's unit
     return " or ".join(words)
 

@@ -123,6 +123,8 @@ class CoupledStep:
             if able(b.A, Solvable):
                 remedy = "use Dense() or Sparse(), or step it alone"
                 raise SceneError(f"part {k} does not form its matrix", where="LinearlyImplicit.matrix", remedy=remedy)
+        if touches is not None and len(touches.contacts):
+            self.touches = touches.among(side_by_side([sparse(b.J) for b in blocks]))
         self._blocks = blocks
         self._starts = np.cumsum([0, *(len(b.b) for b in blocks)])
         self._equalities = np.cumsum([0, *(0 if b.equality is None else len(b.equality[1]) for b in blocks)])

@@ -12,6 +12,7 @@ from pliant.systems.coupling_rows import Ties
 from pliant.systems.pressed_step import Pressed
 from pliant.systems.row_contact import RowModel
 from pliant.systems.stepped import Reducible
+from pliant.systems.ties import tie_gaps
 from pliant.velocity_step import Linearisation, Prepared, Remeshing
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _stepping(
     """The prepared parts with all that acts between them."""
     ties = None
     if system.ties is not None and system.tied is not None:
-        gap = (system.ties @ system.points.lift(state.q)).reshape(-1, system.dim)
+        gap = tie_gaps(system.ties, system.points.lift(state.q)).reshape(-1, system.dim)
         ties = Ties(*system.tied, gap)
     touches = None
     if isinstance(system.contact, RowModel):

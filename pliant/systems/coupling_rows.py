@@ -14,7 +14,8 @@ from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
-from pliant.pattern import csr, empty, product, stacked, times
+from pliant.pattern import csr, empty, product, sizes, stacked, times
+from pliant.systems.ties import tie_jacobian
 from pliant.velocity_programme import Rows
 from pliant.velocity_step import Relief
 
@@ -53,6 +54,12 @@ class Touches:
         owner[number] = -1 if self.owner is None else self.owner
         return replace(self, contacts=self.contacts.renumbered(number), owner=owner)
 
+    def among(self, J: sp.csr_matrix) -> "Touches":
+        """The contacts of points that J lets move: a base that is fixed and stands on the floor has empty rows."""
+        moves = sizes(J, np.ones(J.shape[1])).reshape(-1, 3).sum(axis=1)
+        live = np.abs(self.contacts.weights * moves[self.contacts.nodes]).sum(axis=1) > 0.0
+        return self if np.all(live) else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
+
     def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
         """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""
         c = self.contacts
@@ -76,9 +83,10 @@ def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.
 
 def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, closing: float) -> tuple[sp.csr_matrix, Array]:
     """An equality per attachment and coordinate: gaps are closed in ``closing`` [s]."""
-    S = differences(ties.nodes, ties.weights, len(w) // 3, ties.gap.shape[1])
+    d = ties.gap.shape[1]
+    S = differences(ties.nodes, ties.weights, len(w) // 3, d)
     rate = -ties.gamma * ties.gap / closing + (0.0 if ties.drift is None else ties.drift)
-    return product(S, J), rate.ravel() - S @ w
+    return tie_jacobian(S, J, d), rate.ravel() - S @ w
 
 
 def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float, closing: float) -> tuple[sp.csr_matrix, Array]:

@@ -116,8 +116,8 @@ class PenaltyModel:
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
         gap = (self.choice.thickness or 0.0) - 0.02 * float(self.setting.edge_length.min())
-        resolve = self.choice.resolve_initial
-        return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
+        how: Any = {"resolve": self.choice.resolve_initial, "bodies": self.choice.bodies}
+        return admissible(self.setting, q.reshape(-1, 3), gap=gap, fixed=fixed // 3, **how).ravel()
 
     def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
