@@ -1,5 +1,6 @@
 """From a scene to the document that makes it again, bit for bit; what only Python can say is named."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
@@ -47,8 +48,10 @@ def describe_obstacles(scene: Any) -> tuple[list[dict[str, Any]], dict[str, byte
 
     A motion that only Python can say is written as a track through all steps; obstacles of the user's own are left out.
     """
-    tables, files = [], {}
-    for k, obstacle in enumerate(scene.obstacles if type(scene) is Scene else ()):
+    tables: list[dict[str, Any]] = []
+    files: dict[str, bytes] = {}
+    obstacles: Sequence[Any] = scene.obstacles if type(scene) is Scene else ()
+    for k, obstacle in enumerate(obstacles):
         writer = Writer(stem=f"obstacle-{k}")
         with suppress(NotDescribable):
             try:
@@ -62,7 +65,7 @@ def describe_obstacles(scene: Any) -> tuple[list[dict[str, Any]], dict[str, byte
 
 
 def _track(motion: Any, scene: Scene) -> Track:
-    times = float(scene.h) * np.arange(scene.steps + 1)
+    times = float(scene.h) * np.arange(scene.steps + 1, dtype=np.float64)
     corners = np.vstack([np.zeros(3), np.eye(3)])
     frames = np.tile(np.eye(4), (len(times), 1, 1))
     for k, t in enumerate(times.tolist()):

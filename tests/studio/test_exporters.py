@@ -14,6 +14,7 @@ import pliant as pl
 from pliant.errors import MeshError, PliantError, RunError
 from pliant.export import GEOMETRY, clip, write_gltf, write_npz, write_obj, write_ply, write_usd, write_vtk
 from pliant.export.colours import magnitude
+from pliant.export.usd import split
 from pliant.mesh import box
 from pliant.record import load, record
 from pliant.record.frame_writer import FrameWriter
@@ -288,6 +289,29 @@ def test_obstacles_of_a_scene_that_only_python_can_say_are_in_the_pictures(tmp_p
     assert moved.GetNumTimeSamples() == 6
     for code, t in zip(moved.GetTimeSamples(), clip(run).times):
         assert np.allclose(moved.Get(code), Circling().positions(scene.obstacles[1].mesh.X, t), atol=1e-6)
+
+
+def test_bodies_beside_an_embedded_surface_keep_their_own(tmp_path):
+    """A cloth over a ball that is drawn by a fine surface; a rope hangs beside it."""
+    ball = trimesh.creation.icosphere(subdivisions=3, radius=0.04)
+    ball.export(tmp_path / "fine.obj")
+    cloth, rope = pl.mesh.sheet((0.2, 0.2), (3, 3)).transformed(translate=(0, 0, 0.3)), pl.mesh.chain(4, 1.0)
+    bodies = [
+        pl.Cloth(cloth, name="cloth"),
+        pl.Solid(pl.mesh.ball(0.05, 4), pl.StableNeoHookean(), name="ball"),
+        pl.SpringNet(rope, k=10.0, mass=0.1, name="rope"),
+    ]
+    run = record(pl.Scene(bodies, h=0.02, duration=0.1), tmp_path / "run")
+    fine, own = clip(run, surface=tmp_path / "fine.obj"), clip(run)
+    for picture, plain in zip(fine, own):
+        parts, before = dict(split(picture)), dict(split(plain))
+        assert sorted(parts) == [0, 1, 2]
+        for k in (0, 2):
+            assert np.array_equal(parts[k].points, before[k].points)
+            assert np.array_equal(parts[k].triangles, before[k].triangles)
+            assert np.array_equal(parts[k].lines, before[k].lines)
+        fallen = before[1].points.mean(axis=0) - dict(split(own.picture(0)))[1].points.mean(axis=0)
+        assert np.allclose(parts[1].points, ball.vertices + fallen, atol=1e-6)  # in free fall its shape stays
 
 
 def test_texture_coordinates_of_an_embedded_surface_are_kept(run, tmp_path):
