@@ -114,3 +114,33 @@ def test_an_attachment_to_a_link_holds_both_sides_of_a_cut():
     x, X = last.system.positions(last.state.q), last.scene.bodies[0].mesh.X
     corners = np.flatnonzero(np.linalg.norm(X - (0.5, 1.0, 0.0), axis=1) < 1e-9)
     assert len(corners) == 2 and np.ptp(x[corners], axis=0).max() < 1e-9
+
+
+BLOCK = pl.mesh.bar((0.4, 0.4, 0.4), (2, 2, 2))
+CUT = {
+    "cloth": lambda: pl.Cloth(UPPER, FABRIC, thickness=0.02),
+    "membrane": lambda: pl.Membrane(UPPER, pl.StVK(1e4, 0.3), 0.02, 10.0),
+    "solid": lambda: pl.Solid(BLOCK.transformed(translate=(0.3, 0.3, 0.0)), pl.StableNeoHookean(1e4, 0.4)),
+}
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_the_two_sides_of_a_cut_do_not_push_each_other_away(kind):
+    """In free fall nothing happens, although they lie on each other and sheets have a thickness."""
+    scene = pl.Scene(
+        [CUT[kind]()],
+        contact=pl.PenaltyContact(),
+        events=[pl.PlaneCut(0.01, (0.5, 0.0, 0.0), (1.0, 0.0, 0.0))],
+        integrator=pl.BDF1(),
+        h=0.01,
+        duration=0.1,
+    )
+    first, *_, last = pl.simulate(scene)
+    assert len(last.state.q) > len(first.state.q)
+    assert last.ledger.energies["contact"] == pytest.approx(0.0, abs=1e-12)
+    assert np.ptp(last.state.v.reshape(-1, 3), axis=0).max() < 1e-9
+
+
+def test_cuts_between_barriers_are_refused():
+    with pytest.raises(pl.SceneError, match="two sides of a cut touch"):
+        pl.Scene([CUT["solid"]()], contact=pl.BarrierContact(), events=[pl.PlaneCut(0.01, (0.5, 0, 0), (1, 0, 0))])
