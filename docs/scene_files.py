@@ -241,6 +241,8 @@ def _said(value: Any) -> str:
 
 def _type(name: str, hint: Any) -> str:
     """A declared type in the words of a document."""
+    if name == "pins" and "int" in str(hint):
+        return "list of whole numbers"  # of pins that a body has
     if name in ("frame", "pins"):
         return {"frame": "[frame](#frame)", "pins": "list of [pin](#pin)"}[name]
     hint = BY_NAME.get(name, hint) if hint is Any or "Any" in str(hint) else hint

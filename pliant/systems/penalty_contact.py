@@ -147,7 +147,7 @@ class PenaltyModel:
 
     def penalty(self, passages: Sequence[Passage], swept: Entries | None, frozen: ClosePairs | None) -> Penalty:
         """The springs of the pairs ``frozen``, and those against obstacles on their ``passages``."""
-        apart = 0.0 if frozen is None else self.sides[frozen.nodes[:, :2]].sum(axis=1)
+        apart = 0.0 if frozen is None else self._apart(frozen)
 
         def contacts_at(x: Array) -> Contacts:
             x = x.reshape(-1, 3)
@@ -158,6 +158,17 @@ class PenaltyModel:
             return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
 
         return Penalty(Remembered(contacts_at), self.k, smoothing=self.smoothing)
+
+    def _apart(self, pairs: ClosePairs) -> Array:
+        """How far vertices (c,) [m] stay from their triangles: in one body no further than they are at rest.
+
+        So the two sides of a cut in a sheet, which lie on each other, do not push each other away.
+        """
+        apart: Array = self.sides[pairs.nodes[:, :2]].sum(axis=1)
+        own = np.flatnonzero((self.setting.body[pairs.nodes[:, 0]] == pairs.body) & (apart > 0.0))
+        if len(own) and self.detector is not None:
+            apart[own] = np.minimum(apart[own], self.detector.rest_distance(pairs.nodes[own]))
+        return apart
 
     def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
         """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.
