@@ -63,11 +63,16 @@ def page() -> str:
         for p in presets().values()
     ]
     cloth = [
-        f"| `{f.name}` | {f.text} | {f.material.E:.4g} | {f.material.nu:.2g} | {f.material.beta:.3g} |"
+        f"| `{f.name}` | {f.text} | {strip(f.material)[0]:.4g} | {strip(f.material)[1]:.2g} | {f.material.beta:.3g} |"
         f" {f.material.rho:g} | {f.source} |"
         for f in fabrics().values()
     ]
     return HEAD + "\n".join(lines) + "\n" + CURVES + "\n".join(cloth) + "\n" + TAIL
+
+
+def strip(fabric: Any) -> tuple[float, float]:
+    """Stiffness [N/m] and Poisson's ratio of a strip whose sides are free, from those of plane strain."""
+    return fabric.E / (1 - fabric.nu**2), fabric.nu / (1 - fabric.nu)
 
 
 def tension(material: Any, stretches: Any) -> list[float]:

@@ -241,11 +241,13 @@ def _said(value: Any) -> str:
 
 def _type(name: str, hint: Any) -> str:
     """A declared type in the words of a document."""
+    if name == "pins" and "int" in str(hint):
+        return "list of whole numbers"  # of pins that a body has
     if name in ("frame", "pins"):
         return {"frame": "[frame](#frame)", "pins": "list of [pin](#pin)"}[name]
     hint = BY_NAME.get(name, hint) if hint is Any or "Any" in str(hint) else hint
     options = options_of(hint)
-    words = [_word(option) for option in options if option is not type(None)]
+    words = [word for option in options if option is not type(None) for word in _word(option).split(" or ")]
     words = [w for w in dict.fromkeys(words) if not (w == "text" and "number" in words)]  # a string is a number's unit
     return " or ".join(words)
 

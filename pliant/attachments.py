@@ -1,6 +1,7 @@
 """Attachments: vertices of one body tied to points of another, exactly or by springs; seams of cloth."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -81,6 +82,54 @@ class Attachment:
             nodes, weights = (self.others + other.first)[:, None], np.ones((len(self.others), 1))
         own = (self.vertices + mine.first)[:, None]
         return np.hstack([own, nodes]), np.hstack([np.ones((len(own), 1)), -weights])
+
+    def spread(self, near: list[IntArray], far: list[IntArray]) -> list["Attachment"]:
+        """The same ties between copies: of the vertex of each, ``near``, and of what it is tied to, ``far``.
+
+        Each copy is tied to each of the other end, and they share the stiffness: the energy of the tie is the same.
+        """
+        made, count = [], np.array([len(a) * len(b) for a, b in zip(near, far, strict=True)])
+        for c in np.unique(count).tolist():
+            pairs = [list(product(near[i], far[i])) for i in np.flatnonzero(count == c)]
+            a, b = np.concatenate(pairs).T
+            k = None if self.stiffness is None else self.stiffness / c
+            made.append(replace(self, vertices=a, others=None if self.others is None else b, stiffness=k))
+        return made
+
+
+def after_cut(scene: "Scene", cut: int, origin: IntArray) -> list[Attachment]:
+    """The attachments of a scene once body number ``cut`` has the vertices ``origin (n,)`` of before: copies stay tied.
+
+    An exact tie holds every vertex once. So where the vertex that it is tied to has copies, these are tied to it in
+    their turn, unless a tie of their own holds them already.
+    """
+    alone = [np.array([v]) for v in range(int(origin.max()) + 1)]
+    copies = [np.flatnonzero(origin == v) if c > 1 else alone[v] for v, c in enumerate(np.bincount(origin))]
+    exact = [a for a in scene.attachments if a.stiffness is None and scene.number(a.body, "Attachment.body") == cut]
+    held = {v for a in exact for v in a.vertices.tolist()}
+    made: list[Attachment] = []
+    for a in scene.attachments:
+        mine, other = (scene.number(body, "scene.attachments") == cut for body in (a.body, a.to))
+        near = [copies[v] if mine else np.array([v]) for v in a.vertices.tolist()]
+        if a.others is None:
+            made += a.spread(near, [alone[0]] * len(near)) if mine else [a]
+            continue
+        far = [copies[v] if other else np.array([v]) for v in a.others.tolist()]
+        if a.stiffness is None:
+            back = [(new, v[0]) for v, o in zip(near, far, strict=True) if not _held(held, o) for new in o[1:]]
+            if back:
+                new, old = np.array(back).T
+                made.append(Attachment(a.to, new, a.body, others=old))
+            far = [o[:1] for o in far]
+        made += a.spread(near, far)
+    return made
+
+
+def _held(held: set[int], copies: IntArray) -> bool:
+    """Whether a tie holds the copies of a vertex already; from now on one does."""
+    known = int(copies[0]) in held
+    held |= {int(copies[0])} if len(copies) > 1 else set()
+    return known
 
 
 def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings], tuple[IntArray, Array] | None]:

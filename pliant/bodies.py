@@ -238,13 +238,18 @@ def read_body(body: Any, *, pinned: Mesh | None = None, **units: str) -> None:
     object.__setattr__(body, "pins", tuple(pins))
     object.__setattr__(body, "velocity", components(body.velocity, "m/s", f"{body.name}.velocity"))
     if body.positions is not None:
-        start = np.asarray(body.positions, dtype=np.float64)
-        if start.shape != body.mesh.X.shape or not np.isfinite(start).all():
-            remedy = f"give one finite row per vertex, shape {body.mesh.X.shape}"
-            raise SceneError(f"positions have shape {start.shape}", where=f"{body.name}.positions", remedy=remedy)
-        object.__setattr__(body, "positions", start)
+        object.__setattr__(body, "positions", placed_at(body.positions, body.mesh.X, body.name))
     for name, unit in units.items():
         object.__setattr__(body, name, _positive(getattr(body, name), name, unit, f"{body.name}.{name}"))
+
+
+def placed_at(positions: Any, X: Array, name: str) -> Array:
+    """Initial positions of vertices that are at X (n, d) [m] at rest."""
+    start = np.asarray(positions, dtype=np.float64)
+    if start.shape != X.shape or not np.isfinite(start).all():
+        remedy = f"give one finite row per vertex, shape {X.shape}"
+        raise SceneError(f"positions have shape {start.shape}", where=f"{name}.positions", remedy=remedy)
+    return start
 
 
 def _positive(value: Any, name: str, unit: str, where: str) -> Any:

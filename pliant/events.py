@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from pliant import attachments, loads
 from pliant.arrays import IntArray, indices, require_among
 from pliant.errors import SceneError
 from pliant.maps.pins import NO_PIN
 from pliant.mesh import CutMesh, Mesh, cut, plane_sides
 from pliant.state import State
+from pliant.systems.barrier_contact import BarrierContact
 from pliant.units import read_fields
 
 if TYPE_CHECKING:
@@ -125,11 +127,22 @@ EVENTS = (PlaneCut, ElementCut, Release)
 
 
 def severed(scene: "Scene", which: int | str, done: CutMesh) -> tuple["Scene", Carry]:
-    """The scene with one body on its cut mesh; every new vertex is where its origin is, and moves with it."""
+    """The scene with one body on its cut mesh; every new vertex is where its origin is, and moves with it.
+
+    Pins, attachments and loads hold and drive the copies of a vertex as they did the vertex.
+    """
     body: Any = scene.deformable(which, "cut.body")
     pins = tuple(p.renumbered(np.flatnonzero(np.isin(done.origin, p.vertices))) for p in body.pins)
     start = None if body.positions is None else np.asarray(body.positions)[done.origin]
-    after = scene.with_body(which, replace(body, mesh=done.mesh, pins=pins, positions=start))
+    number = scene.number(which, "cut.body")
+    forces = [
+        loads.after_cut(load, done.origin) if scene.number(load.body, "scene.forces") == number else load
+        for load in scene.forces
+    ]
+    ties = attachments.after_cut(scene, number, done.origin)
+    after = scene.with_body(
+        which, replace(body, mesh=done.mesh, pins=pins, positions=start), forces=forces, attachments=ties
+    )
     k, offsets, d = scene.deformables().index(body), scene.offsets(), scene.dim
     origin = np.arange(int(offsets[-1]))
     origin = np.concatenate([origin[: offsets[k]], done.origin + offsets[k], origin[offsets[k + 1] :]])
@@ -149,6 +162,9 @@ def require_time(time: float, where: str) -> None:
 
 def _require_elements(scene: "Scene", which: int | str, where: str) -> Mesh:
     mesh = scene.deformable(which, where).mesh
+    if isinstance(scene.contact, BarrierContact):
+        what, remedy = "the two sides of a cut touch, which barriers do not allow", "use PenaltyContact"
+        raise SceneError(what, where="scene.contact", remedy=remedy)
     if mesh.kind == "springs":
         remedy = "cut solids, membranes and cloth: their mass lies in the elements"
         raise SceneError("the mass of springs lies in their vertices", where=where, remedy=remedy)

@@ -1,7 +1,7 @@
 """Loads: forces of a scene as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -253,6 +253,7 @@ class Airflow:
 LOADS = (Tug, Push, Wind, Activation, Pressure, Airflow)
 
 
+@runtime_checkable
 class OnVertices(Protocol):
     """A load on some vertices of a body; ``mask`` is the length of the mask that chose them, if one did."""
 
@@ -261,6 +262,13 @@ class OnVertices(Protocol):
 
     @property
     def mask(self) -> int | None: ...
+
+
+def after_cut(load: Load, origin: IntArray) -> Load:
+    """A load on a body that has the vertices ``origin (n,)`` of before: it acts on all copies of those it was on."""
+    if not isinstance(load, OnVertices) or load.vertices is None:
+        return load
+    return replace(load, vertices=np.flatnonzero(np.isin(origin, load.vertices)))  # type: ignore[type-var]
 
 
 def _read_vertices(load: OnVertices, where: str) -> None:

@@ -34,11 +34,13 @@ class Origin:
 
 
 def origin_of(scene: Any) -> Origin:
-    """The scene's own description; a scene with parts that only Python can say keeps a note of that instead."""
-    from pliant.scene_file import NotDescribable, describe
+    """The scene's own description; one with parts that only Python can say has a note of that, and its obstacles."""
+    from pliant.scene_file import NotDescribable, describe, describe_obstacles
 
     try:
         document, files = describe(scene)
     except NotDescribable as reason:
-        return Origin({"name": str(scene.name), "made_in_python": reason.what})
+        obstacles, files = describe_obstacles(scene)
+        around = {"obstacles": obstacles} if obstacles else {}
+        return Origin({"name": str(scene.name), "made_in_python": reason.what, **around}, files)
     return Origin(document, files)

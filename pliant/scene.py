@@ -92,13 +92,14 @@ class Scene:
         """A deformable body, by its name or index."""
         chosen = self.bodies[self.number(body, where)]
         if chosen not in self.deformables():
-            raise SceneError(f"body {chosen.name!r} is not deformable", where=where, remedy="choose a soft body")
+            remedy = "choose a soft body; Eulerian cloth is none here: it has pins and handles, or leave out `eulerian`"
+            raise SceneError(f"body {chosen.name!r} is not deformable", where=where, remedy=remedy)
         return chosen
 
-    def with_body(self, which: int | str, body: Any) -> "Scene":
-        """The scene with one body replaced by another."""
+    def with_body(self, which: int | str, body: Any, **changed: Any) -> "Scene":
+        """The scene with one body replaced by another, and what else is ``changed`` with it."""
         k = self.number(which, "scene.bodies")
-        return replace(self, bodies=[*self.bodies[:k], body, *self.bodies[k + 1 :]])
+        return replace(self, bodies=[*self.bodies[:k], body, *self.bodies[k + 1 :]], **changed)
 
     @property
     def steps(self) -> int:

@@ -42,6 +42,11 @@ class Linearisation:
 
     ``matrix`` says how parts that move on joints represent theirs (`Dense`, `Sparse` or `PCG` of `pliant.articulated`).
     Without ``points`` a part may leave out its points and their Jacobian, which cost a long chain more than its step.
+
+    ``span`` [s] is the length of the longest step shortly before this one. The gaps and penetrations that a step finds
+    are as large as the steps before made them. If a step undid its part of them however short it is, at gap / h, a
+    thousandth of a step, where a mesh would break or a step failed, would throw bodies apart. So rows correct positions
+    at gap / `closing`, and the steps after a short one do the rest.
     """
 
     beta: float = 1.0
@@ -49,6 +54,34 @@ class Linearisation:
     ahead: bool = False
     matrix: MatrixChoice | None = None
     points: bool = True
+    span: float = 0.0
+
+    def closing(self, h: float) -> float:
+        """The time [s] in which a step of h corrects what a step as long as it, or as those before it, would."""
+        return max(h, self.span)
+
+    def span_after(self, h: float) -> float:
+        """``span`` for the step after one of h: shorter steps are the rule where they go on for ten spans.
+
+        It shrinks no faster than the penetrations that are undone by a tenth per step, so these never speed up.
+        """
+        return max(h, self.span - 0.1 * h)
+
+
+@dataclass(frozen=True)
+class Relief:
+    """How fast contacts must part, at least, in a step of ``h`` [s]. Open ones may close their gap exactly; of a
+    penetration the part ``gamma`` is undone in ``closing`` [s] (see `Linearisation`), at most at ``fastest`` [m/s].
+    """
+
+    h: float
+    closing: float
+    gamma: float
+    fastest: float = np.inf
+
+    def __call__(self, gap: Array) -> Array:
+        """Normal velocities [m/s] for signed gaps [m]."""
+        return np.where(gap < 0.0, np.minimum(-self.gamma * gap / self.closing, self.fastest), -gap / self.h)
 
 
 class Forced(Protocol):

@@ -103,7 +103,7 @@ class DryFriction:
     force: float
 
     def bind(self, tree: Tree) -> "DryFriction":
-        link = tree.body(self.link)
+        link = tree.moved(self.link, f"DryFriction on {self.link!r}")
         if tree.links[link].joint.dof != 1 or not self.force >= 0.0:
             raise SceneError(
                 f"force {self.force} on a joint with {tree.links[link].joint.dof} coordinates",

@@ -75,10 +75,9 @@ class ArticulatedSystem:
         self.baumgarte = float(baumgarte)
         self.quirks = quirks
         self.rest = np.zeros(self.tree.dof) if q is None else np.array(q, dtype=float)
-        if self.rest.shape != (self.tree.dof,):
-            raise SceneError(
-                f"q has {self.rest.size} entries", where="ArticulatedSystem", remedy=f"give {self.tree.dof} coordinates"
-            )
+        if self.rest.shape != (self.tree.dof,) or not np.isfinite(self.rest).all():
+            what = f"q has {self.rest.size} entries" if self.rest.shape != (self.tree.dof,) else "q is not finite"
+            raise SceneError(what, where="ArticulatedSystem", remedy=f"give {self.tree.dof} coordinates")
         self._seen: list[tuple[tuple[bytes, bytes], Kinematics]] = []
         self._compiled: tuple[Any, Any, CompiledTree | None] | None = None
         kin = self.kinematics(self.rest, np.zeros(self.tree.dof))

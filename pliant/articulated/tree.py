@@ -119,18 +119,28 @@ class Tree:
     def __len__(self) -> int:
         return len(self.links)
 
-    def body(self, link: int | str | None) -> int:
+    def moved(self, link: int | str | None, where: str, coordinates: int | None = None) -> int:
+        """Position of a link, of whose joint something is asked; with a number of ``coordinates``, if need be."""
+        i = self.body(link, where)
+        dof = 0 if i == WORLD else self.links[i].joint.dof
+        if i == WORLD or (coordinates is not None and dof != coordinates):
+            what = "the world is on no joint" if i == WORLD else f"its joint has {dof} coordinates"
+            fits = lambda dof: dof > 0 if coordinates is None else dof == coordinates
+            known = [n for n, one in zip(self.names, self.links, strict=True) if fits(one.joint.dof)]
+            number = "" if coordinates is None else f" whose joint has {coordinates}"
+            raise SceneError(what, where=where, remedy=f"name a link{number}, such as {', '.join(known[:8])}")
+        return i
+
+    def body(self, link: int | str | None, where: str = "Tree") -> int:
         """Position of a link in the tree, by name or position; None is the world."""
         if link is None:
             return WORLD
         if isinstance(link, str):
             if link not in self.index:
-                raise SceneError(
-                    f"unknown link '{link}'", where="Tree", remedy=f"known are {', '.join(self.names[:8])}"
-                )
+                raise SceneError(f"unknown link '{link}'", where=where, remedy=f"known are {', '.join(self.names[:8])}")
             return self.index[link]
         if not WORLD <= link < len(self):
-            raise SceneError(f"link number {link} of {len(self)}", where="Tree", remedy="count from 0, -1 is the world")
+            raise SceneError(f"link number {link} of {len(self)}", where=where, remedy="count from 0, -1 is the world")
         return int(link)
 
     def slice(self, link: int | str) -> slice:

@@ -19,7 +19,7 @@ from pliant.articulated.constraints import CoupledJoints, JointLimit
 from pliant.articulated.forces import JointSpring
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.joints import Fixed, Free3D, Joint, Planar, Prismatic, Revolute
-from pliant.articulated.robots import FRAME_ONLY, Robot, read_surface, round_shape
+from pliant.articulated.robots import FRAME_ONLY, Robot, read_surface, require_inertia, round_shape, scaled
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.errors import SceneError
@@ -47,12 +47,14 @@ def read_urdf(source: str | Path, *, floating: bool = False, geometry: Geometry 
     above = _joints_above(_named(root, "joint"), elements)
     robot = Robot(root.get("name", "robot"), [], [], [], [])
     folder = Path() if text.lstrip().startswith("<") else Path(source).parent
+    frames = _frames(elements, above)
     for name, element in elements.items():
-        body = _body(name, element, needed=_moves(above.get(name), floating))
+        body = _body(name, element, needed=_moves(above.get(name), floating) and name not in frames)
         parts = list(_surfaces(element, geometry, folder, f"link '{name}'"))
         _add_link(robot, name, surfaced(body, parts), above.get(name), elements, floating)
     for joint in above.values():
         _add_mimic(robot, joint)
+    require_inertia(robot, frames)
     return robot
 
 
@@ -88,6 +90,20 @@ def _joints_above(joints: dict[str, ET.Element], elements: dict[str, ET.Element]
 def _moves(joint: ET.Element | None, floating: bool) -> bool:
     """Whether a link can move against the one that carries it, so that it needs an inertia."""
     return floating if joint is None else _joint(joint).dof > 0
+
+
+def _frames(elements: dict[str, ET.Element], above: dict[str, ET.Element]) -> set[str]:
+    """The links that may be without inertia: they have no shape, and links below them have mass."""
+    masses = {name: element.find("inertial/mass") for name, element in elements.items()}
+    heavy = {n for n, m in masses.items() if m is not None and _number(m, "value", 0.0, f"link '{n}'") > 0.0}
+    loaded: set[str] = set()
+    for name in heavy:
+        joint = above.get(name)
+        while joint is not None and (parent := _child(joint, "parent", elements)) not in loaded:
+            loaded.add(parent)
+            joint = above.get(parent)
+    shaped = {name for name, element in elements.items() if element.findall("visual") + element.findall("collision")}
+    return loaded - heavy - shaped
 
 
 def _add_link(robot: Robot, name: str, body: Body, joint: ET.Element | None, elements: Any, floating: bool) -> None:
@@ -208,7 +224,7 @@ def _surface(shape: ET.Element, folder: Path, where: str) -> Surface:
         return round_shape(shape.tag, _number(shape, "radius", 1.0, where), length)
     if shape.tag == "mesh":
         points, faces = read_surface(mesh_file(shape.get("filename", ""), folder, where), where)
-        return points * _vector(shape.get("scale", "1 1 1"), where), faces
+        return scaled(points, faces, _vector(shape.get("scale", "1 1 1"), where), where)
     raise SceneError(f"unknown shape <{shape.tag}>", where=where, remedy="box, cylinder, sphere or mesh")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
-from pliant.bodies import read_body
+from pliant.bodies import placed_at, read_body
 from pliant.cloth.eulerian import Eulerian
 from pliant.cloth.hands import Handle, Hold, Pinned, Tied
 from pliant.cloth.material import ClothMaterial
@@ -187,6 +187,8 @@ class Cloth:
     def sheet(self) -> Sheet:
         """The pattern and where it starts; what pins hold survives all remeshing."""
         start = self.mesh if isinstance(self.mesh, Sheet) else _pattern(self.mesh, self.name)
+        if self.positions is not None:
+            start = replace(start, x=placed_at(self.positions, start.x, self.name))
         fixed = start.fixed.copy()
         for k, pin in enumerate(p for p in self.pins if isinstance(p, Pin)):
             pin.require_fit(len(start.X), f"{self.name}.pins[{k}].vertices")

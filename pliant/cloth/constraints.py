@@ -24,6 +24,7 @@ from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import creases
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.surroundings import Scenery, Tips
+from pliant.velocity_step import Relief
 
 if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
@@ -233,15 +234,15 @@ class Lines(NamedTuple):
     body: IntArray
 
 
-def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, h: float, bound: RowBuilder) -> None:
+def face_rows(contacts: FaceContacts, sheet: Sheet, scenery: Scenery, relief: Relief, bound: RowBuilder) -> None:
     """Vertices at body faces; a positive gap may close within the step, a negative one opens slowly."""
     speed = np.einsum("ij,ij->i", contacts.normal, scenery.scripted(contacts.body, sheet.x[contacts.vertex]))
     who = Pushes(contacts.vertex, contacts.normal, contacts.body, sheet.x[contacts.vertex])
-    bound.add(3 * contacts.vertex[:, None] + np.arange(3), contacts.normal, speed + relief(contacts.gap, h), who)
+    bound.add(3 * contacts.vertex[:, None] + np.arange(3), contacts.normal, speed + relief(contacts.gap), who)
 
 
 def crossing_rows(
-    hits: EdgeHits, sheet: Sheet, scenery: Scenery, lines: Lines, h: float, bound: RowBuilder, sunk: float = 0.0
+    hits: EdgeHits, sheet: Sheet, scenery: Scenery, lines: Lines, relief: Relief, bound: RowBuilder, sunk: float = 0.0
 ) -> None:
     """Lagrangian contact of cloth edges with edges: the crossing point is pushed along the averaged normal.
 
@@ -254,11 +255,11 @@ def crossing_rows(
     speed = np.einsum("ij,ij->i", n, scenery.scripted(body, hits.point))
     columns = (3 * hits.ends[:, :, None] + np.arange(3)).reshape(-1, 6)
     who = Pushes(np.where(hits.s < 0.5, a, b), n, body, hits.point)
-    bound.add(columns, np.hstack([(1 - s) * n, s * n]), speed + relief(gap, h), who)
+    bound.add(columns, np.hstack([(1 - s) * n, s * n]), speed + relief(gap), who)
 
 
 def tip_rows(
-    hits: TipHits, sheet: Sheet, scenery: Scenery, tips: Tips, h: float, bound: RowBuilder, sunk: float = 0.0
+    hits: TipHits, sheet: Sheet, scenery: Scenery, tips: Tips, relief: Relief, bound: RowBuilder, sunk: float = 0.0
 ) -> None:
     """Lagrangian contact of faces with tips: the point of the face at the tip is pushed along the tip's normal.
 
@@ -271,9 +272,4 @@ def tip_rows(
     columns = (3 * corners[:, :, None] + np.arange(3)).reshape(-1, 9)
     nearest = corners[np.arange(len(c)), np.argmax(w, axis=1)]
     values = (w[:, :, None] * n[:, None, :]).reshape(-1, 9)
-    bound.add(columns, values, speed + relief(gap, h), Pushes(nearest, n, body, hits.point))
-
-
-def relief(gap: Array, h: float) -> Array:
-    """Smallest normal velocity [m/s] for a signed gap: -gap / h outside; inside, a tenth of the depth per step."""
-    return np.where(gap > 0, -gap / h, np.minimum(-0.1 * gap / h, 0.1))
+    bound.add(columns, values, speed + relief(gap), Pushes(nearest, n, body, hits.point))

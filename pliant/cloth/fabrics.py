@@ -1,16 +1,16 @@
 """Named fabrics, from measurements that somebody has published.
 
-[Wang2011] measured stiffness tensors in six directions and bending stiffness in three. The isotropic cloth here has the
-mean of the moduli along warp and weft at small strain, E = mean(c11 - c12^2/c22, c22 - c12^2/c11) [N/m], and nu =
-c12/sqrt(c11 c22); a plate of bending stiffness B [N m] stores B/2 kappa^2 per area, the quadratic bending 3/4 beta
-kappa^2, so beta = 2/3 B with the mean B of the three directions.
+[Wang2011] measured stiffness tensors in six directions and bending stiffness in three. A strip of the isotropic cloth
+here has the mean of the moduli along warp and weft at small strain, E = mean(c11 - c12^2/c22, c22 - c12^2/c11) [N/m],
+and nu = c12/sqrt(c11 c22); a plate of bending stiffness B [N m] stores B/2 kappa^2 per area, the quadratic bending
+3/4 beta kappa^2, so beta = 2/3 B with the mean B of the three directions.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from pliant.cloth.material import ClothMaterial
+from pliant.cloth.material import ClothMaterial, of_strip
 from pliant.errors import MaterialError, nearest
 
 
@@ -68,4 +68,4 @@ def _measured(rho: float, stiffness: tuple[float, float, float], bending: Sequen
     """Isotropic cloth from (c11, c12, c22) [N/m] and the bending stiffness of some directions [N m]."""
     c11, c12, c22 = stiffness
     E = 0.5 * (c11 - c12**2 / c22 + c22 - c12**2 / c11)
-    return ClothMaterial(E=E, nu=c12 / (c11 * c22) ** 0.5, beta=2 / 3 * sum(bending) / len(bending), rho=rho)
+    return of_strip(E=E, nu=c12 / (c11 * c22) ** 0.5, beta=2 / 3 * sum(bending) / len(bending), rho=rho)

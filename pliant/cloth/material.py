@@ -1,20 +1,24 @@
 """What the cloth is made of, per area."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from pliant.energies.membrane import lame
 from pliant.errors import MaterialError
-from pliant.materials.base import positive
+from pliant.materials.base import elastic_plane_stress, positive
 from pliant.units import read_fields
 
 
 @dataclass(frozen=True)
 class ClothMaterial:
     """Membrane stiffness ``E`` [N/m] (modulus times thickness), ``nu``, bending ``beta`` [N m], area density ``rho``
-    [kg/m^2]. The defaults are those of the released Eulerian-on-Lagrangian cloth."""
+    [kg/m^2]. The defaults are those of the released Eulerian-on-Lagrangian cloth.
+
+    ``E`` and ``nu`` give Lame's parameters as in plane strain [Weidner2022, sec. 2.4.2]: a strip with free sides has
+    the stiffness E/(1 - nu^2) [N/m] and contracts by nu/(1 - nu) of its strain. `from_fabric` takes those of a strip.
+    """
 
     E: float = 50.0
     nu: float = 0.01
@@ -34,11 +38,19 @@ class ClothMaterial:
 
 
 def from_fabric(modulus: float | str, nu: float, density: float | str, thickness: float | str) -> ClothMaterial:
-    """A homogeneous sheet of Young's ``modulus`` [Pa], ``density`` [kg/m^3] and ``thickness`` [m].
+    """A homogeneous sheet of Young's ``modulus`` [Pa], Poisson's ratio ``nu``, ``density`` [kg/m^3], ``thickness`` [m].
 
-    The plate stiffness D = E t^3 / (12 (1 - nu^2)) stores D/2 kappa^2 per area, the quadratic bending 3/4 beta kappa^2.
+    A strip of it stretches and contracts as one of this material does: plane stress. The plate stiffness D = E t^3 /
+    (12 (1 - nu^2)) stores D/2 kappa^2 per area, the quadratic bending 3/4 beta kappa^2.
     """
     E, rho = positive(modulus, "modulus", "Pa"), positive(density, "density", "kg/m^3")
     t = positive(thickness, "thickness", "m")
-    D = E * t**3 / (12 * (1 - nu * nu))
-    return ClothMaterial(E=E * t, nu=nu, beta=2 / 3 * D, rho=rho * t)
+    membrane = of_strip(E * t, nu, rho=rho * t)
+    return replace(membrane, beta=2 / 3 * E * t**3 / (12 * (1 - nu * nu)))
+
+
+def of_strip(E: float, nu: float, *, rho: float, beta: float = 0.0) -> ClothMaterial:
+    """The fabric whose strips, with free sides, have the stiffness ``E`` [N/m] and Poisson's ratio ``nu``."""
+    if not -0.5 < nu < 0.5:
+        raise MaterialError(f"Poisson's ratio nu = {nu}", where="fabric.nu", remedy="it must lie in (-0.5, 0.5)")
+    return elastic_plane_stress(ClothMaterial(E=E, nu=nu, beta=beta, rho=rho))

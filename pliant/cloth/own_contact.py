@@ -17,9 +17,8 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.cloth.sheet import Sheet
 from pliant.contact.surfaces import CAUTION, toolkit
+from pliant.velocity_step import Relief
 
-RELIEF = 0.1  # part of a missing clearance that a step makes up for
-FASTEST = 0.1  # [m/s] at which it does so at most
 SHORT = 0.1  # of the clearance: ways of steps that are not divided any more
 HALVINGS = 30  # of the ways of vertices that would still meet
 
@@ -45,13 +44,11 @@ class Close:
     def only(self, chosen: Any) -> "Close":
         return Close(*(getattr(self, name)[chosen] for name in vars(self)))
 
-    def rows(self, h: float, size: int) -> tuple[sp.csr_matrix, Array]:
+    def rows(self, relief: Relief, size: int) -> tuple[sp.csr_matrix, Array]:
         """The rows (k, size) and their right-hand sides (k,)."""
         columns = (3 * self.nodes[:, :, None] + np.arange(3)).ravel()
         values = (self.weights[:, :, None] * self.normal[:, None, :]).ravel()
-        missing = self.clearance - self.distance
-        right = np.where(missing > 0.0, np.minimum(RELIEF * missing / h, FASTEST), missing / h)
-        k = len(self)
+        k, right = len(self), relief(self.distance - self.clearance)
         return sp.csr_matrix((values, (np.repeat(np.arange(k), 12), columns)), shape=(k, size)), right
 
 

@@ -43,10 +43,13 @@ from pliant.cloth.surroundings import SUNK, Scenery
 from pliant.cloth.transfer import conserved, transfer
 from pliant.maps.motions import Placement
 from pliant.state import State
-from pliant.velocity_step import Block, Linearisation, Live, Moved
+from pliant.velocity_step import Block, Linearisation, Live, Moved, Relief
 
 if TYPE_CHECKING:
     from pliant.cloth.system import EolCloth
+
+RELIEF = 0.1  # part of a penetration, or of a missing clearance, that a step makes up for
+FASTEST = 0.1  # [m/s] at which it does so at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +159,15 @@ def prepare(
         corners = Corners.of(edited.sheet, cloth, scenery)
         sheet = conserved(given, transfer(before, edited.sheet, edited.origin, corners.slide), edited.origin)
     with clock("detect"):
-        equal, bound = constrain(cloth, sheet, scenery, corners, (state.t, h))
+        relief = Relief(h, how.closing(h), RELIEF, FASTEST)
+        equal, bound = constrain(cloth, sheet, scenery, corners, (state.t, h), relief)
         clearance = system.around.clearance
         own = Own.of(sheet, cloth.edges, clearance, h) if clearance else None
     with clock("fill"):
         start = cloth.pack(sheet, state.t)
         n = len(start.q)
         slip, rubbing = slipping(cloth, sheet, scenery, bound)
-        rows, pushed, impulses = bounds(bound, own, n, h, expected_impulses(memory, edited.origin, bound))
+        rows, pushed, impulses = bounds(bound, own, n, relief, expected_impulses(memory, edited.origin, bound))
         A, b, model = assemble(cloth, start, scenery, h, how.beta)
         block = Block(
             A,
@@ -187,13 +191,13 @@ def prepare(
 
 
 def bounds(
-    bound: RowBuilder, own: Own | None, n: int, h: float, expected: Array | None
+    bound: RowBuilder, own: Own | None, n: int, relief: Relief, expected: Array | None
 ) -> tuple[tuple[Any, Array], IntArray, Array | None]:
     """All inequalities, those of cloth with itself last; the vertices they push; the impulses ``expected`` of them."""
     (C, d), vertex = bound.matrix(n), bound.pushes.vertex
     if own is None or not len(own.close):
         return (C, d), vertex, expected
-    more, right = own.close.rows(h, n)
+    more, right = own.close.rows(relief, n)
     both, vertex = np.concatenate([d, right]), np.concatenate([vertex, own.close.nodes[:, 0]])
     press = np.where(both > -1e-6, 1.0, 0.0)
     if expected is not None:
@@ -202,7 +206,12 @@ def bounds(
 
 
 def constrain(
-    cloth: "EolCloth", sheet: Sheet, scenery: Scenery, corners: Corners, when: tuple[float, float]
+    cloth: "EolCloth",
+    sheet: Sheet,
+    scenery: Scenery,
+    corners: Corners,
+    when: tuple[float, float],
+    relief: Relief,
 ) -> tuple[RowBuilder, RowBuilder]:
     """Equality and inequality rows of hands, features and faces, and of crossings no vertex stands for."""
     h, around = when[1], cloth.around
@@ -210,21 +219,21 @@ def constrain(
     held = hold_rows(cloth.holds, sheet, when, equal)
     feature_rows(cloth, sheet, scenery, cloth.method.rule, corners, (equal, bound))
     contacts = face_contacts(sheet, scenery, around, h)
-    face_rows(chosen(contacts, np.flatnonzero(~np.isin(contacts.vertex, held))), sheet, scenery, h, bound)
+    face_rows(chosen(contacts, np.flatnonzero(~np.isin(contacts.vertex, held))), sheet, scenery, relief, bound)
     sharp = Lines(scenery.edge_n1, scenery.edge_n2, scenery.edge_body)
-    crossing_rows(open_crossings(cloth, sheet, scenery, h), sheet, scenery, sharp, h, bound)
+    crossing_rows(open_crossings(cloth, sheet, scenery, h), sheet, scenery, sharp, relief, bound)
     soft = Lines(scenery.soft_n1, scenery.soft_n2, scenery.soft_body)
     blunt = soft_hits(sheet, scenery, 5 * around.thickness, around.thickness, cloth.edges)
     blunt = replace(blunt, gap=blunt.gap + SUNK * around.thickness)
     blunt = chosen(blunt, closing(blunt, sheet, scenery, soft.body, h, 0.0))
-    crossing_rows(blunt, sheet, scenery, soft, h, bound, SUNK * around.thickness)
+    crossing_rows(blunt, sheet, scenery, soft, relief, bound, SUNK * around.thickness)
     tips = tip_hits(sheet, scenery.tips, 5 * around.thickness, around.thickness)
     if cloth.method.conformer is not None:  # what has come through and got no vertex, at the border
         tracked = np.isin(tips.feature + around.table.edges, sheet.feature)
         tips = chosen(tips, np.flatnonzero((tips.height > 0) & ~tracked))
-    tip_rows(tips, sheet, scenery, scenery.tips, h, bound)
+    tip_rows(tips, sheet, scenery, scenery.tips, relief, bound)
     knobs = tip_hits(sheet, scenery.blunt, 5 * around.thickness, around.thickness)
-    tip_rows(knobs, sheet, scenery, scenery.blunt, h, bound, SUNK * around.thickness)
+    tip_rows(knobs, sheet, scenery, scenery.blunt, relief, bound, SUNK * around.thickness)
     return equal, bound
 
 

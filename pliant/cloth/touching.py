@@ -74,7 +74,8 @@ def _across_edges(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
     hits = edge_hits(sheet, scenery, 2 * thickness, thickness, cloth.edges)
     hits = chosen(hits, np.flatnonzero(~tracked(hits, sheet.feature, cloth.around.table)))
     nearest = np.where(hits.s < 0.5, hits.ends[:, 0], hits.ends[:, 1])
-    return hits.point, hits.normal, hits.gap, scenery.edge_body[hits.feature], nearest
+    body = scenery.edge_body[hits.feature]
+    return hits.point, hits.normal, _freed(hits.gap, sheet.x[hits.ends], body, scenery), body, nearest
 
 
 def _on_tips(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
@@ -85,4 +86,20 @@ def _on_tips(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
     c = hits.feature - edges
     corners = sheet.faces[hits.face]
     nearest = corners[np.arange(len(c)), np.argmax(hits.weights, axis=1)]
-    return hits.point, scenery.corner_n[c], -hits.height, scenery.corner_body[c], nearest
+    body = scenery.corner_body[c]
+    return hits.point, scenery.corner_n[c], _freed(-hits.height, sheet.x[corners], body, scenery), body, nearest
+
+
+def _freed(gap: Array, x: Array, body: IntArray, scenery: Scenery) -> Array:
+    """Gaps (k,) of edges or faces of the cloth with corners ``x (k, r, 3)``, no deeper than the way out of the body.
+
+    Near a corner a cloth edge that has sunk into one face by a hair crosses the edge between two others, too, and is as
+    far from it as the crossing from the corner: it is freed through the first face, however far it is from that edge.
+    """
+    freed = gap.copy()
+    for k in np.flatnonzero((gap < 0.0) & np.isin(body, scenery.plane_body)):
+        piece = int(np.searchsorted(scenery.plane_body, body[k]))
+        planes = scenery.planes[scenery.plane_start[piece] : scenery.plane_start[piece + 1]]
+        out = (planes[:, 3, None] - planes[:, :3] @ x[k].T).max(axis=1)  # to bring it all before each face
+        freed[k] = max(gap[k], -max(float(out.min()), 0.0))
+    return freed

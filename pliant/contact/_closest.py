@@ -3,7 +3,7 @@
 Points and vectors are tuples of three numbers, which cost nothing once compiled.
 """
 
-from math import floor
+from math import floor, sqrt
 
 import numpy as np
 from numba import njit, prange
@@ -12,6 +12,7 @@ from numba import njit, prange
 
 PIECES = 32  # of all elements, each looked through by one thread
 FEW = 4096  # elements: a pass over them takes less than threads take to start
+LEVEL = 1e-18  # square of a height above a triangle, in its size: what counts as on it
 ROOM = 4  # candidates per element that a piece has room for at first
 
 
@@ -92,8 +93,8 @@ def _from(p, a, b, c, w):
 def _nearest(p, X, F, flat, begin, end, ways, outward, away):
     """The nearest of the triangles flat[begin:end] to p (-1: there is none), weights, squared distance, region.
 
-    With ``ways`` p is inside, and triangles with p above their plane, or with a normal ``outward`` along p's own,
-    ``away``, count only when there is no other.
+    With ``ways`` p is inside, and triangles with p above their plane, by more than round-off, or with a normal
+    ``outward`` along p's own, ``away``, count only when there is no other.
     """
     triangle, region, weights, best, fitting = -1, 0, (0.0, 0.0, 0.0), np.inf, False
     for k in range(begin, end):
@@ -104,7 +105,9 @@ def _nearest(p, X, F, flat, begin, end, ways, outward, away):
         d2 = _dot(d, d)
         fits = True
         if ways:
-            below = _dot(_minus(p, a), _cross(_minus(b, a), _minus(c, a))) <= 0.0
+            n = _cross(_minus(b, a), _minus(c, a))
+            up, nn = _dot(_minus(p, a), n), _dot(n, n)
+            below = up <= 0.0 or up * up <= LEVEL * nn * sqrt(nn)  # up is the height times |n|, |n| an area
             fits = below and _dot(_at(outward, f), away) <= 0.0
         if triangle < 0 or (d2 < best if fits == fitting else fits):
             triangle, region, weights, best, fitting = f, kind, w, d2, fits

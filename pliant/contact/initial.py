@@ -65,27 +65,30 @@ class OverlapError(SceneError):
         return OverlapError(self.setting, self.x, self.overlaps, self.write(path), pushed=self.pushed)
 
 
-def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: IntArray) -> Array:
+def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: IntArray, bodies: bool = True) -> Array:
     """The positions ``x (n, 3)`` to start from at t = 0: as given, or with bodies moved apart if ``resolve``.
 
     Vertices must keep ``gap`` [m] from obstacles (a small negative one tolerates resting contact). Bodies with
-    prescribed vertices ``fixed`` never move.
+    prescribed vertices ``fixed`` never move. Without ``bodies``, these may overlap each other: they never touch.
     """
     eaten = swallowed(setting, x)
     if eaten is not None:
         remedy = "move the obstacle out of the body"
         raise SceneError(f"obstacle {eaten[0]!r} lies inside body {eaten[1]!r}", where="scene.obstacles", remedy=remedy)
-    found = overlaps(setting, x, gap)
+    found = overlaps(setting, x, gap, bodies=bodies)
     if not found:
         return x
     if not resolve:
         raise OverlapError(setting, x, found)
-    return pushed_apart(setting, x, gap=gap, fixed=fixed)
+    return pushed_apart(setting, x, gap=gap, fixed=fixed, bodies=bodies)
 
 
-def overlaps(setting: Setting, x: Array, gap: float = 0.0, detector: PairDetector | None = None) -> list[Overlap]:
-    """All overlaps of bodies with obstacles (closer than ``gap``) and with each other at positions ``x (n, 3)``."""
-    return _with_obstacles(setting, x, gap) + _between_bodies(setting, x, min(gap, 0.0), detector)
+def overlaps(
+    setting: Setting, x: Array, gap: float = 0.0, detector: PairDetector | None = None, *, bodies: bool = True
+) -> list[Overlap]:
+    """Overlaps of bodies with obstacles (closer than ``gap``) and, with ``bodies``, each other at ``x (n, 3)``."""
+    found = _with_obstacles(setting, x, gap)
+    return found + _between_bodies(setting, x, min(gap, 0.0), detector) if bodies else found
 
 
 def _with_obstacles(setting: Setting, x: Array, gap: float) -> list[Overlap]:
@@ -159,14 +162,14 @@ def swallowed(setting: Setting, x: Array) -> tuple[str, str] | None:
     return None
 
 
-def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray) -> Array:
+def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray, bodies: bool = True) -> Array:
     """Positions with whole bodies moved until none overlap; bodies with prescribed vertices ``fixed`` stay."""
     finder = _finder(setting)
     x = x.copy()
     edge = float(setting.edge_length.min())
     held = np.isin(np.arange(len(setting.meshes)), setting.body[fixed])
     for _ in range(200):
-        found = overlaps(setting, x, gap, finder)
+        found = overlaps(setting, x, gap, finder, bodies=bodies)
         if not found:
             return x
         for o in found:
@@ -174,7 +177,7 @@ def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray) -> 
             movable = [b for b in shares if not held[b]]
             for b in movable:
                 x[setting.body == b] += shares[b] * (o.depth + 0.01 * edge) / len(movable) * o.direction
-    raise OverlapError(setting, x, overlaps(setting, x, gap, finder), pushed=True)
+    raise OverlapError(setting, x, overlaps(setting, x, gap, finder, bodies=bodies), pushed=True)
 
 
 def _faces(setting: Setting, body: int, vertices: IntArray) -> IntArray:

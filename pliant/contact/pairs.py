@@ -151,6 +151,13 @@ class PairDetector:
         keep = (triangle >= 0) & (found.vertex[:, None] != F).all(axis=1)  # its own triangle is no contact
         return self._pairs(found.vertex[keep], triangle[keep], N, np.ones(int(keep.sum())))
 
+    def rest_distance(self, nodes: IntArray) -> Array:
+        """How far vertices ``nodes[:, 0]`` are from triangles ``nodes[:, 1:]`` in the rest shape (c,) [m]."""
+        each = np.arange(len(nodes))
+        lists = Lists(np.arange(len(nodes) + 1), each)
+        _, _, d2, _ = nearest_of_lists(self.X[nodes[:, 0]], self.X, nodes[:, 1:], lists, each, None)
+        return np.sqrt(d2)
+
     def near(self, x: Array, reach: float) -> ClosePairs:
         """Vertices outside, straight above a triangle within ``reach`` [m]: the nearest one per vertex and body.
 

@@ -59,10 +59,11 @@ class QuadraticBending:
                 f"bending stiffness beta = {beta}", where="QuadraticBending.beta", remedy="use beta >= 0"
             )
         self.name = name
-        hinge = hinges(np.asarray(faces, dtype=np.int64))
-        k, area = cotangent_stencils(X, hinge)
-        pattern, slots = block_pattern(hinge, len(X), 3)
-        weight = (1.5 * beta / area)[:, None, None] * k[:, :, None] * k[:, None, :]
+        self.hinges = hinges(np.asarray(faces, dtype=np.int64))  # (h, 4)
+        self.stencils, area = cotangent_stencils(X, self.hinges)  # (h, 4)
+        self.weights = 1.5 * beta / area  # (h,) [N/m]
+        pattern, slots = block_pattern(self.hinges, len(X), 3)
+        weight = self.weights[:, None, None] * self.stencils[:, :, None] * self.stencils[:, None, :]
         blocks = weight[..., None, None] * np.eye(3)
         data = np.bincount(slots.ravel(), weights=blocks.ravel(), minlength=pattern.nnz).astype(np.float64)
         self._H = pattern.matrix(data)

@@ -43,7 +43,7 @@ class Clip:
     ``channels`` are recorded ones or ``displacement`` (from the first frame where it was not recorded); values per cell
     become the mean over the cells at each vertex.
     ``surface`` is a mesh file, placed where the body is in the first frame; it then takes the place of the body's own
-    surface. ``chosen`` are numbers of frames, all of them by default.
+    surface, other bodies keep theirs. ``chosen`` are numbers of frames, all of them by default.
     """
 
     run: Run
@@ -234,7 +234,31 @@ def _following_skin(topology: VtkCells, x: Array, path: Path) -> Skin:
     held = embed(Mesh(X=x[used], T=numbers.reshape(tets.shape)), X)
     vertices, means = used[held.vertices], _CellMean(topology, len(x))
     bodies = _body_of_vertices(topology, len(x))[vertices[:, 0]]
-    return Skin(T, np.zeros((0, 2), np.int64), vertices, held.weights, means, bodies, uv)
+    carried = Skin(T, np.zeros((0, 2), np.int64), vertices, held.weights, means, bodies, uv)
+    return _beside(carried, own_skin(_without(topology, np.unique(bodies)), len(x)), means)
+
+
+def _without(topology: VtkCells, bodies: IntArray) -> VtkCells:
+    """The cells of all other bodies; none where a file does not say whose they are."""
+    owner = np.full(topology.cells, bodies[0]) if topology.bodies is None else topology.bodies
+    kept, sizes = ~np.isin(owner, bodies), np.diff(topology.offsets)
+    offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
+    return VtkCells(topology.connectivity[np.repeat(kept, sizes)], offsets, topology.types[kept], owner[kept])
+
+
+def _beside(a: Skin, b: Skin, cells: "_CellMean") -> Skin:
+    """Two surfaces as one; b, whose vertices are those of a body, has no texture coordinates but zeros."""
+    n, width = len(a.vertices), a.vertices.shape[1]
+    alone = np.eye(1, width).repeat(len(b.vertices), axis=0)
+    return Skin(
+        np.concatenate([a.triangles, b.triangles + n]),
+        np.concatenate([a.lines, b.lines + n]),
+        np.concatenate([a.vertices, b.vertices.repeat(width, axis=1)]),
+        np.concatenate([a.weights, alone]),
+        cells,
+        np.concatenate([a.bodies, b.bodies]),
+        None if a.uv is None else np.concatenate([a.uv, np.zeros((len(b.vertices), 2))]),
+    )
 
 
 def _surface(path: Path) -> tuple[Array, IntArray, Array | None]:

@@ -43,12 +43,24 @@ class Surrounded(Protocol):
     def obstacles(self) -> Sequence[Any]: ...
 
 
+@dataclass(frozen=True, eq=False)
+class Remains:
+    """What the folder of a run has of a scene that was made in Python: the obstacles."""
+
+    obstacles: Sequence[Any]
+    integrator: None = None
+
+
 def scene_of(run: Run) -> Any:
-    """The scene of a run, built again from its folder; None when it was made in Python or cannot be built here."""
-    from pliant.scene_file import load_scene
+    """The scene of a run, built again from its folder; its `Remains`, or None, when it cannot be built here."""
+    from pliant.scene_file import load_obstacles, load_scene
 
     try:
         return load_scene(run.folder).scene
+    except PliantError:
+        pass
+    try:
+        return Remains(load_obstacles(run.folder))
     except PliantError:
         return None
 

@@ -34,8 +34,9 @@ def write_usd(clip: Clip, path: Path) -> Path:
     usd.UsdGeom.SetStageUpAxis(stage, usd.UsdGeom.Tokens.z)
     usd.UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     stage.SetTimeCodesPerSecond(rate)
-    stage.SetStartTimeCode(float(clip.times[0]) * rate)
-    stage.SetEndTimeCode(float(clip.times[-1]) * rate)
+    stage.SetFramesPerSecond(rate)
+    stage.SetStartTimeCode(_code(clip.times[0], rate))
+    stage.SetEndTimeCode(_code(clip.times[-1], rate))
     stage.SetDefaultPrim(usd.UsdGeom.Xform.Define(stage, "/World").GetPrim())
     moving = "velocity" in clip.recorded and "velocity" not in clip.channels
     clip = replace(clip, channels=(*clip.channels, "velocity")) if moving else clip
@@ -44,7 +45,7 @@ def write_usd(clip: Clip, path: Path) -> Path:
     _camera(usd, stage, Bounds(low, high))
     drawn: Picture | None = None
     for k, picture in enumerate(clip):
-        code = usd.Usd.TimeCode(picture.t * rate)
+        code = usd.Usd.TimeCode(_code(picture.t, rate))
         same = drawn is not None and drawn.triangles is picture.triangles
         for number, body in split(picture):
             for draw in (_mesh, _curves, _points):
@@ -106,6 +107,12 @@ def _rate(times: Array) -> float:
         return 24.0
     rate = 1.0 / float(np.median(np.diff(times)))
     return float(round(rate)) if abs(rate - round(rate)) < 1e-6 * rate else rate
+
+
+def _code(t: float, rate: float) -> float:
+    """The time code of t [s], whole where it is so but for round-off: frames would else show the ones before them."""
+    code = float(t) * rate
+    return float(round(code)) if abs(code - round(code)) < 1e-6 else code
 
 
 def _mesh(usd: Any, stage: Any, path: str, picture: Picture, code: Any, same: bool) -> None:

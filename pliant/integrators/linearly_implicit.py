@@ -37,11 +37,13 @@ _NO_WORK: Mapping[str, float] = {"friction": 0.0, "motors": 0.0}
 class StepMemory:
     """The memory of a velocity step: what the system keeps (joints: the impulses of their constraints), and the solver.
 
-    A solver's memory is rebuilt or only a better start, so nothing is lost when the number of rows changes.
+    A solver's memory is rebuilt or only a better start, so nothing is lost when the number of rows changes. ``span``
+    [s] is that of `Linearisation`: how long steps have been.
     """
 
     part: Any = None
     solver: Any = None
+    span: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,19 +85,19 @@ class LinearlyImplicit:
 
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: StepMemory | None = None) -> Step:
-        how = self.how
+        kept = memory or StepMemory()
+        how = replace(self.how, span=max(h, kept.span))
         if able(system, Direct):
             begun = perf_counter()
             found = system.directly(state, h, how)
             if found is not None and found[2] <= SOLVED:
-                after, kept, residual = found
+                after, part, residual = found
                 report = SolveReport(True, 1, residual, SOLVED, _ONCE, {"solve": perf_counter() - begun})
-                return Step(after, StepMemory(kept), (report,), work=_NO_WORK)
+                return Step(after, StepMemory(part, span=how.span_after(h)), (report,), work=_NO_WORK)
         if not able(system, Stepping):
             remedy = "give it prepare(state, h, memory, how), or use BDF1"
             raise SceneError(f"{type(system).__name__} prepares no step", where="LinearlyImplicit", remedy=remedy)
         clock = Clock()
-        kept = memory or StepMemory()
         try:
             with clock("fill"):
                 prepared = system.prepare(state, h, kept.part, how)
@@ -114,7 +116,7 @@ class LinearlyImplicit:
             return Step(state, memory, (report,))
         dt = prepared.reach(solution.u, h)
         if dt < h:
-            return self._pieces(system, state, (dt, h - dt), memory)
+            return self._pieces(system, state, (dt, h - dt), replace(kept, span=how.span))
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
         traded = prepared.exchanged(solution) if able(prepared, Trading) else {}
@@ -124,10 +126,10 @@ class LinearlyImplicit:
             report = replace(report, acted=prepared.acted(solution))
         if moved.notes:
             report = replace(report, history=(dict(moved.notes),))
-        kept = StepMemory(moved.memory, solution.memory)
+        kept = StepMemory(moved.memory, solution.memory, how.span_after(h))
         return Step(moved.state, kept, (report,), moved.system, moved.start, work, traded)
 
-    def _pieces(self, system: System, state: State, pieces: tuple[float, float], memory: StepMemory | None) -> Step:
+    def _pieces(self, system: System, state: State, pieces: tuple[float, float], memory: StepMemory) -> Step:
         """A step in two pieces, because a mesh would have broken; forces act for the duration of each."""
         first = self.step(system, state, pieces[0], memory)
         if not all(report.converged for report in first.reports):

@@ -1,8 +1,17 @@
 """Scene files: TOML documents that are checked field by field and call the constructors a Python scene calls."""
 
 from pliant.scene_file.choices import NotDescribable, register
-from pliant.scene_file.describe import describe
-from pliant.scene_file.load import Loaded, load_scene
+from pliant.scene_file.describe import describe, describe_obstacles
+from pliant.scene_file.load import Loaded, load_obstacles, load_scene
 from pliant.scene_file.toml import dumps
 
-__all__ = ["Loaded", "NotDescribable", "describe", "dumps", "load_scene", "register"]
+__all__ = [
+    "Loaded",
+    "NotDescribable",
+    "describe",
+    "describe_obstacles",
+    "dumps",
+    "load_obstacles",
+    "load_scene",
+    "register",
+]

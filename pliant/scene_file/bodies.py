@@ -150,10 +150,7 @@ def read_fabric(reader: Reader, table: Any, where: str) -> ClothMaterial:
         fabric: ClothMaterial = reader.construct(ClothMaterial, table, where)
         return fabric
     known_keys(table, FABRIC, where)
-    try:
-        made: ClothMaterial = located(where, from_fabric, **{"nu": 0.3, **table})
-    except ZeroDivisionError:
-        raise SceneError(f"nu is {table.get('nu')}", where=f"{where}.nu", remedy="use -1 < nu < 1") from None
+    made: ClothMaterial = located(where, from_fabric, **{"nu": 0.3, **table})
     return made
 
 

@@ -1,13 +1,17 @@
 """From a scene to the document that makes it again, bit for bit; what only Python can say is named."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from pliant.bodies import Solid
+from pliant.contact.pose import pose_at
 from pliant.dg import DiscontinuousSolid
 from pliant.fitting import Fitting
+from pliant.maps.motions import Track
 from pliant.scene import Scene
 from pliant.scene_file.bodies import HIDDEN, keys
 from pliant.scene_file.choices import NotDescribable, families, kind_of
@@ -37,6 +41,37 @@ def describe(scene: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     _nothing_else(scene, {*ALWAYS, *document, "contact", "budget"})
     document["extensions"] = writer.extensions
     return {name: value for name, value in document.items() if value != []}, writer.files
+
+
+def describe_obstacles(scene: Any) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """What pictures need of a scene that has no document: its obstacles, and their files.
+
+    A motion that only Python can say is written as a track through all steps; obstacles of the user's own are left out.
+    """
+    tables: list[dict[str, Any]] = []
+    files: dict[str, bytes] = {}
+    obstacles: Sequence[Any] = scene.obstacles if type(scene) is Scene else ()
+    for k, obstacle in enumerate(obstacles):
+        writer = Writer(stem=f"obstacle-{k}")
+        with suppress(NotDescribable):
+            try:
+                table = writer.choice(obstacle)
+            except NotDescribable:
+                table = writer.choice(replace(obstacle, motion=_track(obstacle.motion, scene)))
+            if not writer.extensions:
+                tables.append(table)
+                files |= writer.files
+    return tables, files
+
+
+def _track(motion: Any, scene: Scene) -> Track:
+    times = float(scene.h) * np.arange(scene.steps + 1, dtype=np.float64)
+    corners = np.vstack([np.zeros(3), np.eye(3)])
+    frames = np.tile(np.eye(4), (len(times), 1, 1))
+    for k, t in enumerate(times.tolist()):
+        x = pose_at(motion, t).world(corners)
+        frames[k, :3, :3], frames[k, :3, 3] = (x[1:] - x[0]).T, x[0]
+    return Track(times, frames)
 
 
 def _body(writer: Writer, body: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pliant.scene_file.describe import describe
 from pliant.scene_file.document import OutputTable, ReferenceTable, parse
 from pliant.scene_file.extensions import import_extensions, import_file, kept_extensions
 from pliant.scene_file.keep import kept_beside
-from pliant.scene_file.read import located
+from pliant.scene_file.read import Reader, located
 from pliant.scene_file.settings import apply, run_level, split
 from pliant.scene_file.write import Writer
 from pliant.scene_like import require_scene
@@ -153,6 +153,14 @@ def _python_function(path: Path, name: str) -> Callable[..., Any]:
     if found is None:
         raise SceneError(f"{path} defines no {name!r}", where="scene", remedy=f"define a function {name}() -> Scene")
     return found if callable(found) else lambda: found
+
+
+def load_obstacles(folder: Path) -> list[Any]:
+    """The obstacles that a run folder keeps of a scene that was built in Python."""
+    document, reader = read_toml(folder / "scene.toml"), Reader(folder)
+    if "made_in_python" not in document:
+        return []
+    return [reader.make("obstacle", o, f"obstacles.{i}") for i, o in enumerate(document.get("obstacles", ()))]
 
 
 def read_toml(path: Path) -> dict[str, Any]:

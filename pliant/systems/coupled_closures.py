@@ -9,6 +9,7 @@ from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.pattern import side_by_side
 from pliant.systems.closures import Closures, Constrained
+from pliant.systems.ties import tie_gaps, tie_jacobian
 
 if TYPE_CHECKING:
     from pliant.systems.coupled import Coupled
@@ -22,7 +23,8 @@ def closures(system: "Coupled", q: Array, v: Array, t: float) -> Closures | None
         if mine is not None:
             found.append(mine.placed(s.start, system.size))
     if system.ties is not None:
-        found.append(Closures.tying(system.ties @ system.points.lift(q), system.ties @ system.points.jacobian(q)))
+        G = tie_jacobian(system.ties, system.points.jacobian(q), system.dim)
+        found.append(Closures.tying(tie_gaps(system.ties, system.points.lift(q)), G))
     return Closures.joined(found) if found else None
 
 
@@ -45,7 +47,7 @@ def closure_tangent(
     A = side_by_side(blocks)
     if system.ties is not None:
         A = sp.csr_matrix(A + system.points.curvature(q, system.ties.T @ y[first:]))
-        gaps.append(system.ties @ system.points.jacobian(q))
+        gaps.append(tie_jacobian(system.ties, system.points.jacobian(q), system.dim))
     return A, sp.csr_matrix(sp.vstack(gaps))
 
 

@@ -1,11 +1,12 @@
 """The velocity step of several parts together: blocks side by side, rows between their points, one programme.
 
     min_u  sum_i 1/2 u_i^T A_i u_i - u_i^T b_i     s.t.  rows of the parts,
-                                                       sum_r w_r (J u + w)_r = -gamma gap/h + drift      attachments
-                                                   n . sum_r w_r (J u + w)_r >= -gap/h                   contacts
+                                                       sum_r w_r (J u + w)_r = -gamma gap/T + drift      attachments
+                                                   n . sum_r w_r (J u + w)_r >= -gap/h, -gamma gap/T     contacts
 
-J u + w are the velocities of all points, those of the parts one after the other. Both sides of a row share its weights,
-so what one gains in momentum the other loses.
+J u + w are the velocities of all points, those of the parts one after the other. T is h, or longer where longer steps
+left the gaps (`Linearisation.closing`): open contacts may close in h, penetrations are undone in T. Both sides of a row
+share its weights, so what one gains in momentum the other loses.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -50,15 +51,13 @@ NOBODY = Shown()
 class Together:
     """What coupled parts keep: each its own memory; impulses [N s] of attachments (k, 3) and contacts (c,).
 
-    ``gaps (c,)`` [m] are those of the contacts where the step set out from. ``due`` [s] is the time in which the gaps
-    of attachments are to be closed.
+    ``gaps (c,)`` [m] are those of the contacts where the step set out from.
     """
 
     parts: tuple[Any, ...]
     ties: Array
     pressed: Array
     gaps: Array
-    due: float = 0.0
 
 
 def prepared_parts(
@@ -98,6 +97,7 @@ class CoupledStep:
     against, whose links they are. ``rebuild(systems)`` makes the whole system again when parts have changed their
     meshes; ``systems`` has None where a part has not. ``place(state)`` puts exactly together what the state at the end
     should have together. ``join`` puts the matrices side by side, and knows the pattern from the last step.
+    ``closing`` [s] is the time in which rows correct positions (None: h).
     """
 
     def __init__(
@@ -112,8 +112,10 @@ class CoupledStep:
         rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
         place: Callable[[State], State] | None = None,
         join: SideBySide | None = None,
+        closing: float | None = None,
     ) -> None:
         self.parts, self.states, self.h = tuple(parts), tuple(states), h
+        self.closing = h if closing is None else closing
         self.ties, self.touches, self.shown, self.rebuild = ties, touches, shown, rebuild
         self.place, self.join = place, SideBySide() if join is None else join
         blocks = [p.block for p in self.parts]
@@ -121,6 +123,8 @@ class CoupledStep:
             if able(b.A, Solvable):
                 remedy = "use Dense() or Sparse(), or step it alone"
                 raise SceneError(f"part {k} does not form its matrix", where="LinearlyImplicit.matrix", remedy=remedy)
+        if touches is not None and len(touches.contacts):
+            self.touches = touches.among(side_by_side([sparse(b.J) for b in blocks]))
         self._blocks = blocks
         self._starts = np.cumsum([0, *(len(b.b) for b in blocks)])
         self._equalities = np.cumsum([0, *(0 if b.equality is None else len(b.equality[1]) for b in blocks)])
@@ -136,10 +140,10 @@ class CoupledStep:
         origin = np.concatenate([np.zeros(len(b.b)) if b.origin is None else b.origin for b in blocks])
         equality, inequality = own
         if self.ties is not None:
-            equality = joined_rows(equality, tie_rows(self.ties, J, w, self.h))
+            equality = joined_rows(equality, tie_rows(self.ties, J, w, self.closing))
         slips = [self._slip(b.slip, i) for i, b in enumerate(blocks) if b.slip is not None]
         if self.touches is not None and len(self.touches.contacts):
-            rows = contact_rows(self.touches, J, w, self.h)
+            rows = contact_rows(self.touches, J, w, self.h, self.closing)
             if self.touches.mu.any():
                 slips.append(contact_slip(self.touches, x, J, w, len(inequality[1])))
             inequality = joined_rows(inequality, rows)
@@ -311,8 +315,7 @@ class CoupledStep:
         assert not changed or self.rebuild is not None, "parts changed their meshes, and nobody makes the whole again"
         system = self.rebuild(tuple(m.system for m in moved)) if changed and self.rebuild is not None else None
         start = [s if m.start is None else m.start for s, m in zip(self.states, moved, strict=True)]
-        due = 0.0 if self.ties is None else self.ties.due(h)
-        memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps, due)
+        memory = Together(tuple(m.memory for m in moved), tied, pressed, gaps)
         after = _stacked([m.state for m in moved])
         after = after if self.place is None or changed else self.place(after)
         return Moved(after, memory, system, _stacked(start) if changed else None, work, notes)

@@ -12,6 +12,7 @@ from pliant.systems.coupling_rows import Ties
 from pliant.systems.pressed_step import Pressed
 from pliant.systems.row_contact import RowModel
 from pliant.systems.stepped import Reducible
+from pliant.systems.ties import tie_gaps
 from pliant.velocity_step import Linearisation, Prepared, Remeshing
 
 if TYPE_CHECKING:
@@ -27,24 +28,17 @@ def prepared(system: "Coupled", state: State, h: float, memory: Any, how: Linear
         states = [s if f is None else f[1] for s, f in zip(states, fresh, strict=True)]
         state = State(np.concatenate([s.q for s in states]), np.concatenate([s.v for s in states]), state.t)
     now = system.rebuilt(tuple(None if f is None else f[0] for f in fresh))
-    due = 0.0 if memory is None else memory.due
-    return _stepping(now, together, states, state, h, how, due)
+    return _stepping(now, together, states, state, h, how)
 
 
 def _stepping(
-    system: "Coupled",
-    prepared: Sequence[Prepared],
-    states: list[State],
-    state: State,
-    h: float,
-    how: Linearisation,
-    due: float,
+    system: "Coupled", prepared: Sequence[Prepared], states: list[State], state: State, h: float, how: Linearisation
 ) -> Prepared:
-    """The prepared parts with all that acts between them; gaps of attachments are to be closed in ``due`` [s]."""
+    """The prepared parts with all that acts between them."""
     ties = None
     if system.ties is not None and system.tied is not None:
-        gap = (system.ties @ system.points.lift(state.q)).reshape(-1, system.dim)
-        ties = Ties(*system.tied, gap, gamma=min(1.0, h / max(h, due)))
+        gap = tie_gaps(system.ties, system.points.lift(state.q)).reshape(-1, system.dim)
+        ties = Ties(*system.tied, gap)
     touches = None
     if isinstance(system.contact, RowModel):
         at = system.touched(state)
@@ -52,7 +46,8 @@ def _stepping(
         if system.rows is not None:
             touches = touches.renumbered(system.rows, len(system.points.lift(state.q)) // 3)
     between: Any = {"ties": ties, "touches": touches, "shown": system.shown, "rebuild": lambda _: system}
-    coupled = CoupledStep(prepared, states, h, **between, place=lambda end: _placed(system, end), join=system.join)
+    between |= {"place": lambda end: _placed(system, end), "join": system.join, "closing": how.closing(h)}
+    coupled = CoupledStep(prepared, states, h, **between)
     stage = system.at(state, state.t + h)
     terms = stage.energy_terms, stage.force_terms
     return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled

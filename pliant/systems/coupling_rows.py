@@ -14,8 +14,10 @@ from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
 from pliant.linear.staggered import Slip
-from pliant.pattern import csr, empty, product, stacked, times
+from pliant.pattern import csr, empty, product, sizes, stacked, times
+from pliant.systems.ties import tie_jacobian
 from pliant.velocity_programme import Rows
+from pliant.velocity_step import Relief
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +33,6 @@ class Ties:
     gap: Array
     gamma: float = 1.0
     drift: Array | None = None
-
-    def due(self, h: float) -> float:
-        """In what time [s] after a step of h the gaps are to be closed.
-
-        A step leaves gaps of second order in its length, so as many seconds close them as fast as they opened. If the
-        next step closed them however short it is, the ends would meet at gap / h: a thousandth of a step, where a mesh
-        would break or a step failed, would throw them together. It closes its share, the steps after it the rest.
-        """
-        return h * max(1.0, 1.0 / self.gamma - 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +53,12 @@ class Touches:
         owner = np.full(count, -1)
         owner[number] = -1 if self.owner is None else self.owner
         return replace(self, contacts=self.contacts.renumbered(number), owner=owner)
+
+    def among(self, J: sp.csr_matrix) -> "Touches":
+        """The contacts of points that J lets move: a base that is fixed and stands on the floor has empty rows."""
+        moves = sizes(J, np.ones(J.shape[1])).reshape(-1, 3).sum(axis=1)
+        live = np.abs(self.contacts.weights * moves[self.contacts.nodes]).sum(axis=1) > 0.0
+        return self if np.all(live) else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
 
     def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
         """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""
@@ -82,19 +81,24 @@ def differences(nodes: IntArray, weights: Array, points: int, d: int = 3) -> sp.
     return B
 
 
-def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
-    """An equality per attachment and coordinate."""
-    S = differences(ties.nodes, ties.weights, len(w) // 3, ties.gap.shape[1])
-    rate = -ties.gamma * ties.gap / h + (0.0 if ties.drift is None else ties.drift)
-    return product(S, J), rate.ravel() - S @ w
+def tie_rows(ties: Ties, J: sp.csr_matrix, w: Array, closing: float) -> tuple[sp.csr_matrix, Array]:
+    """An equality per attachment and coordinate: gaps are closed in ``closing`` [s]."""
+    d = ties.gap.shape[1]
+    S = differences(ties.nodes, ties.weights, len(w) // 3, d)
+    rate = -ties.gamma * ties.gap / closing + (0.0 if ties.drift is None else ties.drift)
+    return tie_jacobian(S, J, d), rate.ravel() - S @ w
 
 
-def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float) -> tuple[sp.csr_matrix, Array]:
-    """One inequality per contact. Gaps are to where obstacles will be, so their own motion is in them already."""
+def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float, closing: float) -> tuple[sp.csr_matrix, Array]:
+    """One inequality per contact. Gaps are to where obstacles will be: open ones have their motion in them already.
+
+    Of a penetration a part is undone, but the obstacle is followed in full: what rests on it goes as fast as it does.
+    """
     c = touches.contacts
     N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
-    gaps = np.where(c.gaps < 0.0, touches.gamma * c.gaps, c.gaps)
-    return product(N, J), -gaps / h - times(N, w)
+    speed = np.einsum("ci,ci->c", c.normals, c.drift)
+    now, relief = c.gaps + h * speed, Relief(h, closing, touches.gamma)
+    return product(N, J), np.where(now < 0.0, speed + relief(now), -c.gaps / h) - times(N, w)
 
 
 def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: int) -> Slip:

@@ -116,8 +116,8 @@ class PenaltyModel:
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
         gap = (self.choice.thickness or 0.0) - 0.02 * float(self.setting.edge_length.min())
-        resolve = self.choice.resolve_initial
-        return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
+        how: Any = {"resolve": self.choice.resolve_initial, "bodies": self.choice.bodies}
+        return admissible(self.setting, q.reshape(-1, 3), gap=gap, fixed=fixed // 3, **how).ravel()
 
     def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""
@@ -147,7 +147,7 @@ class PenaltyModel:
 
     def penalty(self, passages: Sequence[Passage], swept: Entries | None, frozen: ClosePairs | None) -> ContactPenalty:
         """The springs of the pairs ``frozen``, and those against obstacles on their ``passages``."""
-        apart = 0.0 if frozen is None else self.sides[frozen.nodes[:, :2]].sum(axis=1)
+        apart = 0.0 if frozen is None else self._apart(frozen)
 
         def contacts_at(x: Array) -> Contacts:
             x = x.reshape(-1, 3)
@@ -158,6 +158,17 @@ class PenaltyModel:
             return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
 
         return ContactPenalty(Remembered(contacts_at), self.k, smoothing=self.smoothing)
+
+    def _apart(self, pairs: ClosePairs) -> Array:
+        """How far vertices (c,) [m] stay from their triangles: in one body no further than they are at rest.
+
+        So the two sides of a cut in a sheet, which lie on each other, do not push each other away.
+        """
+        apart: Array = self.sides[pairs.nodes[:, :2]].sum(axis=1)
+        own = np.flatnonzero((self.setting.body[pairs.nodes[:, 0]] == pairs.body) & (apart > 0.0))
+        if len(own) and self.detector is not None:
+            apart[own] = np.minimum(apart[own], self.detector.rest_distance(pairs.nodes[own]))
+        return apart
 
     def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
         """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.

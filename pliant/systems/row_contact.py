@@ -88,8 +88,8 @@ class RowModel:
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
         gap = self.thickness - 0.04 * self._margin
-        resolve = self.choice.resolve_initial
-        return admissible(self.setting, q.reshape(-1, 3), gap=gap, resolve=resolve, fixed=fixed // 3).ravel()
+        how: Any = {"resolve": self.choice.resolve_initial, "bodies": self.choice.bodies}
+        return admissible(self.setting, q.reshape(-1, 3), gap=gap, fixed=fixed // 3, **how).ravel()
 
     def touches(self, x: Array, v: Array, t: float, h: float) -> Touches:
         """What the points ``x (n, 3)`` may meet in a step of h [s] from time t, given their velocities ``v (n, 3)``."""
@@ -164,4 +164,4 @@ def vertex_step(
     if not isinstance(contact, RowModel):
         return step
     touches = contact.touches(system.positions(state.q), state.v.reshape(-1, 3), state.t, h)
-    return CoupledStep([step], [state], h, touches=touches)
+    return CoupledStep([step], [state], h, touches=touches, closing=how.closing(h))

@@ -11,7 +11,7 @@ from pliant.arrays import Array
 from pliant.certificate import readable
 from pliant.errors import RunError
 from pliant.export.clip import Clip, clip, last_before, ranges
-from pliant.export.obstacles import scene_of
+from pliant.export.obstacles import Remains, scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
 from pliant.systems.base import Composed
@@ -172,7 +172,7 @@ class Replay:
 
 def _system_with_marks(scene: Any) -> Any:
     """The system of a scene if it has contacts or joints that follow from the points alone; None otherwise."""
-    system = None if scene is None else scene.system()
+    system = None if scene is None or isinstance(scene, Remains) else scene.system()
     if isinstance(system, Jointed):
         return system
     kept = isinstance(system, Touching) and isinstance(system, Composed) and not isinstance(system, PartlyEulerian)

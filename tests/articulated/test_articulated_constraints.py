@@ -14,7 +14,7 @@ from pliant.articulated.constraints import (
     LoopClosure,
     PrescribedJoint,
 )
-from pliant.articulated.joints import Free3D
+from pliant.articulated.joints import Fixed, Free3D, Revolute
 from pliant.articulated.quirks import Quirks
 from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
@@ -130,6 +130,10 @@ def test_a_box_stands_on_its_corners():
         (JointLimit(0, 1.0, -1.0), "lower limit 1.0 above upper limit -1.0"),
         (JointLimit(0, -1.0, 1.0, coordinate=1), "coordinate 1, but the joint has 1 coordinates"),
         (PrescribedJoint("nobody", lambda t: 0.0), "unknown link 'nobody'"),
+        (JointLimit(0, -1.0, 1.0, coordinate=1), "JointLimit on 0: coordinate 1 of a joint that has 1"),
+        (JointLimit(None, -1.0, 1.0), "JointLimit on None: the world is on no joint"),
+        (CoupledJoints(None, 0), "CoupledJoints of None and 0: the world is on no joint"),
+        (PrescribedJoint(0, "fast"), "PrescribedJoint on 0, rate: 'fast' is not"),
         (FloorContact(0), "neither points nor a radius"),
         (BoxContact(0, np.ones(3), np.eye(4)), "radius"),
     ],
@@ -137,3 +141,23 @@ def test_a_box_stands_on_its_corners():
 def test_bad_constraints_are_named(constraint, words):
     with pytest.raises(SceneError, match=words):
         pendulum(2, constraints=[constraint])
+
+
+def test_what_is_asked_of_a_fixed_joint_does_not_act_on_the_next_one():
+    links = [
+        Link(Fixed(), cuboid((1, 1, 1), 1.0), name="base"),
+        Link(Revolute((0, 1, 0)), cuboid((1, 1, 1), 1.0), "base"),
+    ]
+    for constraint in (JointLimit("base", -0.1, 0.1), CoupledJoints("base", 1), PrescribedJoint("base", 1.0)):
+        with pytest.raises(SceneError, match="'base'.* joint (that )?has 0"):
+            ArticulatedSystem(links, constraints=[constraint])
+
+
+def test_a_motor_may_be_given_by_numbers():
+    by_number, by_function = (
+        pendulum(1, constraints=[PrescribedJoint(0, rate, position)])
+        for rate, position in ((0.5, 0.2), (lambda t: 0.5, lambda t: 0.2))
+    )
+    state = State(np.array([0.2]), np.zeros(1))
+    moved = [LinearlyImplicit().step(system, state, 5e-3).state for system in (by_number, by_function)]
+    assert np.array_equal(moved[0].q, moved[1].q) and moved[0].v[0] == pytest.approx(0.5)

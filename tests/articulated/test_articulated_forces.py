@@ -13,6 +13,7 @@ from pliant.articulated.forces import (
     JointTorque,
     PointSprings,
     Reduced,
+    Servo,
     SpringDamper,
     WorldForce,
 )
@@ -180,3 +181,25 @@ def test_bad_forces_are_named():
         pendulum(2, forces=[JointSpring(0, -1.0)])
     with pytest.raises(SceneError, match="path of 1"):
         pendulum(2, forces=[Cable(((0, A),), 1.0)])
+    with pytest.raises(SceneError, match="Cable: stiffness -1.0"):
+        pendulum(2, forces=[Cable(((0, A), (1, B)), -1.0)])
+    with pytest.raises(SceneError, match="Cable: rest is -1.0"):
+        pendulum(2, forces=[Cable(((0, A), (1, B)), 1.0, rest=-1.0)])
+    with pytest.raises(SceneError, match="Cable: points 0 and 1 of the path are at the same place"):
+        pendulum(2, forces=[Cable(((0, A), (0, A)), 1.0)])
+    with pytest.raises(SceneError, match="PointSprings: first, x1, second, x2 have 2, 1, 1, 1 entries"):
+        pendulum(2, forces=[PointSprings([0, 1], [A], [1], [B])])
+    with pytest.raises(SceneError, match=r"JointTorque on 0: a torque of shape \(2,\) for 1 coordinates"):
+        pendulum(2, forces=[JointTorque(0, lambda t: np.ones(2))])
+    for force in (JointSpring(None, 1.0), JointTorque(-1, 1.0), Servo(None, 0.0, 1.0, 1.0)):
+        with pytest.raises(SceneError, match="the world is on no joint"):
+            pendulum(2, forces=[force])
+
+
+def test_a_servo_goes_to_a_number_or_along_a_table():
+    q, v = np.array([0.3, -0.1]), np.zeros(2)
+    table = [[0.0, 0.0], [2.0, 1.0]]
+    for position, t in ((0.25, 0.0), (table, 0.5)):
+        given, function = (pendulum(2, forces=[Servo(1, p, 5.0, 2.0)]) for p in (position, lambda t: 0.25))
+        assert np.allclose(given.force(q, v, t), function.force(q, v, t), rtol=1e-15)
+    assert Servo(1, table, 5.0, 2.0).corners == (0.0, 2.0)

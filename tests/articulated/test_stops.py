@@ -113,3 +113,10 @@ def test_floors_of_links_are_refused_before_the_first_step():
 def test_stops_that_make_no_sense(options, what):
     with pytest.raises(SceneError, match=what):
         ArticulatedSystem([Link(Revolute((0, 1, 0)), ROD)], [JointStop(0, **options)])
+
+
+def test_a_joint_that_starts_beyond_its_limit_is_not_thrown_back():
+    body = arm(constraints=[JointLimit(0, 0.5, 1.0)])
+    with pytest.raises(SceneError, match="it starts at 0, outside its limits 0.5 and 1; give q within them"):
+        pl.Scene([body], integrator=pl.BDF1()).system()
+    pl.Scene([replace(body, q=[0.7])], integrator=pl.BDF1()).system()

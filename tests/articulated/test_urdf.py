@@ -147,3 +147,59 @@ def test_impossible_moments_are_named():
     text = f"<robot>{links}{joint('j', 'base', 'a')}{joint('k', 'a', 'b')}</robot>"
     with pytest.raises(SceneError, match="link 'a': principal moments 1, 1, 3"):
         read_urdf(text)
+
+
+def cart(middle, *, second="1 0 0"):
+    """A body on two sliders with a link ``middle`` between them."""
+    slider = '<joint name="{0}" type="prismatic"><parent link="{0}"/><child link="{1}"/><axis xyz="{2}"/>{3}</joint>'
+    limit = '<limit lower="-9" upper="9"/>'
+    joints = slider.format("base", "middle", "0 0 1", limit) + slider.format("middle", "body", second, limit)
+    links = f'<link name="base"/><link name="middle">{middle}</link><link name="body">{INERTIAL}{BOX}</link>'
+    return f'<robot name="cart">{links}{joints}</robot>'
+
+
+@pytest.mark.parametrize("middle", ["", '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>'])
+def test_links_that_are_frames_between_joints_need_no_inertia(middle):
+    system = read_urdf(cart(middle)).system()
+    assert np.allclose(system.mass(np.zeros(2)).toarray(), 2.0 * np.eye(2))
+    a = system.accelerated(np.zeros(2), system.force(np.zeros(2), np.zeros(2), 0.0))
+    assert np.allclose(a, [-9.81, 0.0])
+
+
+def test_a_root_that_is_a_frame_may_float():
+    weld = '<joint name="weld" type="fixed"><parent link="world"/><child link="base"/></joint>'
+    text = f'<robot name="drone"><link name="world"/><link name="base">{INERTIAL}{BOX}</link>{weld}</robot>'
+    system = read_urdf(text, floating=True).system()
+    q, spin = np.zeros(6), np.array([0.0, 0.0, 0.0, 0.3, -1.0, 2.0])
+    a = system.accelerated(q, system.force(q, spin, 0.0))
+    body = read_urdf(text.replace('<link name="world"/>', "").replace(weld, ""), floating=True).system()
+    assert np.allclose(a, body.accelerated(q, body.force(q, spin, 0.0)))
+
+
+def test_frames_without_inertia_between_joints_that_move_alike_are_refused():
+    with pytest.raises(SceneError, match="link 'middle': no <inertial>, but its joint moves nothing that others"):
+        read_urdf(cart("", second="0 0 1"))
+    with pytest.raises(
+        SceneError, match="link 'middle': no <inertial>, but its joint moves;"
+    ):  # it has a shape: its inertia was forgotten
+        read_urdf(cart(BOX))
+
+
+@pytest.mark.parametrize("scale", ["1 1 1", "1 -1 1", "-1 -1 -1", "2 1 1"])
+@pytest.mark.parametrize("inverted", [False, True])
+def test_meshes_face_outwards_though_mirrored_or_inside_out(tmp_path, scale, inverted):
+    import trimesh
+
+    surface = trimesh.creation.box(extents=(0.2, 0.1, 0.4))
+    surface.apply_translation((0.0, 0.3, 0.0))
+    if inverted:
+        surface.invert()
+    surface.export(tmp_path / "box.stl")
+    text = robot().replace(BOX, f'<visual><geometry><mesh filename="box.stl" scale="{scale}"/></geometry></visual>')
+    (tmp_path / "arm.urdf").write_text(text)
+    body = read_urdf(tmp_path / "arm.urdf").system().tree.links[1].body
+    volume = np.linalg.det(body.points[body.faces]).sum() / 6.0
+    assert np.isclose(volume, 0.2 * 0.1 * 0.4 * abs(np.prod([float(s) for s in scale.split()])), rtol=1e-5)
+    (tmp_path / "arm.urdf").write_text(text.replace(scale, "1 0 1"))
+    with pytest.raises(SceneError, match="link 'upper': scale is"):
+        read_urdf(tmp_path / "arm.urdf")

@@ -18,7 +18,8 @@ from pliant.contact.obstacles import Box
 from pliant.deformable import Placed
 from pliant.errors import SceneError
 from pliant.events import PlaneCut
-from pliant.integrators import BDF1
+from pliant.integrators import BDF1, LinearlyImplicit
+from pliant.loads import Wind
 from pliant.maps.motions import Track
 from pliant.maps.pins import Pin
 from pliant.mesh import Mesh, sheet
@@ -103,6 +104,22 @@ def test_fabric_and_cloth_read_units() -> None:
     assert from_fabric("1 MPa", 0.3, 1000.0, "1 mm") == from_fabric(1e6, 0.3, "1 g/cm^3", 1e-3)
     with pytest.raises(SceneError, match="fabric is"):
         Cloth(flat, "cotton")
+
+
+def test_eulerian_cloth_starts_where_its_positions_say() -> None:
+    """As Lagrangian cloth does; its pins hold the vertices where they start."""
+    flat = sheet(size=(0.5, 0.5), cells=(4, 4))
+    held = Pin(flat.where(lambda X: X[:, 0] < 1e-9))
+    bent = flat.X * (0.9, 1.0, 0.0) + (0.0, 0.0, 0.3)
+    cloth = Cloth(flat, ClothMaterial(), pins=held, positions=bent, eulerian=True)
+    first, *_, last = simulate(Scene([cloth], integrator=LinearlyImplicit(), h=0.005, duration=0.02))
+    x = last.system.positions(last.state.q)
+    assert np.abs(first.system.positions(first.state.q) - bent).max() < 0.03
+    assert np.abs(x[held.vertices] - bent[held.vertices]).max() < 1e-12
+    with pytest.raises(SceneError, match="cloth.positions: positions have shape"):
+        replace(cloth, positions=bent[:-1])
+    with pytest.raises(SceneError, match="leave out `eulerian`"):
+        Scene([cloth], forces=[Wind()], integrator=LinearlyImplicit())
 
 
 def test_cut_cloth_comes_apart() -> None:

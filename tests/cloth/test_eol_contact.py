@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from pliant.bench.eol.march import march
+from pliant.certificate import touching as touched
 from pliant.cloth.active_set import ActiveSet
+from pliant.cloth.body import Cloth
 from pliant.cloth.collide import edge_hits, face_contacts, tip_hits
 from pliant.cloth.constraints import Cone, Corners, RowBuilder, feature_rows
 from pliant.cloth.hands import Handle
@@ -22,6 +24,7 @@ from pliant.errors import MaterialError, SceneError
 from pliant.integrators import LinearlyImplicit
 from pliant.linear.qp import Clarabel, solve_qp
 from pliant.maps.motions import Phase, Phases
+from pliant.scene import Scene
 from pliant.scenes.eol import variants
 from pliant.systems.row_contact import RowContact
 
@@ -188,3 +191,18 @@ def test_bad_input_is_refused_by_name() -> None:
     with pytest.raises(SceneError, match=r"obstacles\[1\].*Sphere has no sharp features"):
         Surroundings((Box(), Sphere()))
     assert LinearlyImplicit().order == 1 and not Handle(np.zeros(2), grip=1.0).holds(0.5)
+
+
+@pytest.mark.parametrize("depth", [3e-4, 1e-3])
+def test_cloth_that_has_sunk_into_a_face_is_as_deep_at_the_corners_too(depth: float) -> None:
+    """A flat sheet under the top of a box: no edge of it is deeper than the sheet, though the one that cuts a corner
+    off runs 1.7 mm behind the upright edge below that corner."""
+    flat = sheet(*rectangle((1.0, 1.0), (7, 7)))
+    flat = replace(flat, x=flat.x - [0.0, 0.0, depth])
+    box = Box((0.501, 0.502, -0.2), (0.43, 0.42, 0.4))
+    contact = RowContact(thickness=5e-3)
+    scene = Scene([Cloth(flat, eulerian=True)], LinearlyImplicit(), obstacles=[box], contact=contact)
+    system = scene.system()
+    count, deepest, _ = touched(system, scene.initial(system))
+    assert count is not None and count > 8
+    assert deepest == pytest.approx(depth, abs=2e-5)  # positions are perturbed by so much

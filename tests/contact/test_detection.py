@@ -12,7 +12,7 @@ from pliant.contact.triangles import NearestTriangle
 from pliant.errors import SceneError
 from pliant.integrators import BDF1, ImplicitMidpoint, LinearlyImplicit
 from pliant.materials import StableNeoHookean
-from pliant.mesh import ball, bar, box, duck, sheet
+from pliant.mesh import ball, bar, box, cut, duck, plane_sides, sheet
 from pliant.mesh.topology import edges
 from pliant.scene import Scene
 from pliant.simulate import simulate
@@ -311,3 +311,18 @@ def test_a_body_that_has_exploded_is_looked_at_in_finite_time():
         x = np.where(far[:, None], size, 1.0) * rest
         assert len(finder.hits(x).vertex) <= len(rest) * len(meshes)
         finder.near(x, 0.1)
+
+
+def test_the_two_sides_of_a_cut_are_no_contact_but_for_round_off() -> None:
+    """They lie on each other: a vertex a hair inside the other side leaves through the cut, not the far side."""
+    whole = bar((0.2, 0.05, 0.05), (8, 2, 2))
+    mesh = cut(whole, plane_sides(whole, (0.1, 0.0, 0.0), (1.0, 0.0, 0.0))).mesh
+    detector = PairDetector([mesh], np.array([0, len(mesh.X)]))
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(100):
+        x = mesh.X + rng.normal(size=3) + 3e-17 * rng.normal(size=mesh.X.shape)
+        pairs = detector.detect(x)
+        found += len(pairs.body)
+        assert pairs.contacts(x).gaps.min(initial=0.0) > -1e-12
+    assert found > 100

@@ -33,7 +33,7 @@ class Sided:
         parts = prepared_parts(self.parts, states, h, memory, how)
         touches = None if self.contact is None else self.contact.touches(*points_of(parts), state.t, h)
         ties = None if self.ties is None else self.ties(np.concatenate([p.block.x for p in parts]))
-        return CoupledStep(parts, states, h, ties=ties, touches=touches)
+        return CoupledStep(parts, states, h, ties=ties, touches=touches, closing=how.closing(h))
 
     def momentum(self, state):
         pairs = zip(self.parts, self.states(state), strict=True)

@@ -11,9 +11,10 @@ from pliant.articulated.constraints import FloorContact
 from pliant.articulated.joints import Free3D
 from pliant.checkpoint import Checkpoint, load, save
 from pliant.cloth.active_set import ActiveSet
-from pliant.contact.obstacles import Plane
+from pliant.contact.obstacles import Box, Plane
 from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
+from pliant.maps.motions import Keyframes
 from pliant.scenes.redmax import NUMBERED
 from pliant.state import State
 from pliant.systems.row_contact import RowContact
@@ -67,6 +68,20 @@ def test_a_ball_on_an_incline_rolls_or_slides(mu):
     a = 5 / 7 * G * np.sin(angle) if rolls else G * (np.sin(angle) - mu * np.cos(angle))
     assert last.state.v[0] == pytest.approx(0.2 * a, rel=1e-3)
     assert last.work["friction"] <= 0.0
+
+
+@pytest.mark.parametrize("rising", [0.5, -0.5])
+def test_a_block_on_a_lift_moves_with_it(rising):
+    """It starts and stops when the lift does, and rests on its surface all the time, where it used to sink 4 h v in."""
+    g = 400.0  # enough to follow the lift at once
+    block, state, hull = rigid_block((0, 0, 0.1), gravity=(0, 0, -g))
+    ride = Keyframes((0.0, 10 * H, 20 * H), ((0, 0, 0), (0, 0, 10 * H * rising), (0, 0, 10 * H * rising)))
+    lift = Box((0, 0, -0.5), (1, 1, 1), motion=ride)
+    world = Sided([block], contact([hull], [lift], gravity=g))
+    steps = run(world, state, 20)
+    speeds = np.repeat([rising, 0.0], 10)
+    assert np.allclose([s.state.v[2] for s in steps], speeds, atol=1e-8)
+    assert np.allclose([s.state.q[2] for s in steps], 0.1 + H * np.cumsum(speeds), atol=1e-10)
 
 
 class Breaking:

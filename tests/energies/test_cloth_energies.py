@@ -1,11 +1,16 @@
 """Membrane and bending: finite differences, brute-force projection, closed forms."""
 
+import re
+
 import numpy as np
 import pytest
 
+import pliant as pl
+from pliant.cloth.material import from_fabric
 from pliant.energies.bending import QuadraticBending, hinges
 from pliant.energies.membrane import MembraneEnergy, material_gradients
 from pliant.errors import MaterialError, MeshError
+from pliant.mesh import sheet
 
 
 def grid(n: int, pitch: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -116,3 +121,34 @@ def test_bad_input_is_refused_by_name() -> None:
         QuadraticBending(X, faces, beta=-1)
     with pytest.raises(MeshError, match="triangle 0"):
         material_gradients(np.array([[0.0, 0], [1, 0], [2, 0]]), np.array([[0, 1, 2]]))
+
+
+@pytest.mark.parametrize("nu", [0.0, 0.3, 0.45, -0.2])
+def test_a_strip_of_a_homogeneous_fabric_has_its_modulus_and_its_contraction(nu: float) -> None:
+    """Stretched by e and narrowed by nu e, its sides are free, and its ends pull with E t W e: plane stress."""
+    E, t, e, W, L = 1e6, 1e-3, 0.01, 0.2, 1.0
+    fabric = from_fabric(E, nu, 1000.0, t)
+    strip = sheet((L, W), (5, 2))
+    membrane = MembraneEnergy(strip.X, strip.T, E=fabric.E, nu=fabric.nu)
+    f = membrane.gradient((strip.X * (1 + e, 1 - nu * e, 1.0)).ravel()).reshape(-1, 3)
+    end = strip.X[:, 0] > L - 1e-9
+    assert np.isclose(f[end, 0].sum(), E * t * W * e, rtol=1e-9)
+    assert np.abs(f[:, 1]).max() < 1e-9 * E * t * W * e
+
+
+def test_a_strip_of_a_measured_fabric_has_the_measured_modulus() -> None:
+    """Swimwear: its measured stiffness (c11, c12, c22) inverted, the mean of both directions, and a ratio of 0.096."""
+    C = np.array([[47.971, 6.835], [6.835, 104.615]])
+    E, nu, e = np.mean(1 / np.diag(np.linalg.inv(C))), 6.835 / np.sqrt(47.971 * 104.615), 1e-3
+    fabric = pl.fabric("swimwear")
+    strip = sheet((1.0, 0.2), (5, 2))
+    membrane = MembraneEnergy(strip.X, strip.T, E=fabric.E, nu=fabric.nu)
+    f = membrane.gradient((strip.X * (1 + e, 1 - nu * e, 1.0)).ravel()).reshape(-1, 3)
+    assert np.isclose(f[strip.X[:, 0] > 1 - 1e-9, 0].sum(), E * 0.2 * e, rtol=1e-9)
+    assert np.abs(f[:, 1]).max() < 1e-9 * E * 0.2 * e
+
+
+def test_a_ratio_that_no_sheet_has_is_refused_by_name() -> None:
+    for nu in (-1.0, -0.5, 0.5, 1.0):
+        with pytest.raises(MaterialError, match=re.escape(f"nu = {nu}")):
+            from_fabric(1e6, nu, 1000.0, 1e-3)

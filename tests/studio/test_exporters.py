@@ -14,6 +14,7 @@ import pliant as pl
 from pliant.errors import MeshError, PliantError, RunError
 from pliant.export import GEOMETRY, clip, write_gltf, write_npz, write_obj, write_ply, write_usd, write_vtk
 from pliant.export.colours import magnitude
+from pliant.export.usd import split
 from pliant.mesh import box
 from pliant.record import load, record
 from pliant.record.frame_writer import FrameWriter
@@ -41,7 +42,8 @@ def test_usd_is_what_was_recorded(whole, tmp_path):
     mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body_1"))
     samples = mesh.GetPointsAttr().GetTimeSamples()
     assert np.allclose(np.array(samples) / stage.GetTimeCodesPerSecond(), whole.times)
-    assert np.allclose(samples, np.arange(len(whole)))  # frames of even spacing lie on whole time codes
+    assert samples == list(range(len(whole)))  # frames of even spacing lie on whole time codes
+    assert stage.GetEndTimeCode() == len(whole) - 1 and stage.GetFramesPerSecond() == stage.GetTimeCodesPerSecond()
     assert len(mesh.GetFaceVertexIndicesAttr().GetTimeSamples()) == 1
     primvars = UsdGeom.PrimvarsAPI(mesh)
     for code, picture in zip(samples, whole):
@@ -252,6 +254,64 @@ def test_usd_has_a_prim_for_every_body_and_obstacle_and_a_camera(tmp_path):
         assert np.allclose(mesh.GetVelocitiesAttr().Get(2), (0, 0, -9.81 * 0.02), atol=1e-3)
     frustum = UsdGeom.Camera(stage.GetPrimAtPath("/World/camera")).GetCamera(0).frustum
     assert all(frustum.Intersects(Gf.Vec3d(0.2 * k, 0, 0.2)) for k in range(2))
+
+
+class Circling:
+    """A motion of the user's own: turns about z and goes round."""
+
+    def positions(self, X, t):
+        c, s = np.cos(9 * t), np.sin(9 * t)
+        return X @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + (0.3 * c, 0.3 * s, 0.0)
+
+
+def test_obstacles_of_a_scene_that_only_python_can_say_are_in_the_pictures(tmp_path):
+    """A signal, a start or a motion that no file can say: the run cannot be made again, but what it met is shown."""
+    from pxr import Usd, UsdGeom
+
+    sheet = pl.mesh.sheet((0.2, 0.2), (2, 2))
+    wedge = pl.mesh.bar((0.1, 0.05, 0.02), (1, 1, 1)).transformed(translate=(0, 0, -0.3))
+    scene = pl.Scene(
+        [pl.Cloth(sheet, positions=sheet.X + (0, 0, 0.1))],
+        obstacles=[
+            pl.Sphere((0, 0, -0.5), 0.1, name="head"),
+            pl.TriangleObstacle(wedge, motion=Circling(), name="wedge"),
+        ],
+        contact=pl.PenaltyContact(),
+        integrator=pl.BDF1(),
+        h=0.02,
+        duration=0.1,
+    )
+    run = record(scene, tmp_path / "run")
+    assert "made_in_python" in (tmp_path / "run" / "scene.toml").read_text()
+    stage = Usd.Stage.Open(str(write_usd(clip(run), tmp_path / "a.usda")))
+    head, moved = (UsdGeom.Mesh(p).GetPointsAttr() for p in stage.GetPrimAtPath("/World/obstacles").GetChildren())
+    assert np.allclose(np.mean(head.Get(), axis=0), (0, 0, -0.5), atol=1e-6)
+    assert moved.GetNumTimeSamples() == 6
+    for code, t in zip(moved.GetTimeSamples(), clip(run).times):
+        assert np.allclose(moved.Get(code), Circling().positions(scene.obstacles[1].mesh.X, t), atol=1e-6)
+
+
+def test_bodies_beside_an_embedded_surface_keep_their_own(tmp_path):
+    """A cloth over a ball that is drawn by a fine surface; a rope hangs beside it."""
+    ball = trimesh.creation.icosphere(subdivisions=3, radius=0.04)
+    ball.export(tmp_path / "fine.obj")
+    cloth, rope = pl.mesh.sheet((0.2, 0.2), (3, 3)).transformed(translate=(0, 0, 0.3)), pl.mesh.chain(4, 1.0)
+    bodies = [
+        pl.Cloth(cloth, name="cloth"),
+        pl.Solid(pl.mesh.ball(0.05, 4), pl.StableNeoHookean(), name="ball"),
+        pl.SpringNet(rope, k=10.0, mass=0.1, name="rope"),
+    ]
+    run = record(pl.Scene(bodies, h=0.02, duration=0.1), tmp_path / "run")
+    fine, own = clip(run, surface=tmp_path / "fine.obj"), clip(run)
+    for picture, plain in zip(fine, own):
+        parts, before = dict(split(picture)), dict(split(plain))
+        assert sorted(parts) == [0, 1, 2]
+        for k in (0, 2):
+            assert np.array_equal(parts[k].points, before[k].points)
+            assert np.array_equal(parts[k].triangles, before[k].triangles)
+            assert np.array_equal(parts[k].lines, before[k].lines)
+        fallen = before[1].points.mean(axis=0) - dict(split(own.picture(0)))[1].points.mean(axis=0)
+        assert np.allclose(parts[1].points, ball.vertices + fallen, atol=1e-6)  # in free fall its shape stays
 
 
 def test_texture_coordinates_of_an_embedded_surface_are_kept(run, tmp_path):

@@ -8,11 +8,10 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import ConstraintRows
-from pliant.articulated.forces.joint import wrench_map
+from pliant.articulated.forces.joint import one_in_time, wrench_map
 from pliant.articulated.forces.stops import limited_link
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
-from pliant.errors import SceneError
 
 Function = Callable[[float], float]
 
@@ -64,7 +63,9 @@ class CoupledJoints:
     inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "CoupledJoints":
-        return replace(self, first=tree.body(self.first), second=tree.body(self.second))
+        where = f"CoupledJoints of {self.first!r} and {self.second!r}"
+        first, second = (tree.moved(link, where, coordinates=1) for link in (self.first, self.second))
+        return replace(self, first=first, second=second)
 
     def joins(self) -> IntArray:
         return np.array([[self.first, self.second]], dtype=np.int64)
@@ -85,28 +86,25 @@ class PrescribedJoint:
     """
 
     link: int | str
-    rate: Function
-    position: Function | None = None
+    rate: float | Function
+    position: float | Function | None = None
     acceleration: Function = _no_function
     maximal: bool = False
     inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "PrescribedJoint":
-        link = tree.body(self.link)
-        if tree.links[link].joint.dof != 1:
-            raise SceneError(
-                f"joint of '{self.link}' has {tree.links[link].joint.dof} coordinates",
-                where="PrescribedJoint",
-                remedy="prescribe joints with one coordinate, or the body with PrescribedBody",
-            )
-        return replace(self, link=link)
+        where = f"PrescribedJoint on {self.link!r}"
+        link = tree.moved(self.link, where, coordinates=1)
+        position = None if self.position is None else one_in_time(self.position, f"{where}, position")
+        return replace(self, link=link, rate=one_in_time(self.rate, f"{where}, rate"), position=position)
 
     def joins(self) -> IntArray:
         return np.array([[self.link, self.link]], dtype=np.int64)
 
     def rows(self, kin: Kinematics, t: float, quirks: Quirks) -> ConstraintRows:
         k = kin.tree.slice(self.link).start
-        g = np.array([kin.q[k] - self.position(t) if self.position else 0.0])
+        assert callable(self.rate)  # bound
+        g = np.array([kin.q[k] - self.position(t) if callable(self.position) else 0.0])
         rate, acceleration = np.array([self.rate(t)]), np.array([self.acceleration(t)])
         feedback, positional = not quirks.no_rate_feedback, self.position is not None
         if not self.maximal:
@@ -137,7 +135,7 @@ class PrescribedBody:
     inequality: ClassVar[bool] = False
 
     def bind(self, tree: Tree) -> "PrescribedBody":
-        return replace(self, link=tree.body(self.link))
+        return replace(self, link=tree.moved(self.link, f"PrescribedBody on {self.link!r}"))
 
     def joins(self) -> IntArray:
         return np.array([[self.link, self.link]], dtype=np.int64)

@@ -12,7 +12,9 @@ from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import adjoint, coefficients, exp3_jacobian, exp3_jacobian_rate, frame
 from pliant.articulated.tree import Kinematics, Tree
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_numbers
+
+IN_TIME = "give a number, a function, or rows (time, value)"
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class JointSpring:
     joins = joins_nothing
 
     def bind(self, tree: Tree) -> "JointSpring":
+        link = tree.moved(self.link, f"JointSpring on {self.link!r}")
         if self.stiffness < 0 or self.damping < 0:
             raise SceneError(
                 f"stiffness {self.stiffness}, damping {self.damping}",
                 where=f"JointSpring on '{self.link}'",
                 remedy="negative values add energy: give numbers >= 0",
             )
-        link = tree.body(self.link)
         dof = tree.links[link].joint.dof
         rest = np.asarray(self.rest, dtype=float)
         if rest.shape not in ((), (dof,)):
@@ -94,12 +96,27 @@ def in_time(given: Any, where: str) -> Callable[[float], Any]:
     """A function of time from a number, a function, or rows (time, value ...) with straight lines between them."""
     if callable(given):
         return given  # type: ignore[no-any-return]
-    table = np.asarray(given, dtype=float)
+    table = require_numbers(given, where, IN_TIME)
     if table.ndim == 0 and np.isfinite(table):
         return lambda t: float(table)
     if table.ndim != 2 or table.shape[1] < 2 or not np.isfinite(table).all() or not (np.diff(table[:, 0]) > 0.0).all():
-        raise SceneError(f"it is {given!r}", where=where, remedy="give a number, a function, or rows (time, value)")
+        raise SceneError(f"it is {given!r}", where=where, remedy=IN_TIME)
     return lambda t: np.array([np.interp(t, table[:, 0], column) for column in table[:, 1:].T])
+
+
+def one_in_time(given: Any, where: str) -> Callable[[float], float]:
+    """The same of one number."""
+    found = in_time(given, where)
+    size = np.size(found(0.0))
+    if size != 1:
+        raise SceneError(f"it has {size} values", where=where, remedy=IN_TIME)
+    return found if callable(given) else lambda t: float(np.ravel(found(t))[0])
+
+
+def corners_of(given: Any) -> tuple[float, ...]:
+    """The times at which a table has corners."""
+    table = np.zeros(0) if callable(given) else np.asarray(given, dtype=float)
+    return tuple(table[:, 0].tolist()) if table.ndim == 2 else ()
 
 
 @dataclass(frozen=True)
@@ -118,11 +135,16 @@ class JointTorque:
 
     @property
     def corners(self) -> tuple[float, ...]:
-        table = None if callable(self.torque) else np.asarray(self.torque, dtype=float)
-        return () if table is None or table.ndim != 2 else tuple(table[:, 0].tolist())
+        return corners_of(self.torque)
 
     def bind(self, tree: Tree) -> "JointTorque":
-        return replace(self, link=tree.body(self.link), torque=in_time(self.torque, f"JointTorque on '{self.link}'"))
+        where = f"JointTorque on {self.link!r}"
+        link, torque = tree.moved(self.link, where), in_time(self.torque, where)
+        dof, given = tree.links[link].joint.dof, np.shape(torque(0.0))
+        if dof == 0 or given not in ((), (1,), (dof,)):
+            what = f"a torque of shape {given} for {dof} coordinates"
+            raise SceneError(what, where=where, remedy="give one number, or one per coordinate of a joint that moves")
+        return replace(self, link=link, torque=torque)
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         index = _coordinates(kin, self.link)
@@ -139,34 +161,37 @@ class JointTorque:
 class Servo:
     """A motor of limited torque at a joint with one coordinate: tau = T tanh(k (position(t) - q) / T) [N m or N].
 
-    Near its target it is a spring of ``stiffness`` k, far from it it pulls with its ``limit`` T. Add a `JointSpring`
-    for damping.
+    Near its target it is a spring of ``stiffness`` k, far from it it pulls with its ``limit`` T. ``position`` is a
+    number, a function of time, or rows (time, position), interpolated linearly. Add a `JointSpring` for damping.
     """
 
     link: int | str
-    position: Callable[[float], float]
+    position: float | Callable[[float], float] | Sequence[Sequence[float]]
     stiffness: float
     limit: float
     drives: ClassVar[bool] = True
     joins, potential = joins_nothing, stores_nothing
 
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return corners_of(self.position)
+
     def bind(self, tree: Tree) -> "Servo":
-        link = tree.body(self.link)
-        where = f"Servo on '{self.link}'"
-        if tree.links[link].joint.dof != 1:
-            what = f"the joint has {tree.links[link].joint.dof} coordinates"
-            raise SceneError(what, where=where, remedy="drive joints with one coordinate")
+        where = f"Servo on {self.link!r}"
+        link = tree.moved(self.link, where, coordinates=1)
         if not (self.stiffness > 0 and self.limit > 0):
             what = f"stiffness {self.stiffness}, limit {self.limit}"
             raise SceneError(what, where=where, remedy="give numbers > 0")
-        return replace(self, link=link)
+        return replace(self, link=link, position=one_in_time(self.position, where))
 
     def torque(self, q: float, t: float) -> float:
         """tau at the coordinate q."""
+        assert callable(self.position)  # bound
         return self.limit * float(np.tanh(self.stiffness * (self.position(t) - q) / self.limit))
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         index = _coordinates(kin, self.link)
+        assert callable(self.position)  # bound
         pull = np.tanh(self.stiffness * (self.position(t) - kin.q[index]) / self.limit)
         loads.f_r[index] += self.limit * pull
         loads.reduced_stiffness(index, np.diag(-self.stiffness * (1.0 - pull.real**2)))

@@ -29,6 +29,12 @@ class PointSprings:
 
     def bind(self, tree: Tree) -> "PointSprings":
         x1, x2 = np.atleast_2d(np.asarray(self.x1, float)), np.atleast_2d(np.asarray(self.x2, float))
+        counts = [len(self.first), len(x1), len(self.second), len(x2)]
+        if len(set(counts)) > 1 or np.size(self.stiffness) not in (1, len(x1)):
+            what = f"first, x1, second, x2 have {', '.join(map(str, counts))} entries"
+            raise SceneError(
+                what, where="PointSprings", remedy="give one of each per spring, and one stiffness or as many"
+            )
         k = np.broadcast_to(np.asarray(self.stiffness, float), len(x1))
         return replace(
             self, x1=x1, x2=x2, stiffness=k, bodies=(bodies_of(tree, self.first), bodies_of(tree, self.second))
@@ -82,11 +88,23 @@ class Cable:
             raise SceneError(
                 f"a path of {len(self.path)} points", where="Cable", remedy="give at least two (link, point) pairs"
             )
+        if not (self.stiffness >= 0.0 and self.damping >= 0.0):
+            what = f"stiffness {self.stiffness}, damping {self.damping}"
+            raise SceneError(what, where="Cable", remedy="negative values add energy: give numbers >= 0")
         bodies = bodies_of(tree, [link for link, _ in self.path])
         return replace(self, bodies=bodies, points=np.array([x for _, x in self.path], dtype=float))
 
     def at(self, kin: Kinematics) -> "Cable":
         """With the rest length taken from this configuration when none was given."""
+        assert self.bodies is not None and self.points is not None
+        X = _points(kin, self.bodies, self.points)
+        pieces = np.linalg.norm(np.diff(X, axis=0), axis=1)
+        if not pieces.min() > 0.0:
+            k = int(np.argmin(pieces))
+            what, remedy = f"points {k} and {k + 1} of the path are at the same place", "move one of them"
+            raise SceneError(what, where="Cable", remedy=remedy)
+        if self.rest is not None and not self.rest > 0.0:
+            raise SceneError(f"rest is {self.rest}", where="Cable", remedy="give a length > 0 [m], or leave it out")
         return replace(self, rest=float(self._length(kin)[0])) if self.rest is None else self
 
     def _length(self, kin: Kinematics) -> tuple[Array, Array]:

@@ -29,7 +29,7 @@ class JointStop:
 
     def bind(self, tree: Tree) -> "JointStop":
         if not self.stiffness > 0.0:
-            where = f"JointStop on '{self.link}'"
+            where = f"JointStop on {self.link!r}"
             raise SceneError(f"stiffness {self.stiffness}", where=where, remedy="give a number > 0")
         return replace(self, link=limited_link(self, tree))
 
@@ -51,14 +51,15 @@ class JointStop:
 
 def limited_link(limit: Any, tree: Tree) -> int:
     """The link of a `JointStop` or `JointLimit`, where its limits and its coordinate are possible."""
-    link, where = tree.body(limit.link), f"{type(limit).__name__} on '{limit.link}'"
+    where = f"{type(limit).__name__} on {limit.link!r}"
+    link = tree.moved(limit.link, where)
     if not limit.lower <= limit.upper:
         what = f"lower limit {limit.lower} above upper limit {limit.upper}"
         raise SceneError(what, where=where, remedy="swap them")
     dof = tree.links[link].joint.dof
     if not 0 <= limit.coordinate < dof:
         what = f"coordinate {limit.coordinate}, but the joint has {dof} coordinates"
-        raise SceneError(what, where=where, remedy="number them from 0")
+        raise SceneError(what, where=where, remedy="number them from 0, and choose a joint that moves")
     return link
 
 

@@ -15,6 +15,7 @@ from pliant.arrays import Array, IntArray
 from pliant.constraints import Displacement, Distances, Penalty, PlaneDistances, Volumes
 from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.base import Energy
+from pliant.energies.bending import QuadraticBending
 from pliant.energies.elastic import Elastic
 from pliant.energies.gravity import Gravity
 from pliant.energies.membrane import MembraneEnergy
@@ -72,7 +73,7 @@ def constraints(energy: Energy, X: Array) -> list[Batch]:
     raise SceneError(
         f"{energy.name!r} ({type(energy).__name__}) has no constraint form",
         where="XPBD",
-        remedy="use springs, elastic bodies, hinge bending, attachments, planes or penalties, or another integrator",
+        remedy="use springs, elastic bodies, cloth, attachments, planes or penalties, or another integrator",
     )
 
 
@@ -101,6 +102,17 @@ def _(energy: AttachmentEnergy, X: Array) -> list[Batch]:
 @constraints.register
 def _(energy: PlaneCollision, X: Array) -> list[Batch]:
     return [_plane(energy.vertices, energy.point, energy.normal, np.full(len(energy.vertices), 1.0 / energy.k), X)]
+
+
+@constraints.register
+def _(energy: QuadraticBending, X: Array) -> list[Batch]:
+    """A hinge that is flat at rest; without any stiffness it is none."""
+    bent = energy.weights > 0.0
+    if not bent.any():
+        return []
+    return [
+        batch(kernels.flat_hinge, energy.hinges[bent], X, (energy.stencils[bent], 1 / energy.weights[bent]), width=3)
+    ]
 
 
 @constraints.register
