@@ -35,7 +35,7 @@ _HOMES = {
     "pliant.systems.condensed": ("Condensation",),
     "pliant.systems.eigenfit": ("EigenFit",),
     "pliant.contact.obstacles": ("Plane", "Sphere", "Bowl", "Box", "Cylinder"),
-    "pliant.contact.sharp": ("Hull", "SharpPoints", "Wire"),
+    "pliant.contact.sharp": ("Hull", "Points", "Wire"),
     "pliant.contact.triangles": ("TriangleObstacle",),
     "pliant.certificate": ("Certificate",),
     "pliant.ledger": ("Row",),
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from pliant.cloth.material import ClothMaterial, from_fabric
     from pliant.constraints import ConstrainedEuler, FilteredEuler, KeptLengths, KeptVolumes
     from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
-    from pliant.contact.sharp import Hull, SharpPoints, Wire
+    from pliant.contact.sharp import Hull, Points, Wire
     from pliant.contact.triangles import TriangleObstacle
     from pliant.errors import *
     from pliant.events import ElementCut, PlaneCut, Release

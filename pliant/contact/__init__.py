@@ -5,10 +5,10 @@ from pliant.contact.initial import OverlapError
 from pliant.contact.intersect import intersections
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Obstacle, Plane, Sphere
 from pliant.contact.pairs import PairDetector
-from pliant.contact.sharp import Hull, Sharp, SharpPoints, Wire
+from pliant.contact.sharp import Hull, Points, Sharp, Wire
 from pliant.contact.triangles import TriangleObstacle
 
-OBSTACLES = (Plane, Sphere, Box, Cylinder, Bowl, TriangleObstacle, Hull, SharpPoints, Wire)
+OBSTACLES = (Plane, Sphere, Box, Cylinder, Bowl, TriangleObstacle, Hull, Points, Wire)
 
 __all__ = [
     "OBSTACLES",
@@ -21,7 +21,7 @@ __all__ = [
     "OverlapError",
     "PairDetector",
     "Plane",
-    "SharpPoints",
+    "Points",
     "Sharp",
     "Sphere",
     "TriangleObstacle",

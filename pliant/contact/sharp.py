@@ -173,7 +173,7 @@ class Hull:
 
 
 @dataclass(frozen=True, eq=False)
-class SharpPoints:
+class Points:
     """Sharp tips (nails) at ``points (k, 3)`` [m] that push cloth along ``normals (k, 3)``; they have no inside."""
 
     points: Array

@@ -30,7 +30,7 @@ from pliant.systems.coupled_velocity import prepared
 from pliant.systems.coupling_rows import differences
 from pliant.systems.observed import Barring, Restorable
 from pliant.systems.parts import Parts
-from pliant.systems.points import Points
+from pliant.systems.points import PartPoints
 from pliant.systems.shown import Shown
 from pliant.systems.stepped import Contacting, Dissipating, Persistent, Pointwise, Summing
 from pliant.velocity_step import Linearisation, Prepared
@@ -62,7 +62,7 @@ class Coupled(Parts):
         self._swept: tuple[int, ...] = ()  # parts whose inertia is that of points, in a step
         self._since: tuple[Array, float] | None = None  # where a stage with such parts sets out, and its c
         self.ties = None if ties is None else differences(*ties, count, dim)  # B (d k, 3 p): B x = 0
-        self.touchable, self.rows = Points(parts, self.slices, rows), rows
+        self.touchable, self.rows = PartPoints(parts, self.slices, rows), rows
         self._energies = tuple(energies)
         self._springs = tuple(OnPoints(e, self.points) for e in energies)
         self.energy_terms: tuple[OnPoints, ...] = self._springs

@@ -17,7 +17,7 @@ from pliant.state import State
 from pliant.systems.base import Part
 from pliant.systems.joined import Restriction, SideBySide
 from pliant.systems.observed import Jointed, Pullable, Working
-from pliant.systems.points import Points
+from pliant.systems.points import PartPoints
 from pliant.systems.stepped import Charted, Pointwise
 
 
@@ -34,7 +34,7 @@ class Parts:
         self.scale = max(part.scale for part in parts)
         self.total_mass = sum(part.total_mass for part in parts)
         self.free_mass = sum(part.free_mass for part in parts)
-        self.points = Points(parts, self.slices)
+        self.points = PartPoints(parts, self.slices)
 
     @property
     def symmetric(self) -> bool:

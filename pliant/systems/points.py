@@ -12,7 +12,7 @@ from pliant.systems.base import Part
 from pliant.systems.joined import SideBySide
 
 
-class Points:
+class PartPoints:
     """All points of the parts, or the chosen ``rows (p,)`` of them, as a function of all coordinates."""
 
     def __init__(self, parts: Sequence[Part], slices: Sequence[slice], rows: IntArray | None = None) -> None:

@@ -19,7 +19,7 @@ from pliant.cloth.surroundings import Surroundings
 from pliant.cloth.system import EolCloth
 from pliant.cloth.transfer import released, sliding, transfer
 from pliant.contact.obstacles import Box, Sphere
-from pliant.contact.sharp import Hull, SharpPoints, Wire
+from pliant.contact.sharp import Hull, Points, Wire
 from pliant.errors import MaterialError, SceneError
 from pliant.integrators import LinearlyImplicit
 from pliant.linear.qp import Clarabel, solve_qp
@@ -76,7 +76,7 @@ def test_edge_hits_are_the_crossings_found_one_by_one() -> None:
 
 def test_tips_poke_through_one_face_each() -> None:
     tips = np.array([[0.31, 0.42, 0.001], [0.77, 0.13, 0.002]])
-    world = Surroundings((SharpPoints(tips, np.tile([0.0, 0.0, 1.0], (2, 1))),))
+    world = Surroundings((Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1))),))
     hits = tip_hits(cloth_on(world, 0.0), world.at(0.0).tips, 5 * world.thickness, world.thickness, world.table.edges)
     assert len(hits.face) == 2 and np.allclose(hits.height, [0.001, 0.002], atol=1e-5)
 

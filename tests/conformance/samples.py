@@ -29,7 +29,7 @@ from pliant.articulated.forces import (
 from pliant.articulated.se3 import frame
 from pliant.bodies import Solid
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
-from pliant.contact.sharp import Hull, SharpPoints, Wire
+from pliant.contact.sharp import Hull, Points, Wire
 from pliant.contact.triangles import TriangleObstacle
 from pliant.energies.attachment import AttachmentEnergy
 from pliant.energies.bending import QuadraticBending
@@ -52,7 +52,7 @@ from pliant.scene import Scene
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
 from pliant.systems.penalty_contact import PenaltyContact
-from pliant.systems.points import SharpPoints as AllPoints
+from pliant.systems.points import PartPoints as AllPoints
 
 SOFT = StableNeoHookean(E=2e4, nu=0.4)
 BAR, PLATE, SHEET = bar((0.2, 0.1, 0.1), (2, 1, 1)), rectangle((0.2, 0.1), (2, 1)), sheet((0.2, 0.1), (2, 1))
@@ -162,7 +162,7 @@ OBSTACLES = [
     Bowl((0.1, -0.2, 0.3), 1.2),
     TriangleObstacle(ball(radius=0.7, cells=3)),
     Hull(np.random.default_rng(3).normal(scale=0.6, size=(20, 3))),
-    SharpPoints(np.array([[0.1, 0.2, 0.3], [-0.4, 0.1, 0.0]]), np.tile([0.0, 0.0, 1.0], (2, 1))),
+    Points(np.array([[0.1, 0.2, 0.3], [-0.4, 0.1, 0.0]]), np.tile([0.0, 0.0, 1.0], (2, 1))),
     Wire((-0.5, 0.1, 0.0), (0.6, 0.2, 0.3)),
 ]
 

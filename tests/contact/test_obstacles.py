@@ -6,7 +6,7 @@ import pytest
 from pliant.bodies import Solid
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
 from pliant.contact.pose import passage, pose_at
-from pliant.contact.sharp import Hull, SharpPoints, Wire
+from pliant.contact.sharp import Hull, Points, Wire
 from pliant.contact.tessellate import cuboid, icosphere, rod
 from pliant.contact.triangles import TriangleObstacle
 from pliant.errors import MeshError, SceneError
@@ -25,7 +25,7 @@ OBSTACLES = {
     "triangles": TriangleObstacle(ball(radius=0.7, cells=5)),
     "turned box": Box((0.1, -0.2, 0.3), (1.0, 0.7, 1.3), turn=(0.3, -0.5, 0.2)),
     "hull": Hull(np.random.default_rng(3).normal(scale=0.6, size=(20, 3))),
-    "points": SharpPoints(np.array([[0.1, 0.2, 0.3], [-0.4, 0.1, 0.0]]), np.tile([0.0, 0.0, 1.0], (2, 1))),
+    "points": Points(np.array([[0.1, 0.2, 0.3], [-0.4, 0.1, 0.0]]), np.tile([0.0, 0.0, 1.0], (2, 1))),
     "wire": Wire((-0.5, 0.1, 0.0), (0.6, 0.2, 0.3)),
 }
 

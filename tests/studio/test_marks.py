@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.contact.obstacles import Bowl, Plane, Sphere
-from pliant.contact.sharp import SharpPoints, Wire
+from pliant.contact.sharp import Points, Wire
 from pliant.export.obstacles import scene_of, shapes_of
 from pliant.maps.motions import Phase, Phases
 from pliant.record import record
@@ -55,7 +55,7 @@ def test_nails_and_wires_are_drawn_where_they_are():
 
     class Scene:
         integrator = None
-        obstacles = (SharpPoints(tips, np.tile([0.0, 0.0, 1.0], (2, 1)), rise), Wire((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
+        obstacles = (Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1)), rise), Wire((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
 
     nails, wire = shapes_of(Scene(), np.zeros(3), np.ones(3))
     spikes, rod = nails.at(0.5), wire.at(9.0)

@@ -11,7 +11,7 @@ from pliant.cloth.material import ClothMaterial
 from pliant.cloth.remesh import Remesher
 from pliant.cloth.sheet import rectangle, sheet
 from pliant.contact.obstacles import Box
-from pliant.contact.sharp import SharpPoints, Wire
+from pliant.contact.sharp import Points, Wire
 from pliant.integrators import LinearlyImplicit
 from pliant.maps.motions import Phase, Phases
 from pliant.scene import Scene
@@ -106,7 +106,7 @@ def nails(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: flo
     """
     at = np.linspace(0.15, 0.85, 4)
     tips = np.array([[a, b, -0.001] for a in at for b in at])
-    bed = SharpPoints(tips, np.tile([0.0, 0.0, 1.0], (16, 1)), name="nails")
+    bed = Points(tips, np.tile([0.0, 0.0, 1.0], (16, 1)), name="nails")
     start = 0.3
     hands = Handle(RIGHT_CORNERS, (speed, 0.0, 0.0), start=start, stop=start + pull / speed)
     return scene("NAILS", variant, cells, start + pull / speed, [bed], [hands])
@@ -117,10 +117,10 @@ def jaws(variant: Variant = EOL, cells: int = 28, speed: float = 0.5, pull: floa
     """Five points close on a cloth from above and below by a tenth of a metre, then it is pulled through them."""
     close, start = 0.1, 0.1
     up, down = (Phases((Phase(0.0, close, (0.0, 0.0, s * 0.5)),)) for s in (1.0, -1.0))
-    lower = SharpPoints(
+    lower = Points(
         np.array([[0.71, 0.51, -0.01], [0.31, 0.31, -0.01], [0.31, 0.71, -0.01]]), np.tile([0.0, 0, 1], (3, 1)), up
     )
-    upper = SharpPoints(np.array([[0.51, 0.41, 0.01], [0.51, 0.61, 0.01]]), np.tile([0.0, 0, -1], (2, 1)), down)
+    upper = Points(np.array([[0.51, 0.41, 0.01], [0.51, 0.61, 0.01]]), np.tile([0.0, 0, -1], (2, 1)), down)
     flat, hem = with_hem(square(variant, cells), 0, RIGHT)
     hands = Handle(hem, (speed, 0.0, 0.0), start=start, stop=start + pull / speed)
     weight = (0.0, 0.0, -gravity)
