@@ -40,7 +40,7 @@ class MatrixChoice(Protocol):
 class Linearisation:
     """How parts linearise a step: ``beta`` weighs K, ``psd`` projects it, ``ahead`` takes it at q + h v instead of q.
 
-    ``matrix`` says how parts that move on joints represent theirs (`Dense`, `Sparse` or `PCG` of `pliant.articulated`).
+    ``matrix`` says how parts that move on joints represent theirs (`Dense`, `Sparse`, `MatrixFree`).
     Without ``points`` a part may leave out its points and their Jacobian, which cost a long chain more than its step.
 
     ``span`` [s] is the length of the longest step shortly before this one. The gaps and penetrations that a step finds

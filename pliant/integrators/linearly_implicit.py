@@ -53,7 +53,7 @@ class LinearlyImplicit:
     ``variant="A"`` linearises at q_n [Chen2019, Eq. 2.10]; "B" at q_n + h v_n, one Newton step on the velocities.
 
     Since nothing is iterated, the result depends on the matrix, and frozen or extrapolated factors must not be used
-    here. ``matrix`` is the representation of the matrix of joints: `Dense`, `Sparse` or `PCG` of `pliant.articulated`.
+    here. ``matrix`` (in `pliant.articulated`) says how the matrix of joints is kept: `Dense`, `Sparse`, `MatrixFree`.
     With contacts, limits and closures the step is a quadratic program, solved by ``qp`` (None: what a part asks for,
     else Clarabel), and with ``friction`` at sliding contacts.
 

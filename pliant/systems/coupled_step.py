@@ -123,17 +123,22 @@ class CoupledStep:
             if able(b.A, Solvable):
                 remedy = "use Dense() or Sparse(), or step it alone"
                 raise SceneError(f"part {k} does not form its matrix", where="LinearlyImplicit.matrix", remedy=remedy)
-        if touches is not None and len(touches.contacts):
-            self.touches = touches.among(side_by_side([sparse(b.J) for b in blocks]))
         self._blocks = blocks
+        if touches is not None and len(touches.contacts):
+            self.touches = touches.among(self._points)
         self._starts = np.cumsum([0, *(len(b.b) for b in blocks)])
         self._equalities = np.cumsum([0, *(0 if b.equality is None else len(b.equality[1]) for b in blocks)])
         self._inequalities = np.cumsum([0, *(0 if b.inequality is None else len(b.inequality[1]) for b in blocks)])
 
     @cached_property
+    def _points(self) -> sp.csr_matrix:
+        """J of the points of all parts."""
+        return side_by_side([sparse(b.J) for b in self._blocks])
+
+    @cached_property
     def block(self) -> Block:
         blocks = self._blocks
-        J = side_by_side([sparse(b.J) for b in blocks])
+        J = self._points
         w = np.concatenate([np.zeros(b.J.shape[0]) if b.w is None else b.w for b in blocks])
         x = np.concatenate([b.x for b in blocks])
         own = self._own_rows()
