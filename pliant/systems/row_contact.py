@@ -104,7 +104,8 @@ class RowModel:
         found = [c.shifted(reach) for c in found]
         if self._detector is not None:
             pairs = self._detector.detect_along(x, h * v, slack=slack, thickness=thickness, margin=self._margin)
-            found.append(pairs.contacts(x, thickness))
+            apart = self._detector.apart(pairs, np.full(len(pairs.body), thickness))
+            found.append(pairs.contacts(x, apart))
         if self._surfaces is not None:
             found.append(self._around(self._surfaces, x, thickness + min(2.0 * reach, self._margin)))
             if 2.0 * reach > self._margin:
