@@ -159,9 +159,11 @@ def vertex_step(
     rows = isinstance(contact, RowModel)
     how = replace(how, points=how.points or rows)
     kept = memory.parts[0] if isinstance(memory, Together) else memory
-    step: Prepared = (
-        FreeStep(system, state, h, how) if reduction is None else reduction.prepare(system, state, h, kept, how)
-    )
+    step: Prepared
+    if reduction is None:
+        step = FreeStep(system, state, h, how, None if contact is None else contact.setting)
+    else:
+        step = reduction.prepare(system, state, h, kept, how)
     if not isinstance(contact, RowModel):
         return step
     touches = contact.touches(system.positions(state.q), state.v.reshape(-1, 3), state.t, h)
