@@ -19,6 +19,7 @@ from pliant.maps.pins import NO_PIN
 from pliant.mesh import CutMesh, Mesh, cut, plane_sides
 from pliant.state import State
 from pliant.systems.barrier_contact import BarrierContact
+from pliant.systems.row_contact import RowContact
 from pliant.units import read_fields
 
 if TYPE_CHECKING:
@@ -162,9 +163,13 @@ def require_time(time: float, where: str) -> None:
 
 def _require_elements(scene: "Scene", which: int | str, where: str) -> Mesh:
     mesh = scene.deformable(which, where).mesh
-    if isinstance(scene.contact, BarrierContact):
+    contact = scene.contact
+    if isinstance(contact, BarrierContact):
         what, remedy = "the two sides of a cut touch, which barriers do not allow", "use PenaltyContact"
         raise SceneError(what, where="scene.contact", remedy=remedy)
+    if isinstance(contact, RowContact) and contact.bodies and contact.edges and contact.self_contact:
+        what, remedy = "the two sides of a cut touch, and edges that touch have no sides", "leave out edges"
+        raise SceneError(what, where="scene.contact", remedy=f"{remedy} or self_contact")
     if mesh.kind == "springs":
         remedy = "cut solids, membranes and cloth: their mass lies in the elements"
         raise SceneError("the mass of springs lies in their vertices", where=where, remedy=remedy)

@@ -30,24 +30,35 @@ class Overlap:
 
 
 class OverlapError(SceneError):
-    """A scene that starts with bodies inside each other or inside obstacles, or stays so when ``pushed`` apart."""
+    """A scene that starts with bodies inside each other or inside obstacles, or stays so when ``pushed`` apart.
+
+    ``movable``: whether at least one body of every overlap could be pushed.
+    """
 
     def __init__(
-        self, setting: Setting, x: Array, overlaps: list[Overlap], file: Path | None = None, *, pushed: bool = False
+        self,
+        setting: Setting,
+        x: Array,
+        overlaps: list[Overlap],
+        file: Path | None = None,
+        *,
+        pushed: bool = False,
+        movable: bool = True,
     ) -> None:
-        self.setting, self.x, self.overlaps, self.pushed = setting, x, overlaps, pushed
+        self.setting, self.x, self.overlaps, self.pushed, self.movable = setting, x, overlaps, pushed, movable
         named = [
             f"{_name(setting, o.body)} and {_name(setting, o.other)} ({o.depth:.3g} m{_place(x, o.faces)})"
             for o in overlaps[:4]
         ]
         more = f" and {len(overlaps) - 4} more" if len(overlaps) > 4 else ""
         shown = "" if file is None else f" (shown in {file})"
+        advice = ", or set resolve_initial=True on the contact" if movable else ""
+        if pushed:
+            advice = ": those with pins stay where they are, and all in scenes with rigid bodies or robots"
         super().__init__(
             f"bodies overlap {'even when pushed apart' if pushed else 'at the start'}: {', '.join(named)}{more}{shown}",
             where="scene.bodies",
-            remedy="move them apart"
-            + (": those with pins stay where they are" if pushed else ", or set resolve_initial=True on the contact")
-            + "; what grows around another body is attached to it with contact=False",
+            remedy=f"move them apart{advice}; what grows around another body is attached to it with contact=False",
         )
 
     def write(self, path: str | Path) -> Path:
@@ -62,7 +73,9 @@ class OverlapError(SceneError):
 
     def shown_in(self, path: Path) -> "OverlapError":
         """The same error, naming the VTK file that was written for it."""
-        return OverlapError(self.setting, self.x, self.overlaps, self.write(path), pushed=self.pushed)
+        return OverlapError(
+            self.setting, self.x, self.overlaps, self.write(path), pushed=self.pushed, movable=self.movable
+        )
 
 
 def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: IntArray, bodies: bool = True) -> Array:
@@ -79,7 +92,9 @@ def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: 
     if not found:
         return x
     if not resolve:
-        raise OverlapError(setting, x, found)
+        held = set(setting.body[fixed].tolist())
+        movable = all({o.body, *([o.other] if o.other >= 0 else [])} - held for o in found)
+        raise OverlapError(setting, x, found, movable=movable)
     return pushed_apart(setting, x, gap=gap, fixed=fixed, bodies=bodies)
 
 

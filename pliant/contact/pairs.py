@@ -151,6 +151,18 @@ class PairDetector:
         keep = (triangle >= 0) & (found.vertex[:, None] != F).all(axis=1)  # its own triangle is no contact
         return self._pairs(found.vertex[keep], triangle[keep], N, np.ones(int(keep.sum())))
 
+    def apart(self, pairs: ClosePairs, thickness: Array) -> Array:
+        """How far vertices (c,) [m] stay from their triangles: ``thickness (c,)``, in one body no more than at rest.
+
+        So the two sides of a cut in a sheet, which lie on each other, do not push each other away.
+        """
+        own = np.flatnonzero((self.body[pairs.nodes[:, 0]] == pairs.body) & (thickness > 0.0))
+        if not len(own):
+            return thickness
+        apart = thickness.copy()
+        apart[own] = np.minimum(apart[own], self.rest_distance(pairs.nodes[own]))
+        return apart
+
     def rest_distance(self, nodes: IntArray) -> Array:
         """How far vertices ``nodes[:, 0]`` are from triangles ``nodes[:, 1:]`` in the rest shape (c,) [m]."""
         each = np.arange(len(nodes))

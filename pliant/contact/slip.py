@@ -82,6 +82,10 @@ class SlipMap:
         """The forces (c, m, 3) on the nodes of ``f (c, 2)`` along the directions."""
         return np.einsum("ckri,ck->cri", self.B, f)
 
+    def rates(self, v: Array) -> Array:
+        """The slip (c, 2) of velocities ``v (n, 3)``."""
+        return np.einsum("ckri,cri->ck", self.B, v[self.nodes])
+
     def assemble(self, D: Array, n: int) -> sp.csr_matrix:
         """sum_c B^T D_c B over all coordinates for blocks ``D (c, 2, 2)``."""
         return summed(*entries(self.nodes, along(self.B, D)), n)

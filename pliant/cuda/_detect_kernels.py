@@ -3,6 +3,8 @@
 See `detect`. Arrays of positions are (n, 3).
 """
 
+from math import sqrt
+
 from numba import cuda
 
 from pliant.contact._closest import (
@@ -10,8 +12,11 @@ from pliant.contact._closest import (
     _at,
     _box,
     _cell,
+    _closest,
     _corners,
     _cross,
+    _dot,
+    _from,
     _hash,
     _in_tet,
     _minus,
@@ -154,3 +159,13 @@ def side_pass(x, F, N, own, solids, reach, vertex, triangle, apart, side):
         _, _, d = _above(_at(x, i), _at(own, i), a, b, c, n, f < solids, reach)
         apart[h] = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
         side[h] = -1.0 if d[0] * n[0] + d[1] * n[1] + d[2] * n[2] < 0.0 else 1.0
+
+
+def apart_pass(X, nodes, own, apart):
+    """How far vertices stay from their triangles: in ``own`` bodies no further than they are in the rest shape."""
+    h = cuda.grid(1)
+    if h < apart.shape[0] and own[h]:
+        p, a, b, c = _at(X, nodes[0, h]), _at(X, nodes[1, h]), _at(X, nodes[2, h]), _at(X, nodes[3, h])
+        w, _ = _closest(p, a, b, c)
+        d = _from(p, a, b, c, w)
+        apart[h] = min(apart[h], sqrt(_dot(d, d)))

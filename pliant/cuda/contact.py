@@ -55,14 +55,14 @@ class DeviceContact:
     def _terms(self, start: State, t: float, c: float) -> Terms:
         host, setting = self.host, self.setting
         passages = setting.passages(start.t, t)
-        dx, pairs = (t - start.t) * start.v, None
+        dx, touching = (t - start.t) * start.v, None
         if self._detector is not None:
             x, way, slack = start.q.reshape(-1, 3), dx.reshape(-1, 3), setting.gravity * (t - start.t) ** 2
             limits = {"slack": slack, "thickness": host.thickest, "margin": host.margin}
             pairs = detected_along(self._detector, x, way, **limits)
-        if (start.t != t or c) and not passages and (pairs is None or not len(pairs)):
+            touching = TouchingPairs(self.laws, pairs, self._detector) if len(pairs) else None
+        if (start.t != t or c) and not passages and touching is None:
             return Terms((), ())  # all step long
-        touching = TouchingPairs(self.laws, pairs) if pairs is not None and len(pairs) else None
         meeting = Meeting(self, passages, touching, (start, dx) if start.t != t else None)
         before = meeting
         if any(obstacle.motion is not None for obstacle in setting.obstacles):  # they have not moved yet

@@ -105,6 +105,12 @@ class DeviceDetector:
         chosen = order[self._firsts(vertex[order], self._face_body[triangle[order]])]
         return self._pairs(vertex[chosen], triangle[chosen], N, side[chosen])
 
+    def apart(self, pairs: DevicePairs, thickness: Any) -> Any:
+        """How far vertices (c,) [m] stay from their triangles, as `PairDetector.apart`."""
+        apart, own = thickness.copy(), self._body[pairs.nodes[0]] == pairs.body
+        launch(_kernel("apart_pass"), len(pairs), (self.X, pairs.nodes, own, apart))
+        return apart
+
     def _nothing(self) -> DevicePairs:
         xp = arrays()
         return DevicePairs(xp.zeros((4, 0), dtype=np.int64), xp.zeros(0), xp.zeros(0, dtype=np.int64))

@@ -5,7 +5,7 @@ from typing import Any
 
 from pliant.cuda import _pair_kernels as kernels
 from pliant.cuda._pair_kernels import LOAD
-from pliant.cuda.detect import DevicePairs
+from pliant.cuda.detect import DeviceDetector, DevicePairs
 from pliant.cuda.device import arrays, launch, to_device
 from pliant.cuda.matrix import BlockRows, Coupling
 from pliant.cuda.translate import kernel
@@ -32,10 +32,10 @@ class PairLaws:
 class TouchingPairs:
     """The pairs of a stage; forces and blocks at positions x (3n,) with velocities v."""
 
-    def __init__(self, laws: PairLaws, pairs: DevicePairs) -> None:
+    def __init__(self, laws: PairLaws, pairs: DevicePairs, detector: DeviceDetector) -> None:
         xp, nodes = arrays(), pairs.nodes
         self.pairs, self.count, self._laws = pairs, len(pairs), laws
-        self._sides = laws.sides[nodes[0]] + laws.sides[nodes[1]]
+        self._sides = detector.apart(pairs, laws.sides[nodes[0]] + laws.sides[nodes[1]])
         self._mu = laws.mu[laws.body[nodes[0]], pairs.body]
         flat = nodes.T.ravel()
         self._off = xp.argsort(flat, kind="stable")

@@ -157,3 +157,12 @@ class Pressing(Energy, Protocol):
     def pushes(self, x: Array) -> Any:
         """The forces of every contact on its vertices, as `ContactForces`; they sum to minus the gradient."""
         ...
+
+
+@runtime_checkable
+class LinearPressing(Protocol):
+    """A `Pressing` energy that tells its contacts apart in a step that is linearised once, too."""
+
+    def linear_pushes(self, x: Array, way: Array) -> Any:
+        """As ``pushes``, after displacements ``way (3n,)`` [m]: they sum to -gradient - hessian(psd=True) way."""
+        ...

@@ -57,6 +57,11 @@ class ContactPenalty:
         contacts, f_n = self.loads(x)
         return shared_forces(contacts, f_n[:, None] * contacts.normals)
 
+    def linear_pushes(self, x: Array, way: Array) -> ContactForces:
+        contacts, f_n = self.loads(x)
+        closing = (contacts.normals * contacts.relative(way.reshape(-1, 3))).sum(axis=1)
+        return shared_forces(contacts, (f_n - self.stiffnesses(contacts) * closing)[:, None] * contacts.normals)
+
     def value(self, x: Array) -> float:
         return float(self._law(self._geometry(x))[0].sum())
 
@@ -139,6 +144,10 @@ class AnchoredPenalty:
     def pushes(self, x: Array) -> ContactForces:
         return shared_forces(self._contacts, -self._pull(x))
 
+    def linear_pushes(self, x: Array, way: Array) -> ContactForces:
+        pulled = np.einsum("cij,cj->ci", self._blocks(x), self._contacts.relative(way.reshape(-1, 3)))
+        return shared_forces(self._contacts, -self._pull(x) - pulled)
+
     def _pull(self, x: Array) -> Array:
         depth, slide = self._split(x)
         return self._stiff[:, None] * (depth[:, None] * self._contacts.normals + self._alpha[:, None] * slide)
@@ -151,11 +160,15 @@ class AnchoredPenalty:
         return self._contacts.spread(self._pull(x), self._n)
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
+        return self._contacts.assemble(self._blocks(x), self._n)
+
+    def _blocks(self, x: Array) -> Array:
+        """The stiffness of every spring (c, 3, 3) [N/m]."""
         depth, _ = self._split(x)
         n = self._contacts.normals
         N = n[:, :, None] * n[:, None, :]
         B = (depth < 0.0)[:, None, None] * N + self._alpha[:, None, None] * (np.eye(3) - N)
-        return self._contacts.assemble(self._stiff[:, None, None] * B, self._n)
+        return self._stiff[:, None, None] * B
 
     def penetration(self, x: Array) -> tuple[int, float]:
         depth, _ = self._split(x)

@@ -61,6 +61,15 @@ class Rubbing(Force, Protocol):
 
 
 @runtime_checkable
+class LinearRubbing(Protocol):
+    """A `Rubbing` force that tells its contacts apart in a step that is linearised once, too."""
+
+    def linear_pushes(self, x: Array, v: Array, dv: Array) -> Any:
+        """As ``pushes``, with velocities changed by ``dv (3n,)``: they sum to force + (damping + braking) dv."""
+        ...
+
+
+@runtime_checkable
 class Braking(Protocol):
     """A force against slip, whose slope is 0 where something slips.
 

@@ -50,6 +50,11 @@ class ContactDamping:
         contacts, f, _, _ = self._normal(x, v)
         return shared_forces(contacts, f[:, None] * contacts.normals)
 
+    def linear_pushes(self, x: Array, v: Array, dv: Array) -> ContactForces:
+        contacts, f, k, _ = self._normal(x, v)
+        parting = (contacts.normals * contacts.relative(dv.reshape(-1, 3))).sum(axis=1)
+        return shared_forces(contacts, (f - k * parting)[:, None] * contacts.normals)
+
     def force(self, x: Array, v: Array, t: float) -> Array:
         return self.pushes(x, v).spread(self._n)
 

@@ -112,6 +112,13 @@ class FrictionForce:
         here = slips.at(x.reshape(-1, 3))
         return ContactForces(slips.contacts, here.nodes, here.forces(-rate[:, None] * u))
 
+    def linear_pushes(self, x: Array, v: Array, dv: Array) -> ContactForces:
+        _, _, u, _, (rate, _, _) = self._at(x, v)
+        here, contacts, D = self._rates(x, v)
+        du = here.rates(dv.reshape(-1, 3))
+        change = -rate[:, None] * du if self.lagged else np.einsum("ckl,cl->ck", D, du)  # the secant, as it brakes
+        return ContactForces(contacts, here.nodes, here.forces(change - rate[:, None] * u))
+
     def _idle(self, x: Array) -> bool:
         """Whether nothing touches, as mostly."""
         return not len(self._load(x)[0]) if self._frozen is None else not len(self._frozen[1])

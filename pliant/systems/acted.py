@@ -15,8 +15,8 @@ from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces
 from pliant.contact.setting import Setting
-from pliant.energies.base import Pressing
-from pliant.forces.base import Braking, Force, Rubbing
+from pliant.energies.base import LinearPressing, Pressing
+from pliant.forces.base import Braking, Force, LinearRubbing, Rubbing
 from pliant.pattern import added
 from pliant.systems import exchange
 from pliant.systems.base import System
@@ -159,6 +159,7 @@ def linear_damping(force: Force, x: Array, v: Array, t: float) -> sp.csr_matrix:
 
 
 def linearised(
+    setting: Setting | None,
     energies: Sequence[Any],
     forces: Sequence[Any],
     old: tuple[Array, Array, float],
@@ -167,17 +168,25 @@ def linearised(
 ) -> Acted:
     """Of contact terms in a velocity step: -g - H ``way`` and f + D (``new`` - v) at ``old`` = (x, v, t)."""
     x, v, t = old
+    pressing = [energy for energy in energies if able(energy, Pressing)]
+    rubbing = [force for force in forces if able(force, Rubbing)]
 
-    def find() -> tuple[Array, Array, None]:
+    def find() -> tuple[Array, Array, Pairs | None]:
         contact, friction = np.zeros_like(x), np.zeros_like(x)
-        for energy in energies:
-            if able(energy, Pressing):
-                contact -= energy.gradient(x) + energy.hessian(x, psd=True) @ way
-        for force in forces:
-            if able(force, Rubbing):
-                f = force.force(x, v, t) + linear_damping(force, x, v, t) @ (new - v)
-                contact, friction = (contact + f, friction) if force.normal else (contact, friction + f)
-        return contact.reshape(-1, 3), friction.reshape(-1, 3), None
+        for energy in pressing:
+            contact -= energy.gradient(x) + energy.hessian(x, psd=True) @ way
+        for force in rubbing:
+            f = force.force(x, v, t) + linear_damping(force, x, v, t) @ (new - v)
+            contact, friction = (contact + f, friction) if force.normal else (contact, friction + f)
+        return contact.reshape(-1, 3), friction.reshape(-1, 3), pairs()
+
+    def pairs() -> Pairs | None:
+        if setting is None:
+            return None
+        known = [e.linear_pushes(x, way) for e in pressing if able(e, LinearPressing)]
+        known += [f.linear_pushes(x, v, new - v) for f in rubbing if able(f, LinearRubbing)]
+        whole = len(known) == len(pressing) + len(rubbing)
+        return of_contacts(setting, known, [], len(x) // 3)[2] if whole else None
 
     return Acted(find, x.reshape(-1, 3))
 

@@ -50,7 +50,8 @@ def _stepping(
     coupled = CoupledStep(prepared, states, h, **between)
     stage = system.at(state, state.t + h)
     terms = stage.energy_terms, stage.force_terms
-    return Pressed(coupled, *terms, state, h, how.beta) if any(terms) else coupled
+    setting = None if system.contact is None else system.contact.setting
+    return Pressed(coupled, *terms, state, h, how.beta, setting) if any(terms) else coupled
 
 
 def _placed(system: "Coupled", state: State) -> State:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.abilities import able
 from pliant.arrays import Array
+from pliant.contact.setting import Setting
 from pliant.forces.base import Braking
 from pliant.pattern import added, empty, taken, times
 from pliant.state import State
@@ -22,11 +23,16 @@ from pliant.velocity_step import Block, Linearisation, Moved, change_of_momentum
 
 
 class FreeStep:
-    """A part whose velocities u are those of its free coordinates, in the middle of a step."""
+    """A part whose velocities u are those of its free coordinates, in the middle of a step.
 
-    def __init__(self, system: Part, state: State, h: float, how: Linearisation) -> None:
+    ``setting`` says who touches; None without contact.
+    """
+
+    def __init__(
+        self, system: Part, state: State, h: float, how: Linearisation, setting: Setting | None = None
+    ) -> None:
         q, v, t = state.q, state.v, state.t + h
-        self.system, self.state, self.how = system, state, how
+        self.system, self.state, self.how, self._setting = system, state, how, setting
         at = system.prescribe(q + h * v, t) if how.ahead else q
         self._at, self._t = at, t
         A = system.tangent(at, v, t, (1.0, h, how.beta * h * h), psd=how.psd)
@@ -76,7 +82,7 @@ class FreeStep:
         new[system.free] = found.u
         way = how.beta * h * (new - self.state.v if how.ahead else new)
         old = self._at, self.state.v, self._t
-        return linearised(stage.energy_terms, stage.force_terms, old, new, way)
+        return linearised(self._setting, stage.energy_terms, stage.force_terms, old, new, way)
 
     def reach(self, u: Array, h: float) -> float:
         return h

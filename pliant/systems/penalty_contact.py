@@ -160,15 +160,9 @@ class PenaltyModel:
         return ContactPenalty(Remembered(contacts_at), self.k, smoothing=self.smoothing)
 
     def _apart(self, pairs: ClosePairs) -> Array:
-        """How far vertices (c,) [m] stay from their triangles: in one body no further than they are at rest.
-
-        So the two sides of a cut in a sheet, which lie on each other, do not push each other away.
-        """
-        apart: Array = self.sides[pairs.nodes[:, :2]].sum(axis=1)
-        own = np.flatnonzero((self.setting.body[pairs.nodes[:, 0]] == pairs.body) & (apart > 0.0))
-        if len(own) and self.detector is not None:
-            apart[own] = np.minimum(apart[own], self.detector.rest_distance(pairs.nodes[own]))
-        return apart
+        """How far vertices (c,) [m] stay from their triangles."""
+        sides: Array = self.sides[pairs.nodes[:, :2]].sum(axis=1)
+        return sides if self.detector is None else self.detector.apart(pairs, sides)
 
     def _anchors(self, start: State, t: float, passages: Sequence[Passage]) -> AnchoredPenalty:
         """Springs to what is inside an obstacle now, and to what will be at t if nothing changes.

@@ -31,7 +31,9 @@ def spread(
     mine = np.arange(n) if among is None else among
     free = np.setdiff1d(np.intersect1d(free, mine), [] if held is None else held)
     if not 0 <= count <= len(free):
-        raise SceneError(f"{count} dynamic nodes of {len(free)} free vertices", where="placement.spread")
+        what = f"{count} dynamic nodes of {len(free)} vertices that are free in all their coordinates"
+        remedy = "ask for no more than there are; pins with axes take vertices from them, too"
+        raise SceneError(what, where="placement.spread", remedy=remedy)
     pinned = np.setdiff1d(mine, free)
     rng = np.random.default_rng(seed)
     first = pinned if len(pinned) else free[[int(rng.integers(len(free)))]]

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from pliant.abilities import able
 from pliant.arrays import Array
+from pliant.contact.setting import Setting
 from pliant.energies.base import Pressing
 from pliant.linear.lowrank import Corrected, corrected
 from pliant.maps.points import ForceOnPoints, OnPoints, PointMap
@@ -24,6 +25,8 @@ class Pressed:
     """A coupled velocity step with springs and penalties between the points, linearised like all other forces.
 
     h f = h f_0 - (beta h^2 H + h D) v_new + h D v_old        over the points, v_new = J (u_0 + y) + w
+
+    ``setting`` says who touches; None without contact.
     """
 
     def __init__(
@@ -34,9 +37,10 @@ class Pressed:
         state: State,
         h: float,
         beta: float,
+        setting: Setting | None,
     ) -> None:
         self._inner, self._energies, self._forces = inner, energies, forces
-        self._state, self._h, self._beta = state, h, beta
+        self._state, self._h, self._beta, self._setting = state, h, beta, setting
 
     @cached_property
     def block(self) -> Block:
@@ -81,7 +85,7 @@ class Pressed:
         new = moving if points.dofs is None else moving[points.dofs]
         old = points.lift(q), points.jacobian(q) @ v, self._state.t + h
         forces = [f.inner for f in self._forces]
-        acted = linearised([e.energy for e in touching], forces, old, new, self._beta * h * new)
+        acted = linearised(self._setting, [e.energy for e in touching], forces, old, new, self._beta * h * new)
         rows = None if points.dofs is None else points.dofs[::3] // 3
         return placed(acted, rows, block.x)
 

@@ -104,7 +104,8 @@ class RowModel:
         found = [c.shifted(reach) for c in found]
         if self._detector is not None:
             pairs = self._detector.detect_along(x, h * v, slack=slack, thickness=thickness, margin=self._margin)
-            found.append(pairs.contacts(x, thickness))
+            apart = self._detector.apart(pairs, np.full(len(pairs.body), thickness))
+            found.append(pairs.contacts(x, apart))
         if self._surfaces is not None:
             found.append(self._around(self._surfaces, x, thickness + min(2.0 * reach, self._margin)))
             if 2.0 * reach > self._margin:
@@ -158,9 +159,11 @@ def vertex_step(
     rows = isinstance(contact, RowModel)
     how = replace(how, points=how.points or rows)
     kept = memory.parts[0] if isinstance(memory, Together) else memory
-    step: Prepared = (
-        FreeStep(system, state, h, how) if reduction is None else reduction.prepare(system, state, h, kept, how)
-    )
+    step: Prepared
+    if reduction is None:
+        step = FreeStep(system, state, h, how, None if contact is None else contact.setting)
+    else:
+        step = reduction.prepare(system, state, h, kept, how)
     if not isinstance(contact, RowModel):
         return step
     touches = contact.touches(system.positions(state.q), state.v.reshape(-1, 3), state.t, h)

@@ -197,3 +197,10 @@ def test_placement():
         plan_of(system, np.array([0]))
     with pytest.raises(SceneError, match="does not exist"):
         plan_of(system, np.array([100000]))
+
+
+def test_vertices_that_pins_hold_along_an_axis_are_not_called_free():
+    mesh = bar((0.2, 0.1, 0.1), (2, 1, 1))
+    flat = Solid(mesh, StableNeoHookean(E=3e4, nu=0.4), pins=Pin(range(len(mesh.X)), axes="y"))
+    with pytest.raises(SceneError, match="4 dynamic nodes of 0 vertices that are free in all.*pins with axes"):
+        spread(Scene([flat]).system(), 4)

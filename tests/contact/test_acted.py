@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from pliant.bench.contact.force import METHODS, rate, scene
+from pliant.integrators import LinearlyImplicit
 from pliant.record import record
 from pliant.record.output import Output
 from pliant.simulate import simulate
+from pliant.systems.coupled import Coupled
+from pliant.systems.penalty_contact import PenaltyContact
 
 G = 9.81
 
@@ -41,6 +44,30 @@ def test_pairs_push_each_other_alike():
     for each in pairs:
         for (a, b), f in each.items():
             assert np.abs(f + each[b, a]).max() <= 1e-12 * max(np.abs(f).max(), 1.0)
+
+
+LINEARISED = {
+    "lagged": PenaltyContact(mu=0.4, damping=0.2),
+    "not lagged": PenaltyContact(mu=0.4, lagged=False),
+    "anchored": PenaltyContact(mu=0.4, anisotropy=0.3),
+}
+
+
+@pytest.mark.parametrize("kind", ["soft", "soft and rigid"])
+@pytest.mark.parametrize("name", LINEARISED)
+def test_pairs_of_a_linearised_step_add_up_to_the_forces_on_every_body(kind, name):
+    """What a body gets from all others is the sum of the forces on its points, and each pushes back alike."""
+    falling, most = scene(kind, LINEARISED[name], LinearlyImplicit(), seed=1, steps=10), 0.0
+    for step in simulate(falling):
+        pairs, forces, setting = step.acted.pairs, step.acted.contact + step.acted.friction, step.system.contact.setting
+        rows = step.system.rows if isinstance(step.system, Coupled) else None  # of contact's points among all
+        forces, size = forces if rows is None else forces[rows], max(np.abs(forces).sum(), 1.0)
+        for k, body in enumerate(setting.names):
+            on = sum((f for (_, b), f in pairs.items() if b == body), np.zeros(3))
+            assert np.abs(on - forces[setting.body == k].sum(axis=0)).max() < 1e-12 * size
+        assert all(np.abs(f + pairs[b, a]).max() < 1e-12 * size for (a, b), f in pairs.items())
+        most = max([most, *(np.abs(f).max() for both, f in pairs.items() if "floor" not in both)])
+    assert most > 1.0
 
 
 @pytest.mark.parametrize("name", ["lagged penalty, SDIRK2", "lagged penalty, TRBDF2", "barrier, TRBDF2"])

@@ -84,6 +84,12 @@ FLOOR = Plane((0.0, 0.0, LOW + 0.002))
 
 
 STRIP = bar(size=(0.6, 0.05, 0.05), cells=(8, 1, 1))
+BELOW = sheet(size=(0.2, 0.2), cells=(2, 2))  # with the same above it, closer than they are thick
+LAYERS = replace(
+    BELOW,
+    X=np.vstack([BELOW.X, BELOW.X + (0.013, 0.011, 0.005)]),
+    T=np.vstack([BELOW.T, BELOW.T + len(BELOW.X)]),
+)
 
 
 def rolled(rest):
@@ -117,7 +123,8 @@ class Ring:
 
 
 def scenes_of_contact():
-    """Every kind of obstacle, moving or thin; two bodies; a sheet on a body; friction that lags and that does not."""
+    """Every kind of obstacle, moving or thin; two bodies; a sheet on a body; friction that lags and that does not;
+    layers of one body."""
     body = Solid(BAR, StableNeoHookean(1e5, 0.4), name="bar")
     top = replace(CUBE, X=CUBE.X + (0.013, 0.011, BAR.X[:, 2].max() - CUBE.X[:, 2].min() - 0.003))
     cloth = replace(SHEET, X=SHEET.X - SHEET.X.mean(axis=0) + (*BAR.X[:, :2].mean(axis=0) + 0.007, 0.0))
@@ -146,6 +153,7 @@ def scenes_of_contact():
         "not lagged": (pair, PenaltyContact(mu=0.3, lagged=False), [FLOOR]),
         "sheet": (sheet_on, PenaltyContact(mu=0.3), []),
         "itself": ([Solid(STRIP, StableNeoHookean(1e5, 0.4))], PenaltyContact(mu=0.3), []),
+        "layers": ([Membrane(LAYERS, StableNeoHookean(1e5, 0.3), thickness=0.02)], PenaltyContact(mu=0.3), []),
     }
     return {name: Scene(b, contact=c, obstacles=o) for name, (b, c, o) in made.items()}
 

@@ -45,7 +45,7 @@ NOTES = [
     "error: largest difference between the reported forces and m (a - g), over all bodies and steps, relative to the "
     "sum of the sizes of all contact forces and weights of the step. a: change of velocity over h, of BDF2 by its "
     "formula; two-stage methods report the mean of their forces. detected anew: the same for contacts looked for where "
-    "the step ends, as records used to. reaction: |f_ab + f_ba| of all pairs; linearised penalties do not tell pairs.",
+    "the step ends, as records used to. reaction: |f_ab + f_ba| of all pairs.",
 ]
 
 
