@@ -177,7 +177,7 @@ def _work(system: System, before: State, after: State, dq: Array, weights: Quadr
     work = {"scripts": 0.0}
     for force, own in _forces(system):
         done = sum(w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t)) for s, w in weights)
-        work[_force_name(force)] = work.get(_force_name(force), 0.0) + done
+        _add(work, force, done)
     held = prescribed(system, len(dq))
     moved = held[dq[held] != 0.0]
     if len(moved):
@@ -195,11 +195,15 @@ def _static_work(system: System, dq: Array, weights: Quadrature) -> dict[str, fl
     for s, w in weights:
         here = system.at(s, s.t, np.inf) if able(system, Contacting) else system
         for force, own in _forces(here):
-            done = w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t))
-            work[_force_name(force)] = work.get(_force_name(force), 0.0) + done
+            _add(work, force, w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t)))
         if dq[held].any():
             work["scripts"] -= w * float(dq[held] @ here.force(s.q, s.v, s.t)[held])
     return work
+
+
+def _add(work: dict[str, float], force: Force, done: float) -> None:
+    name = _force_name(force)
+    work[name] = work.get(name, 0.0) + done
 
 
 def _seen(state: State, order: int) -> State:

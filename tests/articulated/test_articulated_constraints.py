@@ -128,9 +128,8 @@ def test_a_box_stands_on_its_corners():
     ("constraint", "words"),
     [
         (JointLimit(0, 1.0, -1.0), "lower limit 1.0 above upper limit -1.0"),
-        (JointLimit(0, -1.0, 1.0, coordinate=1), "coordinate 1, but the joint has 1 coordinates"),
         (PrescribedJoint("nobody", lambda t: 0.0), "unknown link 'nobody'"),
-        (JointLimit(0, -1.0, 1.0, coordinate=1), "JointLimit on 0: coordinate 1 of a joint that has 1"),
+        (JointLimit(0, -1.0, 1.0, coordinate=1), "JointLimit on 0: coordinate 1, but the joint has 1 coordinates"),
         (JointLimit(None, -1.0, 1.0), "JointLimit on None: the world is on no joint"),
         (CoupledJoints(None, 0), "CoupledJoints of None and 0: the world is on no joint"),
         (PrescribedJoint(0, "fast"), "PrescribedJoint on 0, rate: 'fast' is not"),

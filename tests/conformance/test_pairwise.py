@@ -43,7 +43,6 @@ REFUSED = {
     ("cloth", "AdaptiveConJac"): "body of tetrahedra",
     ("discontinuous", "AdaptiveConJac"): "body of tetrahedra",
     ("springs", "ConJac"): "resist every deformation",
-    ("cloth", "XPBD"): "no constraint form",
     ("discontinuous", "XPBD"): "no constraint form",
     ("fitted", "Corotated"): "EigenFit",
     ("fitted", "EnergyMomentum"): "EigenFit",

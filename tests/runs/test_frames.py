@@ -119,9 +119,9 @@ def test_frames_written_together_are_those_written_one_by_one(tmp_path, cuts):
 WRITER = """
 import sys, numpy as np
 from pliant.record.frame_writer import FrameWriter
-from pliant.record.frames import Frame, Topology
+from pliant.record.frames import Frame, VtkCells
 X = np.random.default_rng(0).standard_normal((2000, 3))
-T = Topology.of([np.arange(2000).reshape(-1, 4)])
+T = VtkCells.of([np.arange(2000).reshape(-1, 4)])
 writer = FrameWriter(sys.argv[1], frames=4)
 for k in range(100000):
     writer.append(Frame(0.1 * k, X + k, {"velocity": X * k}, {"von_mises": np.full(500, float(k))}), T)
@@ -155,9 +155,9 @@ FULL = """
 import resource, signal, sys, numpy as np
 from pliant.errors import RunError
 from pliant.record.frame_writer import FrameWriter
-from pliant.record.frames import Frame, Topology
+from pliant.record.frames import Frame, VtkCells
 X = np.zeros((2000, 3))
-T = Topology.of([np.arange(2000).reshape(-1, 4)])
+T = VtkCells.of([np.arange(2000).reshape(-1, 4)])
 writer = FrameWriter(sys.argv[1], frames=4)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
