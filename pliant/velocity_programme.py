@@ -70,10 +70,11 @@ def velocity_step(
     """
     if J is not None:
         A, b = project(J, A, b)
-    if _empty(equality) and _empty(inequality):
+    rubs = slip is not None and len(slip) > 0
+    if _empty(equality) and _empty(inequality) and not rubs:
         return _unconstrained(A, b, linear or Cholesky(), memory, guess)
     few = qp is None and sp.issparse(A) and not _empty(inequality)  # few rows on a large matrix: factor it just once
-    if few or isinstance(A, Solvable | Corrected) or (slip is not None and len(slip)):
+    if few or isinstance(A, Solvable | Corrected) or rubs:
         return _by_impulses(A, b, (equality, inequality, slip), linear or Cholesky(), friction, memory)
     return _programme(A, b, (equality, inequality), {} if qp is None else {"solver": qp}, memory, pushed)
 

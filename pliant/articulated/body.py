@@ -83,7 +83,7 @@ class Articulated:
         method = scene.integrator.integrator if isinstance(scene.integrator, Wrapping) else scene.integrator
         if not isinstance(method, RubbingJoints):
             where, rows = f"{type(method).__name__} with {self.name!r}", isinstance(method, LinearlyImplicit)
-            refuse_friction(part, where, floors=not rows)
+            refuse_friction(part, where, rows=rows)
             part = part if rows else stopped(part, float(scene.h), where)
         remedy = f"give {part.tree.dof} rates"
         v = np.zeros(part.tree.dof) if self.v is None else require_numbers(self.v, f"{self.name}.v", remedy)

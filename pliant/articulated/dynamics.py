@@ -3,7 +3,7 @@
     A u = J^T M J v + h (f_r + J^T (f_m - M Jdot v)),   A = J^T (M - hD - beta h^2 K) J - h D_r - beta h^2 K_r
     s.t.  G u = e,  C u >= d,      q += h u
 
-A is `Dense`, `Sparse` or never formed (`MatrixFree`); contacts with a coefficient of their own rub.
+A is `Dense`, `Sparse` or never formed (`MatrixFree`); contacts with a coefficient of their own rub, and so do dry joints.
 """
 
 from functools import cached_property
@@ -19,7 +19,7 @@ from pliant.articulated.se3 import gamma
 from pliant.articulated.system import ArticulatedSystem, Assembly
 from pliant.articulated.tree import Kinematics
 from pliant.errors import SceneError
-from pliant.linear.staggered import Slip
+from pliant.linear.staggered import Slip, coulomb
 from pliant.state import State
 from pliant.velocity_step import Block, Linearisation, Moved
 
@@ -54,7 +54,7 @@ class TreeStep:
             J,
             (equality.matrix, equality.rhs),
             (inequality.matrix, inequality.rhs),
-            slip=_slip(self.kin, inequality),
+            slip=_slip(self.system, self.kin, inequality, self.h),
             guess=self.kin.v,
         )
 
@@ -75,19 +75,21 @@ class TreeStep:
         return sp.csr_matrix((E[:, :3, :3] @ gamma(local) @ J).reshape(-1, dof))
 
 
-def _slip(kin: Kinematics, rows: RowSet) -> Slip | None:
-    """The friction directions of contacts that have a coefficient; without one there is no friction here."""
-    T, number, mu, first = [], [], [], 0
+def _slip(system: ArticulatedSystem, kin: Kinematics, rows: RowSet, h: float) -> Slip | None:
+    """The friction directions of contacts that have a coefficient (others do not rub here), and of dry joints."""
+    slips, first = [], 0
     for part in rows.parts:
         if part.tangents is not None and part.tangents.mu:
-            T.append(kin.project_rows(part.tangents.T))
-            number.append(np.repeat(np.arange(first, first + len(part.g)), 2))
-            mu.append(np.full(2 * len(part.g), part.tangents.mu))
+            k, number = 2 * len(part.g), np.repeat(np.arange(first, first + len(part.g)), 2)
+            slips.append(coulomb(kin.project_rows(part.tangents.T), np.zeros(k), number, np.full(k, part.tangents.mu)))
         first += len(part.g)
-    if not T:
-        return None
-    rubbing = np.concatenate(T)
-    return Slip(rubbing, np.zeros(len(rubbing)), np.concatenate(number), np.concatenate(mu))
+    dry = [d for d in system.dry if d.force > 0.0]
+    if dry:
+        T = np.eye(kin.tree.dof)[[kin.tree.ptr[int(d.link)] for d in dry]]
+        none = np.zeros(len(dry))
+        slips.append(Slip(T, none, np.full(len(dry), -1), none, h * np.array([d.force for d in dry])))
+    each = zip(*((s.T, s.drift, s.rows, s.mu, s.bound) for s in slips), strict=True)
+    return Slip(*(np.concatenate(a) for a in each)) if slips else None
 
 
 def active_rows(system: ArticulatedSystem, kin: Kinematics, t: float) -> tuple[RowSet, RowSet]:

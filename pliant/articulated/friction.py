@@ -41,25 +41,27 @@ class RubbingJoints(Protocol):
     rubs_joints: ClassVar[bool]
 
 
-def refuse_friction(system: ArticulatedSystem, where: str, *, floors: bool = True) -> None:
+def refuse_friction(system: ArticulatedSystem, where: str, *, rows: bool = False) -> None:
     """Refuse what would rub under BISP and be ignored by the method ``where``: contacts in joints, dry joints, floors.
 
     A floor or box whose ``mu`` is None takes the method's coefficient, of which a method without friction has none.
-    Methods that see the friction of ``floors`` say False.
+    Velocity steps with ``rows`` see the friction of floors and of dry joints.
     """
     remedy = "use BISP or StaggeredProjections, or take pliant.articulated.frictionless(system)"
     name = lambda link: f"'{system.tree.names[int(link)]}'"
-    for dry in system.dry:
+    for dry in () if rows else system.dry:
         if dry.force > 0.0:
             raise SceneError(
-                f"DryFriction of {dry.force:g} on {name(dry.link)} would have no effect", where=where, remedy=remedy
+                f"DryFriction of {dry.force:g} on {name(dry.link)} would have no effect",
+                where=where,
+                remedy="use LinearlyImplicit or, for articulated bodies alone, BISP, or give no friction",
             )
     for group in system.patches:
         for child, closure, mu in zip(group.child, group.closure, group.mu, strict=True):
             if mu != 0.0:
                 what = f"joint of {name(child)}" if closure < 0 else f"closure {closure}, a hinge of {name(child)},"
                 raise SceneError(f"the friction in the {what} would have no effect", where=where, remedy=remedy)
-    for c in system.constraints if floors else ():
+    for c in () if rows else system.constraints:
         if isinstance(c, Unilateral) and c.mu:
             what = f"{type(c).__name__} of {name(c.link)} has friction mu = {c.mu:g}, which would have no effect"
             raise SceneError(what, where=where, remedy=remedy)

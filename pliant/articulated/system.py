@@ -308,7 +308,8 @@ class ArticulatedSystem:
 
     def directly(self, state: State, h: float, how: Linearisation) -> tuple[State, Any, float] | None:
         """The velocity step in one compiled call; None where it is not ordinary, or another matrix is chosen."""
-        ordinary = None if how.ahead or how.matrix is not None else self.ordinary
+        dry = any(d.force > 0.0 for d in self.dry)
+        ordinary = None if how.ahead or how.matrix is not None or dry else self.ordinary
         if ordinary is None:
             return None
         q, v = self.tree.reparameterise(state.q, state.v) if ordinary.turning else (state.q, state.v)

@@ -21,7 +21,7 @@ from pliant.cloth.kinematics import vertex_gradients
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.surroundings import Scenery
 from pliant.contact.slip import tangents
-from pliant.linear.staggered import Slip
+from pliant.linear.staggered import Slip, coulomb
 from pliant.velocity_step import Live
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def slipping(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, bound: RowBuilde
     t = tangents(_mean_normals(sheet, pushes.vertex, pushes.normal))
     T = _along(sp.csr_matrix(bound.matrix(size)[0]), pushes.normal, t) - _flowing(cloth, sheet, pushes.vertex, t, size)
     drift = np.einsum("kij,kj->ki", t, scenery.scripted(pushes.body, pushes.point)).ravel()
-    slip = Slip(sp.csr_matrix(T), drift, np.repeat(np.arange(k), 2), np.full(2 * k, mu))
+    slip = coulomb(sp.csr_matrix(T), drift, np.repeat(np.arange(k), 2), np.full(2 * k, mu))
     body, x = np.repeat(pushes.body - scenery.live, 2), np.repeat(pushes.point, 2, axis=0)
     live = np.flatnonzero(body >= 0)
     return slip, Live(live, body[live], x[live], t.reshape(-1, 3)[live]) if len(live) else None

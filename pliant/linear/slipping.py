@@ -1,6 +1,6 @@
 """Impulses of rows and friction with limits that follow the rows, by Newton's method on which of them hold.
 
-    0 = W p + start   where nothing holds,     y = 0   where a row lets go,     z = +-mu y   where a contact slips
+    0 = W p + start   where nothing holds,     y = 0   where a row lets go,     z = +-(mu y + c)   where something slips
 
 A limit that follows its row is one more linear equation: once it is known which contacts press, stick and slip (and to
 which side), one dense solve ends it. Limits that are held still and renewed in turns converge like a series, if at all.
@@ -34,7 +34,8 @@ class Settled(NamedTuple):
 class Slipping:
     """The programme: W (n, n) and ``start (n,)`` over m rows and s slips; ``lower (m,)`` is 0, or -inf for equalities.
 
-    ``pressing (s,)`` is the row that presses where each slip is, ``mu (s,)`` its coefficient.
+    ``pressing (s,)`` is the row that presses where each slip is (-1: none), ``mu (s,)`` its coefficient, ``bound (s,)``
+    the limit c where nothing presses.
     """
 
     W: Array
@@ -42,6 +43,7 @@ class Slipping:
     lower: Array
     pressing: IntArray
     mu: Array
+    bound: Array
 
     def solve(self, p: Array, tolerance: float, changes: int = CHANGES) -> Settled | None:
         """From the guess p; None where the sets do not settle, or what they give is no solution."""
@@ -76,31 +78,35 @@ class Slipping:
         return np.maximum(found, self.lower)
 
     def limits(self, p: Array) -> Array:
-        """mu y (s,): how much friction there may be."""
-        return self.mu * np.maximum(p[self.pressing], 0.0)
+        """mu y + c (s,): how much friction there may be."""
+        pressed = np.append(np.maximum(p[: len(self.lower)], 0.0), 0.0)  # the last of them for those with no row, -1
+        return self.mu * pressed[self.pressing] + self.bound
 
     def _held(self, guess: Array, limits: Array) -> Array:
-        """0 where nothing holds; rows at 0 are -1; slips are the sign of their limit, and 2 where nothing presses."""
+        """0 where nothing holds; rows at 0 are -1; slips are the sign of their limit, and 2 where that is 0."""
         m = len(self.lower)
         rows = np.where(guess[:m] <= self.lower, -1.0, 0.0)
         z = guess[m:]
         slips = np.where(np.abs(z) > limits, np.sign(z), 0.0)
-        return np.concatenate([rows, np.where(rows[self.pressing] < 0.0, 2.0, slips)])
+        loose = (np.append(rows, 0.0)[self.pressing] < 0.0) & (self.bound == 0.0)
+        return np.concatenate([rows, np.where(loose, 2.0, slips)])
 
     def _solved(self, held: Array, p: Array, rho: Array) -> Array | None:
         """The impulses if exactly these hold, with a proximal term towards p, and then towards what that gives."""
         m, free = len(self.lower), np.flatnonzero(held == 0.0)
         slips = np.flatnonzero(np.abs(held[m:]) == 1.0)
-        follow, rows = held[m + slips] * self.mu[slips], self.pressing[slips]  # z = follow y
+        side, rows = held[m + slips], self.pressing[slips]
+        follow, fixed = side * self.mu[slips], side * self.bound[slips]  # z = follow y + fixed
+        start = self.start[free] + self.W[np.ix_(free, m + slips)] @ fixed if fixed.any() else self.start[free]
         x, found = p[free], np.zeros_like(p)
         if len(free):
             factor, pivots, singular = dgetrf(_following(self.W, free, m + slips, rows, follow, rho), overwrite_a=True)
             if singular:
                 return None
             for _ in range(2):
-                x = dgetrs(factor, pivots, rho[free] * x - self.start[free])[0]
+                x = dgetrs(factor, pivots, rho[free] * x - start)[0]
         found[free] = x
-        found[m + slips] = follow * found[rows]
+        found[m + slips] = follow * found[rows] + fixed
         return found if np.isfinite(x).all() else None
 
     def _error(self, p: Array, r: Array) -> float:
@@ -128,7 +134,7 @@ def _following(W, free, slips, rows, follow, rho):  # type: ignore[no-untyped-de
             columns[j, i] = W[free[j], free[i]]
         columns[j, j] += rho[free[j]]
     for k in range(len(slips)):
-        j = place[rows[k]]
-        for i in range(n):
+        j = place[rows[k]] if rows[k] >= 0 else -1
+        for i in range(n if j >= 0 else 0):
             columns[j, i] += follow[k] * W[slips[k], free[i]]
     return columns.T

@@ -1,13 +1,13 @@
 """Impulses of rows and of Coulomb friction on one matrix, in turns with the limits of friction.
 
-    A u = b + G^T y + T^T z,      G u = e (y of any sign) or G u >= e (y >= 0),      |z| <= mu y
+    A u = b + G^T y + T^T z,      G u = e (y of any sign) or G u >= e (y >= 0),      |z| <= mu y + c
 
 In the impulses this is  min 1/2 p^T W p + p^T (B A^-1 b - (e, s)),  p = (y, z),  B = (G, T),  W = B A^-1 B^T, with the
 slip s of what moves by itself, if the bounds of z were known. They are taken from the last y, and found anew until
 neither changes what it does to u. Staggered projections [Kaufman2008; Weidner2022, Alg. 3.1] renew y and z in turns as
 well; solved for together they settle in a few turns where stacks took a hundred. Between turns Newton's method tries to
-finish: once it is known who presses, sticks and slips which way, y and z = +-mu y follow from one linear system. The
-impulses of equalities, of which cloth and joints have many, follow from all others and are eliminated first.
+finish: once it is known who presses, sticks and slips which way, y and z = +-(mu y + c) follow from one linear system.
+The impulses of equalities, of which cloth and joints have many, follow from all others and are eliminated first.
 Whatever y and z are, u satisfies the first line: momentum is kept to rounding.
 
 Rows that cannot all hold, and those that say the same and could share their impulse in any way, may keep the turns from
@@ -16,7 +16,7 @@ there is a solution, and only one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,18 +40,30 @@ LEAST = 1 / 64  # part of the way to new limits that is always gone
 
 @dataclass(frozen=True, eq=False)
 class Slip:
-    """Directions of friction, two per contact: the slip T u - ``drift`` with T (s, n) and drift (s,) [m/s].
+    """Directions of friction: the slip T u - ``drift`` with T (s, n) and drift (s,) [m/s].
 
-    ``rows (s,)`` are the inequality rows that press there, ``mu (s,)`` the coefficients.
+    ``rows (s,)`` are the inequality rows that press there, ``mu (s,)`` the coefficients, two directions per contact.
+    Where the row is -1 nothing presses, and the direction is alone: a dry joint. ``bound (s,)`` [N s] is what a
+    direction holds without being pressed.
     """
 
     T: Matrix
     drift: Array
     rows: IntArray
     mu: Array
+    bound: Array
 
     def __len__(self) -> int:
         return len(self.drift)
+
+    def after(self, first: int) -> "Slip":
+        """The same where ``first`` other inequality rows come before those that press here."""
+        return replace(self, rows=np.where(self.rows < 0, self.rows, self.rows + first))
+
+
+def coulomb(T: Matrix, drift: Array, rows: IntArray, mu: Array) -> Slip:
+    """Friction of contacts, with limits mu y and nothing else."""
+    return Slip(T, drift, rows, mu, np.zeros(len(mu)))
 
 
 class Rubbed(NamedTuple):
@@ -126,22 +138,25 @@ class Staggered:
         normal = self._pressed(W[:m, :m], start[:m], lower, np.maximum(y, lower))
         if slip is None or not len(slip):
             return Rubbed(none, normal.x, none, normal.converged, normal.iterations, 0.0, normal.x)
-        R = _turns(start[m:] + W[m:, :m] @ normal.x)
-        W[m:], start[m:] = _turned(R, W[m:]), _turned(R, start[m:])
-        W[:, m:] = _turned(R, W[:, m:].T).T
-        programme = Slipping(W, start, lower, m - int(np.count_nonzero(lower == 0.0)) + slip.rows, slip.mu)
+        pairs = m + np.flatnonzero(slip.rows >= 0)
+        R = _turns(start[pairs] + W[pairs, :m] @ normal.x)
+        W[pairs], start[pairs] = _turned(R, W[pairs]), _turned(R, start[pairs])
+        W[:, pairs] = _turned(R, W[:, pairs].T).T
+        pressing = slip.after(m - int(np.count_nonzero(lower == 0.0))).rows
+        programme = Slipping(W, start, lower, pressing, slip.mu, slip.bound)
         begin = normal.x, None if share is None else np.concatenate([y, share * programme.limits(y)])
         p, limits, change, turn, good = self._agreed(programme, *begin)
         share = np.clip(p[m:] / np.maximum(limits, 1e-300), -1.0, 1.0)
-        z = _turned(np.swapaxes(R, 1, 2), p[m:])
-        return Rubbed(none, p[:m], z, good, turn, change, np.concatenate([p[:m], share]))
+        last = np.concatenate([p[:m], share])
+        p[pairs] = _turned(np.swapaxes(R, 1, 2), p[pairs])
+        return Rubbed(none, p[:m], p[m:], good, turn, change, last)
 
     def _pressed(self, W: Array, start: Array, lower: Array, y: Array) -> BoxSolution:
         """Impulses of the rows without friction; of those with the same effect the nearest to the guess y."""
         if len(y) and np.all(lower == 0.0):
             found, changes = nonnegative(W, start, y, MOST * len(y))
             if changes >= 0:
-                programme = Slipping(W, start, lower, np.zeros(0, dtype=np.int64), np.zeros(0))
+                programme = Slipping(W, start, lower, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
                 return BoxSolution(programme.shared(found, y, SETTLED), True, changes + 1)
         return self.box.solve(W, -start, lower, np.full(len(lower), np.inf), y)
 

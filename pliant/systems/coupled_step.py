@@ -205,7 +205,7 @@ class CoupledStep:
         T, rubbing = sp.csr_matrix(slip.T) @ self._columns(i), self._blocks[i].rubbing
         if rubbing is not None:
             T = less_in_rows(T, rubbing.rows, self._carried(rubbing))
-        return replace(slip, T=T, rows=slip.rows + self._inequalities[i])
+        return replace(slip.after(int(self._inequalities[i])), T=T)
 
     def _carried(self, live: Live) -> sp.csr_matrix:
         """(k, n): normal . velocity of the bodies that live rows push against."""

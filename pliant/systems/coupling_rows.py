@@ -13,7 +13,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces, Contacts, shared_forces
 from pliant.contact.setting import Setting
 from pliant.contact.slip import Slips
-from pliant.linear.staggered import Slip
+from pliant.linear.staggered import Slip, coulomb
 from pliant.pattern import csr, empty, product, sizes, stacked, times
 from pliant.systems.ties import tie_jacobian
 from pliant.velocity_programme import Rows
@@ -111,7 +111,7 @@ def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: 
     slips = Slips(c, x).at(x)
     T = _over_points(slips.nodes, slips.B, len(w))
     drift = np.einsum("cij,cj->ci", slips.t, c.drift).ravel()
-    return Slip(product(T, J), drift - times(T, w), np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
+    return coulomb(product(T, J), drift - times(T, w), np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
 
 
 def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:
@@ -150,5 +150,5 @@ def joined_slips(slips: Sequence[Slip]) -> Slip | None:
     if not slips:
         return None
     T = stacked([s.T for s in slips])
-    drift, rows, mu = (np.concatenate(a) for a in zip(*((s.drift, s.rows, s.mu) for s in slips), strict=True))
-    return Slip(T, drift, rows, mu)
+    each = zip(*((s.drift, s.rows, s.mu, s.bound) for s in slips), strict=True)
+    return Slip(T, *(np.concatenate(a) for a in each))

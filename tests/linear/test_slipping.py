@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import pliant.linear.staggered as staggered
 from pliant.linear import Cholesky
 from pliant.linear.inverse import Inverse
-from pliant.linear.staggered import Slip, Staggered
+from pliant.linear.staggered import Staggered, coulomb
 
 
 def pushed(seed, contacts=12, bodies=6, mu=0.4):
@@ -23,7 +23,7 @@ def pushed(seed, contacts=12, bodies=6, mu=0.4):
         G[c, own] = rng.normal(size=6)
         T[2 * c : 2 * c + 2, own] = rng.normal(size=(2, 6))
     b = 20.0 * rng.normal(size=n)
-    slip = Slip(T, np.zeros(2 * contacts), np.repeat(np.arange(contacts), 2), np.full(2 * contacts, mu))
+    slip = coulomb(T, np.zeros(2 * contacts), np.repeat(np.arange(contacts), 2), np.full(2 * contacts, mu))
     return A, b, (sp.csr_matrix(G), np.zeros(contacts), np.zeros(contacts)), slip
 
 
@@ -67,7 +67,7 @@ def test_newton_is_used_and_ends_where_turns_would_go_on(monkeypatch):
 def test_a_block_on_the_ground_sticks_or_slips(push):
     """Pressed down with 1 N s, pushed aside: at mu = 1 it stays below 1 N s, and keeps the rest above."""
     A, G, T = sp.identity(3, format="csr"), sp.csr_matrix([[0.0, 0.0, 1.0]]), np.eye(3)[:2]
-    slip = Slip(T, np.zeros(2), np.zeros(2, dtype=int), np.ones(2))
+    slip = coulomb(T, np.zeros(2), np.zeros(2, dtype=int), np.ones(2))
     found = Staggered().solve(Inverse(A, Cholesky()), np.array([push, 0.0, -1.0]), (G, np.zeros(1), np.zeros(1)), slip)
     assert found.converged
     assert np.allclose(found.u, [max(push - 1.0, 0.0), 0.0, 0.0], atol=1e-9)
@@ -78,7 +78,7 @@ def test_redundant_contacts_share_what_one_could_carry():
     """The same contact twice: W is singular, the motion is not affected."""
     A, b, (G, e, lower), slip = pushed(3)
     once = Staggered().solve(Inverse(A, Cholesky()), b, (G, e, lower), slip)
-    twice = Slip(np.vstack([slip.T] * 2), np.zeros(48), np.repeat(np.arange(24), 2), np.tile(slip.mu, 2))
+    twice = coulomb(np.vstack([slip.T] * 2), np.zeros(48), np.repeat(np.arange(24), 2), np.tile(slip.mu, 2))
     rows = sp.csr_matrix(sp.vstack([G, G])), np.zeros(24), np.zeros(24)
     both = Staggered().solve(Inverse(A, Cholesky()), b, rows, twice)
     assert both.converged
