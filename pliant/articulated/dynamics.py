@@ -3,7 +3,8 @@
     A u = J^T M J v + h (f_r + J^T (f_m - M Jdot v)),   A = J^T (M - hD - beta h^2 K) J - h D_r - beta h^2 K_r
     s.t.  G u = e,  C u >= d,      q += h u
 
-A is `Dense`, `Sparse` or never formed (`MatrixFree`); contacts with a coefficient of their own rub, and so do dry joints.
+A is `Dense`, `Sparse` or never formed (`MatrixFree`). Contacts with a coefficient of their own rub, and so do dry
+joints.
 """
 
 from functools import cached_property

@@ -45,6 +45,6 @@ def test_rows_twice_share_equally_and_do_the_same():
     W, start, none = C @ C.T, C @ b, np.zeros(20)
     y, changes = nonnegative(W, start, none, 200)
     assert changes >= 0 and np.allclose(C.T @ y, B.T @ once, rtol=0, atol=1e-9)
-    shared = Slipping(W, start, none, np.zeros(0, dtype=np.int64), np.zeros(0)).shared(y, none, 1e-9)
+    shared = Slipping(W, start, none, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)).shared(y, none, 1e-9)
     # proximal terms of 1e-10 leave differences between equal rows to round-off over 1e-10
     assert np.allclose(shared, 0.5 * np.tile(once, 2), rtol=0, atol=1e-5 * once.max())

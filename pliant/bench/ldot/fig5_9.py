@@ -48,8 +48,9 @@ def run(*, quick: bool = False) -> Table:
     notes = [
         "Baraff's step solves one linear system and has no quasi-Newton phase: HYBRID-L1 is L and Ldot in one step, and"
         " in the next PCG with L + h Ldot; the thesis gives no number.",
-        "A step of this motion takes Newton's method 3 to 5 iterations whatever is varied, so that times differ by what an"
-        " iteration costs, to which damping and polar decompositions add; BDF1 takes more of them than BDF2, not fewer.",
+        "A step of this motion takes Newton's method 3 to 5 iterations whatever is varied, so that times differ by what"
+        " an iteration costs, to which damping and polar decompositions add; BDF1 takes more of them than BDF2, not"
+        " fewer.",
     ]
     return Table("ldot/fig5_9", "Early factors on variations of ARMADILLO", rows, [*claims(done), baraff(quick)], notes)
 
