@@ -91,7 +91,7 @@ class Articulated:
             raise SceneError(f"v has {v.size} entries", where=f"{self.name}.v", remedy=remedy)
         shapes = self._shapes(part)
         place = Place(self.name, 0, part.positions(part.rest), part.surface, ranges(part))
-        solids = [(k, replace(hull, name=f"{self.name}/{hull.name}")) for k, hull in solids_of(part)]
+        solids = solids_of(part, [f"{self.name}/{link}" for link in part.tree.names])
         return Made(part, State(part.rest, v), shapes, [(self, place)], solids)
 
     def _shapes(self, part: ArticulatedSystem) -> list[Shape]:
@@ -209,7 +209,7 @@ class Rigid:
             (body, Place(body.name, a, x[a:b], body.mesh.surface(), {body.name: (0, b - a)}))
             for body, (a, b) in zip(bodies, spans, strict=True)
         ]
-        solids = [(k, replace(hull, name=bodies[k].name)) for k, hull in solids_of(part)]
+        solids = solids_of(part, [rigid.name for rigid in bodies])
         return [Made(part, State(part.rest, np.concatenate(rates)), shapes, places, solids)]
 
 
@@ -266,11 +266,13 @@ def shapes_of(part: ArticulatedSystem) -> list[Shape]:
     return found
 
 
-def solids_of(part: ArticulatedSystem) -> list[tuple[int, Hull]]:
-    """What can crease cloth: the links that are convex, in their own frames. Cloth does not see others."""
+def solids_of(part: ArticulatedSystem, names: Sequence[str]) -> list[tuple[int, Hull]]:
+    """What can crease cloth: the links that are convex, in their own frames, with their ``names`` in the scene. Cloth
+    does not see others.
+    """
     return [
         (k, Hull(link.body.points, name=name))
-        for k, (link, name) in enumerate(zip(part.tree.links, part.tree.names, strict=True))
+        for k, (link, name) in enumerate(zip(part.tree.links, names, strict=True))
         if len(link.body.faces) and convex(link.body.points, link.body.faces)
     ]
 

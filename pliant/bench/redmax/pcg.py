@@ -17,11 +17,12 @@ from pliant.velocity_step import MatrixChoice
 @one_thread()
 def measure(scene: Scene, matrix: MatrixChoice, repeats: int) -> tuple[float, float]:
     """Least CPU seconds per step, and the mean number of iterations."""
-    method, state = LinearlyImplicit(matrix=matrix), scene.initial()
+    method, system = LinearlyImplicit(matrix=matrix), scene.system()
+    state = scene.initial(system)
     best, iterations = np.inf, []
     for k in range(repeats + 1):
         start = process_time()
-        step = method.step(scene.system(), state, float(scene.h))
+        step = method.step(system, state, float(scene.h))
         spent = process_time() - start
         if k:  # the first one may compile
             best = min(best, spent)
@@ -50,16 +51,12 @@ def run(*, quick: bool = False) -> Table:
 
     def add(kind: str, scene: Scene, *, dense: bool) -> dict[str, Any]:
         spent, iterations = measure(scene, MatrixFree(), repeats)
-        r = {
-            "scene": kind,
-            "bodies": len(scene.system().tree),
-            "dof": scene.system().tree.dof,
-            "iterations": iterations,
-        }
+        links = scene.system().tree
+        r = {"scene": kind, "bodies": len(links), "dof": links.dof, "iterations": iterations}
         r |= {"pcg_ms": 1e3 * spent, "dense_ms": 1e3 * measure(scene, Dense(), 2)[0] if dense else None}
         rows.append(r)
         n, t = timed.setdefault(kind, ([], []))
-        n.append(len(scene.system().tree))
+        n.append(len(links))
         t.append(spent)
         return r
 
