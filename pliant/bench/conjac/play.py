@@ -15,6 +15,7 @@ from pliant.bench.table import Claim
 from pliant.certificate import smallest_det
 from pliant.integrators import Quasistatic
 from pliant.linear.cholesky import Cholesky
+from pliant.scene import Scene
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State, Step
 
@@ -50,7 +51,7 @@ class ShownStep:
         return all(r.converged for r in self.step.reports) and bool(np.isfinite(self.energy))
 
 
-def march(scene: Any, steps: int | None = None, start: State | None = None) -> Iterator[ShownStep]:
+def march(scene: Scene, steps: int | None = None, start: State | None = None) -> Iterator[ShownStep]:
     """Step without certificates and ledger, from ``start`` if given; stops at the first step that is not sound."""
     system = scene.system()
     state, memory = start or scene.initial(system), None

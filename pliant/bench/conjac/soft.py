@@ -62,7 +62,7 @@ def spin(name: str, omega: float, mesh: Mesh) -> tuple[dict[str, Any], dict[str,
         if len(energy) in (3, 10):
             shapes[f"{len(energy)} steps"] = x
     row = {
-        "case": f"{np.degrees(omega * scene.h):.0f} deg per step",
+        "case": f"{np.degrees(omega * float(scene.h)):.0f} deg per step",
         "method": name,
         "energy, 10 steps": energy[9],
         "momentum, 10 steps": momentum[9],
