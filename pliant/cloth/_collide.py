@@ -95,11 +95,11 @@ def within(x, tips, reach):
 
 
 @njit(cache=True, error_model="numpy")
-def tip_face(x, faces, tips, normals, inward, reach):
-    """For each tip the closest face it pokes through: face (or -1), barycentric weights, height above the face."""
-    face = np.full(len(tips), -1, dtype=np.int64)
-    weights = np.zeros((len(tips), 3))
-    height = np.full(len(tips), np.inf)
+def tip_faces(x, faces, tips, normals, inward, reach):
+    """All faces that a tip is over, within ``reach``: (tip, face), barycentric weights, height above the face."""
+    pairs = np.empty((16, 2), dtype=np.int64)
+    values = np.empty((16, 4))
+    n = 0
     near = within(x, tips, reach)
     for f in range(len(faces)):
         v0, v1, v2 = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -112,10 +112,13 @@ def tip_face(x, faces, tips, normals, inward, reach):
             if tips[c, 2] < z0 or tips[c, 2] > z1:
                 continue
             hit, above, v, w = poked(x[v0], x[v1], x[v2], tips[c], normals[c], inward[c])
-            if hit and abs(above) <= reach and abs(above) < abs(height[c]):
-                face[c], height[c] = f, above
-                weights[c, 0], weights[c, 1], weights[c, 2] = 1.0 - v - w, v, w
-    return face, weights, height
+            if hit and abs(above) <= reach:
+                if n == len(pairs):
+                    pairs, values = np.concatenate((pairs, pairs)), np.concatenate((values, values))
+                pairs[n, 0], pairs[n, 1] = c, f
+                values[n, 0], values[n, 1], values[n, 2], values[n, 3] = 1.0 - v - w, v, w, above
+                n += 1
+    return pairs[:n], values[:n]
 
 
 @njit(cache=True, error_model="numpy")

@@ -53,7 +53,7 @@ def detect(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Hits:
     if conformer is None:
         return NO_HITS
     hits = edge_hits(sheet, scenery, 2 * thickness, thickness, cloth.edges)
-    tips = tip_hits(sheet, scenery.tips, 5 * thickness, thickness, edges)
+    tips = tip_hits(sheet, scenery, scenery.tips, 5 * thickness, thickness, edges)
     border, sizes = Border.of(sheet, cloth.border), (conformer.zone * cloth.scale, conformer.tau * cloth.scale)
     return (
         chosen(hits, fresh_edges(hits, sheet, scenery, cloth.around, border, sizes)),

@@ -106,14 +106,45 @@ def _line_hits(x: Array, cloth: IntArray, lines: tuple[Array, Array, Array, Arra
     return EdgeHits(cloth[pairs[:, 0]], e, values[:, 0], point, values[:, 2], values[:, 3:])
 
 
-def tip_hits(sheet: Sheet, tips: Tips, reach: float, thr: float, first: int = 0) -> TipHits:
-    """Corners and nails near a face, one face each; ``feature`` counts them from ``first`` on."""
+def tip_hits(sheet: Sheet, scenery: Scenery, tips: Tips, reach: float, thr: float, first: int = 0) -> TipHits:
+    """Corners and nails near a face, one face of each layer of the cloth; ``feature`` counts them from ``first`` on.
+
+    The first layer of a tip is the one that is closest to it; the others count where they are inside of its body.
+    """
     if not len(tips.x):
         return NO_TIP_HITS
     x = perturbed(sheet.x, thr)
-    face, weights, height = _collide.tip_face(x, sheet.faces, tips.x, tips.up, tips.inward, reach)
-    c = np.flatnonzero(face >= 0)
-    return TipHits(face[c], first + c, weights[c], tips.x[c], height[c])
+    pairs, values = _collide.tip_faces(x, sheet.faces, tips.x, tips.up, tips.inward, reach)
+    order = np.lexsort((pairs[:, 1], np.abs(values[:, 3]), pairs[:, 0]))
+    k, last, taken = [], -1, set[int]()
+    for i in order.tolist():
+        c, f = pairs[i].tolist()
+        around = set(sheet.faces[f].tolist())
+        if c != last or (not around & taken and _inside(values[i, :3] @ x[sheet.faces[f]], int(tips.body[c]), scenery)):
+            k.append(i)
+            taken, last = around | (taken if c == last else set()), c
+    c, f = pairs[k].T.reshape(2, -1)
+    return TipHits(f, first + c, values[k, :3], tips.x[c], values[k, 3])
+
+
+def _inside(p: Array, body: int, scenery: Scenery) -> bool:
+    """Whether the point p is inside of the body; wires and nails have no inside."""
+    piece = int(np.searchsorted(scenery.plane_body, body))
+    if piece == len(scenery.plane_body) or scenery.plane_body[piece] != body:
+        return False
+    planes = scenery.planes[scenery.plane_start[piece] : scenery.plane_start[piece + 1]]
+    return bool(np.all(planes[:, :3] @ p < planes[:, 3]))
+
+
+def untracked(hits: TipHits, sheet: Sheet) -> IntArray:
+    """The hits of layers that have no vertex on the tip: neither their face nor one beside it."""
+    k = []
+    for i, (f, c) in enumerate(zip(hits.face.tolist(), hits.feature.tolist(), strict=True)):
+        on = np.flatnonzero(sheet.feature == c)
+        beside = sheet.faces[np.isin(sheet.faces, on).any(axis=1)] if len(on) else on
+        if not np.isin(sheet.faces[f], beside).any():
+            k.append(i)
+    return np.array(k, dtype=np.int64)
 
 
 def face_contacts(sheet: Sheet, scenery: Scenery, around: Surroundings, h: float) -> FaceContacts:

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _conform
 from pliant.cloth._topology import FIXED, Tri, find_edge, split_edge, split_face
-from pliant.cloth.collide import EdgeHits, TipHits, chosen, tracked
+from pliant.cloth.collide import EdgeHits, TipHits, chosen, tracked, untracked
 from pliant.cloth.kinematics import material_directions, vertex_gradients
 from pliant.cloth.remesh import FeatureTable
 from pliant.cloth.sheet import BoolArray, Sheet
@@ -105,7 +105,8 @@ def fresh_edges(
 
 def fresh_tips(hits: TipHits, sheet: Sheet, border: Border, zone: float, thr: float) -> IntArray:
     """Which tips ask for a new vertex: they have reached the cloth, are not tracked yet, and away from the border."""
-    new = np.flatnonzero((hits.height >= -GRAZE * thr) & ~np.isin(hits.feature, sheet.feature))
+    new = untracked(hits, sheet)
+    new = new[hits.height[new] >= -GRAZE * thr]
     X = np.einsum("ki,kij->kj", hits.weights[new], sheet.X[sheet.faces[hits.face[new]]])
     return new[border.admits(X, np.zeros_like(X), zone)]
 

@@ -22,6 +22,7 @@ from pliant.cloth.collide import (
     soft_hits,
     tip_hits,
     tracked,
+    untracked,
 )
 from pliant.cloth.constraints import (
     Corners,
@@ -227,12 +228,13 @@ def constrain(
     blunt = replace(blunt, gap=blunt.gap + SUNK * around.thickness)
     blunt = chosen(blunt, closing(blunt, sheet, scenery, soft.body, h, 0.0))
     crossing_rows(blunt, sheet, scenery, soft, relief, bound, SUNK * around.thickness)
-    tips = tip_hits(sheet, scenery.tips, 5 * around.thickness, around.thickness)
+    tips = tip_hits(sheet, scenery, scenery.tips, 5 * around.thickness, around.thickness, around.table.edges)
     if cloth.method.conformer is not None:  # what has come through and got no vertex, at the border
-        tracked = np.isin(tips.feature + around.table.edges, sheet.feature)
-        tips = chosen(tips, np.flatnonzero((tips.height > 0) & ~tracked))
+        tips = chosen(tips, untracked(tips, sheet))
+        tips = chosen(tips, np.flatnonzero(tips.height > 0))
+    tips = replace(tips, feature=tips.feature - around.table.edges)
     tip_rows(tips, sheet, scenery, scenery.tips, relief, bound)
-    knobs = tip_hits(sheet, scenery.blunt, 5 * around.thickness, around.thickness)
+    knobs = tip_hits(sheet, scenery, scenery.blunt, 5 * around.thickness, around.thickness)
     tip_rows(knobs, sheet, scenery, scenery.blunt, relief, bound, SUNK * around.thickness)
     return equal, bound
 

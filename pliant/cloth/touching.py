@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.cloth import _collide
-from pliant.cloth.collide import LIFT, chosen, edge_hits, feature_body, tip_hits, tracked
+from pliant.cloth.collide import LIFT, chosen, edge_hits, feature_body, tip_hits, tracked, untracked
 from pliant.cloth.sheet import Sheet
 from pliant.cloth.surroundings import Scenery
 from pliant.systems.contact import Touch
@@ -81,8 +81,8 @@ def _across_edges(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
 def _on_tips(cloth: "EolCloth", sheet: Sheet, scenery: Scenery) -> Found:
     """Faces pierced or nearly so by corners that no vertex lies on."""
     thickness, edges = cloth.around.thickness, cloth.around.table.edges
-    hits = tip_hits(sheet, scenery.tips, 5 * thickness, thickness, edges)
-    hits = chosen(hits, np.flatnonzero(~np.isin(hits.feature, sheet.feature)))
+    hits = tip_hits(sheet, scenery, scenery.tips, 5 * thickness, thickness, edges)
+    hits = chosen(hits, untracked(hits, sheet))
     c = hits.feature - edges
     corners = sheet.faces[hits.face]
     nearest = corners[np.arange(len(c)), np.argmax(hits.weights, axis=1)]

@@ -77,7 +77,9 @@ def test_edge_hits_are_the_crossings_found_one_by_one() -> None:
 def test_tips_poke_through_one_face_each() -> None:
     tips = np.array([[0.31, 0.42, 0.001], [0.77, 0.13, 0.002]])
     world = Surroundings((Points(tips, np.tile([0.0, 0.0, 1.0], (2, 1))),))
-    hits = tip_hits(cloth_on(world, 0.0), world.at(0.0).tips, 5 * world.thickness, world.thickness, world.table.edges)
+    hits = tip_hits(
+        cloth_on(world, 0.0), world.at(0.0), world.at(0.0).tips, 5 * world.thickness, world.thickness, world.table.edges
+    )
     assert len(hits.face) == 2 and np.allclose(hits.height, [0.001, 0.002], atol=1e-5)
 
 
@@ -92,8 +94,8 @@ def test_a_face_rests_on_a_corner_too_blunt_to_crease_it() -> None:
     scene = variants.scene("PYRAMID", variants.REGULAR, 2, 0.12, [low_pyramid()])
     highest = []
     for moment in march(scene):
-        blunt, thr = moment.cloth.around.at(0.0).blunt, moment.cloth.around.thickness
-        highest.append(tip_hits(moment.sheet, blunt, 0.1, thr).height.max(initial=-0.1))
+        scenery, thr = moment.cloth.around.at(0.0), moment.cloth.around.thickness
+        highest.append(tip_hits(moment.sheet, scenery, scenery.blunt, 0.1, thr).height.max(initial=-0.1))
     assert -thr < highest[-1] and max(highest) < thr
 
 

@@ -136,7 +136,7 @@ def test_lagrangian_faces_rest_on_tips() -> None:
     scene = replace(eol.nails(eol.REGULAR, cells=5), duration=0.16)
     world = scene.system().around
     for moment in march(scene):
-        hits = tip_hits(moment.sheet, world.at(0.0).tips, 0.2, world.thickness, world.table.edges)
+        hits = tip_hits(moment.sheet, world.at(0.0), world.at(0.0).tips, 0.2, world.thickness, world.table.edges)
         assert len(hits.height) == 16 and hits.height.max() < world.thickness
 
 
