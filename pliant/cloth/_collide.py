@@ -160,3 +160,24 @@ def vertex_body(x, planes, start, depth, reach):
                 pairs[n, 0], pairs[n, 1], gaps[n] = v, plane, best
                 n += 1
     return pairs[:n].copy(), gaps[:n].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def face_depths(x, faces, planes, least):
+    """(m,) how deep [m] faces are in a convex body, at the points that split them in 16; ``least`` where not deeper."""
+    deepest = np.full(len(faces), least)
+    for f in range(len(faces)):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        for i in range(5):
+            for j in range(5 - i):
+                k = 4 - i - j
+                deep = np.inf
+                for p in range(len(planes)):
+                    out = 0.0
+                    for d in range(3):
+                        out += planes[p, d] * 0.25 * (i * x[a, d] + j * x[b, d] + k * x[c, d])
+                    deep = min(deep, planes[p, 3] - out)
+                    if deep <= deepest[f]:
+                        break
+                deepest[f] = max(deepest[f], deep)
+    return deepest

@@ -13,6 +13,7 @@ from pliant.cloth.collide import (
     chosen,
     confirmed,
     edge_hits,
+    face_depths,
     mesh_edges,
     tip_hits,
 )
@@ -20,7 +21,7 @@ from pliant.cloth.conform import Border, conform, fresh_edges, fresh_tips, keep_
 from pliant.cloth.own_contact import ClothSkin
 from pliant.cloth.remesh import Edited, Solids, closed, opened, refined
 from pliant.cloth.sheet import Sheet, signed_areas
-from pliant.cloth.surroundings import SUNK, Scenery
+from pliant.cloth.surroundings import SINK, SUNK, Scenery
 from pliant.cloth.transfer import released
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, a
 
     A new vertex is put on its feature. Where the cloth has got far past the feature, as at a border that admits no
     vertex until the material has moved on, that strains the faces around: rows push the cloth back first. Where a whole
-    row of new vertices leaves a face without area, they wait for the next step, too.
+    row of new vertices leaves a face without area, they wait for the next step, too, and so does everything that would
+    sink the cloth into a body.
     """
     best = edit(cloth, sheet, scenery, hits, adaptive=adaptive)
     count = _count(hits)
@@ -79,7 +81,17 @@ def remeshed(cloth: "EolCloth", sheet: Sheet, scenery: Scenery, hits: Hits, *, a
                 best = min(best, edited, key=lambda e: _stored(cloth, e))
                 least, count = _stored(cloth, best), _count(hits)
         best = best if np.isfinite(least) else edit(cloth, sheet, scenery, NO_HITS, adaptive=adaptive)
-    return best if _upright(best.sheet) else Edited(sheet, np.arange(len(sheet.X)), 0)
+    if count and _sinks(cloth, sheet, best.sheet, scenery):
+        best = edit(cloth, sheet, scenery, NO_HITS, adaptive=adaptive)
+    fit = _upright(best.sheet) and not _sinks(cloth, sheet, best.sheet, scenery)
+    return best if fit else Edited(sheet, np.arange(len(sheet.X)), 0)
+
+
+def _sinks(cloth: "EolCloth", before: Sheet, after: Sheet, scenery: Scenery) -> bool:
+    """Whether the deepest face is deeper in a body than the deepest one was, by more than a step may sink it."""
+    least, more = SUNK * cloth.around.thickness, SINK * cloth.around.thickness
+    deep = face_depths(after.x, after.faces, scenery, least).max(initial=least)
+    return bool(deep > least + more and deep > face_depths(before.x, before.faces, scenery, least).max() + more)
 
 
 def _stored(cloth: "EolCloth", edited: Edited) -> float:

@@ -161,6 +161,14 @@ def face_contacts(sheet: Sheet, scenery: Scenery, around: Surroundings, h: float
     return FaceContacts(vertex[keep], scenery.planes[plane[keep], :3], gap[keep], body[keep])
 
 
+def face_depths(x: Array, faces: IntArray, scenery: Scenery, least: float) -> Array:
+    """(m,) how deep [m] faces with vertices x are in convex bodies; ``least`` for those that are not deeper."""
+    deepest = np.full(len(faces), least)
+    for first, last in zip(scenery.plane_start[:-1], scenery.plane_start[1:], strict=True):
+        deepest = np.maximum(deepest, _collide.face_depths(x, faces, scenery.planes[first:last], least))
+    return deepest
+
+
 def feature_body(feature: IntArray, scenery: Scenery) -> IntArray:
     """The obstacle each feature belongs to, -1 for none."""
     bodies = np.concatenate([scenery.edge_body, scenery.corner_body, [-1]]).astype(np.int64)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
+from pliant.cloth import _collide
 from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.adapt import detect, hold, remeshed, same_mesh, untangled
 from pliant.cloth.collide import (
@@ -40,7 +41,7 @@ from pliant.cloth.impulses import expected_impulses, remembered_impulses
 from pliant.cloth.own_contact import Own
 from pliant.cloth.quadratic import StepModel, assemble
 from pliant.cloth.sheet import Sheet, signed_areas
-from pliant.cloth.surroundings import SUNK, Scenery
+from pliant.cloth.surroundings import SINK, SUNK, Scenery
 from pliant.cloth.transfer import conserved, transfer
 from pliant.maps.motions import Placement
 from pliant.state import State
@@ -77,7 +78,7 @@ class PreparedCloth:
 
     def reach(self, u: Array, h: float) -> float:
         """At most h: less where a face of the material would lose nine tenths of its area, the model of the step fails,
-        or the cloth would meet itself in spite of its rows."""
+        or the cloth would meet itself or sink into a body in spite of its rows."""
         sheet, dt = self._moving(u), h
         A, V = signed_areas(sheet.X, sheet.faces), self._sliding(sheet)
         while dt > 1e-3 * h and (signed_areas(sheet.X + dt * V, sheet.faces) < 0.1 * A).any():
@@ -85,7 +86,27 @@ class PreparedCloth:
         if dt < h:
             return dt
         failed = not self.model.holds(self.cloth, u, h)
-        return 0.5 * h if failed or (self.own is not None and self.own.divided(sheet.v, h)) else h
+        meets = self.own is not None and self.own.divided(sheet.v, h)
+        return 0.5 * h if failed or meets or self._sinks(sheet, h) else h
+
+    def _sinks(self, sheet: Sheet, h: float) -> bool:
+        """Whether faces get deeper into a convex body within h than rows let them, by more than a part of thr.
+
+        Rows hold vertices at faces, and crossings that there are when the step begins: a face that turns about an edge
+        or slips past a corner may cut the body by the end of it. Pieces of the step find it there.
+        """
+        scenery, faces, thr = self.scenery, sheet.faces, self.cloth.around.thickness
+        for body, first, last in zip(
+            scenery.plane_body, scenery.plane_start[:-1], scenery.plane_start[1:], strict=True
+        ):
+            planes = scenery.planes[first:last]
+            there = sheet.x + h * (sheet.v - scenery.velocity(np.full(len(sheet.x), body), sheet.x))
+            after = _collide.face_depths(there, faces, planes, SUNK * thr)
+            deep = np.flatnonzero(after > (SUNK + SINK) * thr)
+            before = _collide.face_depths(sheet.x, faces[deep], planes, SUNK * thr)
+            if (after[deep] - before > SINK * thr).any():
+                return True
+        return False
 
     def finish(self, u: Array, equality: Array, inequality: Array, h: float) -> Moved:
         """Positions after h; what hands and moving obstacles did is booked."""

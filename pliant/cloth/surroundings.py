@@ -14,6 +14,7 @@ from pliant.errors import SceneError
 from pliant.maps.motions import Placement, RigidMotion, Twist, Vector
 
 SUNK = 0.5  # thr that cloth may cut short a blunt edge by: its vertices rest on the faces beside
+SINK = 0.25  # thr that faces may sink in a step, or by remeshing, before something is done about it
 STILL: Placement = (REST, Twist(np.zeros(3), np.zeros(3), np.zeros(3)))
 
 

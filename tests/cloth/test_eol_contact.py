@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pliant.bench.eol.books import depth
 from pliant.bench.eol.march import march
 from pliant.certificate import touching as touched
 from pliant.cloth.active_set import ActiveSet
 from pliant.cloth.body import Cloth
-from pliant.cloth.collide import edge_hits, face_contacts, tip_hits
+from pliant.cloth.collide import edge_hits, face_contacts, face_depths, tip_hits, untracked
 from pliant.cloth.constraints import Cone, Corners, RowBuilder, feature_rows
 from pliant.cloth.hands import Handle
 from pliant.cloth.kinematics import corner_velocities, vertex_gradients
@@ -81,6 +82,45 @@ def test_tips_poke_through_one_face_each() -> None:
         cloth_on(world, 0.0), world.at(0.0), world.at(0.0).tips, 5 * world.thickness, world.thickness, world.table.edges
     )
     assert len(hits.face) == 2 and np.allclose(hits.height, [0.001, 0.002], atol=1e-5)
+
+
+def layers(world: Surroundings, *heights: float) -> Sheet:
+    """Several flat cloths above each other, as one."""
+    sheets = [cloth_on(world, z) for z in heights]
+    n = len(sheets[0].x)
+    whole = {k: np.concatenate([getattr(s, k) for s in sheets]) for k in ("x", "X", "v", "V", "feature", "fixed")}
+    return Sheet(**whole, faces=np.concatenate([s.faces + n * i for i, s in enumerate(sheets)]))
+
+
+def test_every_layer_that_a_corner_has_come_through_is_found() -> None:
+    base = [[0.11, 0.22, -0.3], [0.51, 0.22, -0.3], [0.51, 0.62, -0.3], [0.11, 0.62, -0.3]]
+    world = Surroundings((Hull(np.array([[0.31, 0.42, 0.0], *base])),))
+    scenery, thr = world.at(0.0), world.thickness
+    apex = world.table.edges + int(np.argmax(scenery.corner_x[:, 2]))
+    cloth = layers(world, 0.002, -0.003, -0.007)
+    hits = tip_hits(cloth, scenery, scenery.tips, 5 * thr, thr, world.table.edges)
+    assert set(hits.feature) == {apex}
+    assert np.allclose(hits.height, [-0.002, 0.003, 0.007], atol=1e-5)
+    feature = cloth.feature.copy()
+    feature[cloth.faces[hits.face[1], 0]] = apex
+    assert untracked(hits, replace(cloth, feature=feature)).tolist() == [0, 2]
+
+
+def test_cloth_below_a_thin_body_is_not_pierced_by_its_upper_corners() -> None:
+    world = Surroundings((Box((0.5, 0.5, -0.002), (0.41, 0.41, 0.004)),))
+    scenery, thr = world.at(0.0), world.thickness
+    hits = tip_hits(layers(world, 0.001, -0.006), scenery, scenery.tips, 5 * thr, thr)
+    upper = scenery.corner_x[hits.feature, 2] > -0.001
+    assert upper.sum() == 4 and np.allclose(hits.height[upper], -0.001, atol=1e-5)
+
+
+def test_depths_of_faces_are_those_of_their_deepest_points() -> None:
+    world = Surroundings((Box((0.5, 0.5, -0.2), (0.45, 0.37, 0.4), turn=(0.1, 0.2, 0.3)),))
+    cloth, scenery = cloth_on(world, -0.01), world.at(0.0)
+    depths = face_depths(cloth.x, cloth.faces, scenery, 0.0)
+    corners = (scenery.planes[:, 3] - cloth.x @ scenery.planes[:, :3].T).min(axis=1)
+    assert np.all(depths >= corners[cloth.faces].max(axis=1) - 1e-15)
+    assert depths.max() == pytest.approx(depth(cloth, scenery), rel=0.1)  # which has four times as many points
 
 
 def low_pyramid(sides: int = 6) -> Hull:
