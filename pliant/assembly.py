@@ -31,11 +31,20 @@ def made_of(scene: Any) -> list[Made]:
     """What the bodies become: all deformable ones together first, then the others, class by class."""
     soft = scene.deformables()
     made = [_soft(scene, soft)] if soft else []
+    return made + [part for kind, bodies in _kinds(scene).items() for part in kind.gathered(bodies, scene)]  # type: ignore[attr-defined]
+
+
+def in_order(scene: Any) -> list[Any]:
+    """The bodies in the order of what they become, and of the system's cells."""
+    return [*scene.deformables(), *(body for bodies in _kinds(scene).values() for body in bodies)]
+
+
+def _kinds(scene: Any) -> dict[type, list[Any]]:
     kinds: dict[type, list[Any]] = {}
     for body in scene.bodies:
         if apart(body):
             kinds.setdefault(type(body), []).append(body)
-    return made + [part for kind, bodies in kinds.items() for part in kind.gathered(bodies, scene)]  # type: ignore[attr-defined]
+    return kinds
 
 
 def assembled(scene: Any, made: list[Made]) -> Any:

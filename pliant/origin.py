@@ -34,7 +34,8 @@ class Origin:
 
 
 def origin_of(scene: Any) -> Origin:
-    """The scene's own description; one with parts that only Python can say has a note of that, and its obstacles."""
+    """The scene's own description; where only Python can say parts of it, the names of its bodies and its obstacles."""
+    from pliant.scene import Scene
     from pliant.scene_file import NotDescribable, describe, describe_obstacles
 
     try:
@@ -42,5 +43,6 @@ def origin_of(scene: Any) -> Origin:
     except NotDescribable as reason:
         obstacles, files = describe_obstacles(scene)
         around = {"obstacles": obstacles} if obstacles else {}
-        return Origin({"name": str(scene.name), "made_in_python": reason.what, **around}, files)
+        names = {"bodies": scene.body_names()} if isinstance(scene, Scene) else {}
+        return Origin({"name": str(scene.name), "made_in_python": reason.what, **names, **around}, files)
     return Origin(document, files)

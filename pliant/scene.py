@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.arrays import IntArray
 from pliant.articulated.body import Articulated
-from pliant.assembly import assembled, frequencies, made_of
+from pliant.assembly import assembled, frequencies, in_order, made_of
 from pliant.attachments import Attachment
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import SceneError, require_flag
@@ -26,6 +26,7 @@ from pliant.parts import Made, apart
 from pliant.policy import steps_of
 from pliant.scene_checks import check_scene
 from pliant.state import State
+from pliant.systems.base import distinct
 from pliant.systems.contact import ContactChoice
 from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
@@ -114,6 +115,10 @@ class Scene:
     def offsets(self) -> IntArray:
         """First vertex of every deformable body among their vertices, and the total (len + 1,)."""
         return np.concatenate([[0], np.cumsum([len(b.mesh.X) for b in self.deformables()])]).astype(np.int64)
+
+    def body_names(self) -> list[str]:
+        """The bodies' names in the order of their cells in files (see `parts`); equal ones are numbered."""
+        return distinct([str(body.name) for body in in_order(self)])
 
     # ------------------------------------------------------------------------------------------------ physics
 

@@ -35,6 +35,10 @@ class Picture:
     uv: Array | None = None
     bodies: IntArray | None = None
 
+    @property
+    def body_count(self) -> int:
+        return 1 if self.bodies is None else int(self.bodies.max(initial=0)) + 1
+
 
 @dataclass(frozen=True)
 class Clip:

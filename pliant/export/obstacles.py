@@ -11,6 +11,7 @@ from pliant.contact.pose import pose_at
 from pliant.contact.sharp import Sharp
 from pliant.errors import PliantError
 from pliant.record import Run
+from pliant.scene import Scene
 from pliant.scene_like import Around
 
 CELLS = 32  # along a side of the patch that stands for an unbounded obstacle
@@ -45,24 +46,31 @@ class Surrounded(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Remains:
-    """What the folder of a run has of a scene that was made in Python: the obstacles."""
+    """What the folder of a run has of a scene that was made in Python: the names of its bodies, and the obstacles."""
 
+    names: Sequence[str]
     obstacles: Sequence[Any]
     integrator: None = None
 
 
 def scene_of(run: Run) -> Any:
     """The scene of a run, built again from its folder; its `Remains`, or None, when it cannot be built here."""
-    from pliant.scene_file import load_obstacles, load_scene
+    from pliant.scene_file import load_remains, load_scene
 
     try:
         return load_scene(run.folder).scene
     except PliantError:
         pass
     try:
-        return Remains(load_obstacles(run.folder))
+        return Remains(*load_remains(run.folder))
     except PliantError:
         return None
+
+
+def body_names(scene: Any, count: int) -> list[str]:
+    """What the ``count`` bodies of a picture are called; ``body 3`` where the scene cannot tell."""
+    known = scene.body_names() if isinstance(scene, Scene) else scene.names if isinstance(scene, Remains) else ()
+    return list(known) if len(known) == count else [f"body {k + 1}" for k in range(count)]
 
 
 def shapes_of(scene: Any, low: Array, high: Array) -> list[ObstacleShape]:

@@ -1,8 +1,8 @@
 """USD: a time-sampled prim for every body and obstacle, and a camera; z up, metres, channels as primvars.
 
-``/World/body_1`` is a mesh (springs are curves, loose vertices points), prims below ``/World/obstacles`` are what it
-meets, ``/World/camera`` sees all of it. Where velocities were recorded, meshes have them for motion blur. Where the
-material was recorded, or a surface with texture coordinates follows the body, these are the primvar ``st``.
+``/World/ball`` is the body "ball": a mesh (springs are curves, loose vertices points). Prims below ``/World/obstacles``
+are what they meet, ``/World/camera`` sees all of it. Where velocities were recorded, meshes have them for motion blur.
+Where the material was recorded, or a surface with texture coordinates follows the body, these are the primvar ``st``.
 """
 
 from dataclasses import replace
@@ -16,7 +16,8 @@ from pliant.errors import MissingDependency, RunError
 from pliant.export.camera import ANGLE, Bounds, frame_of, shot
 from pliant.export.clip import Clip, Picture, ranges
 from pliant.export.look import PLAIN
-from pliant.export.obstacles import ObstacleShape, scene_of, shapes_of
+from pliant.export.obstacles import ObstacleShape, body_names, scene_of, shapes_of
+from pliant.systems.base import distinct
 
 BATCH = 8  # frames that are held before they are written; after saving, USD keeps only where they lie
 
@@ -41,15 +42,20 @@ def write_usd(clip: Clip, path: Path) -> Path:
     moving = "velocity" in clip.recorded and "velocity" not in clip.channels
     clip = replace(clip, channels=(*clip.channels, "velocity")) if moving else clip
     low, high, *_ = ranges(clip)
-    obstacles = shapes_of(scene_of(clip.run), low, high)
+    scene = scene_of(clip.run)
+    obstacles = shapes_of(scene, low, high)
+    paths: list[str] = []
     _camera(usd, stage, Bounds(low, high))
     drawn: Picture | None = None
     for k, picture in enumerate(clip):
         code = usd.Usd.TimeCode(_code(picture.t, rate))
         same = drawn is not None and drawn.triangles is picture.triangles
+        if drawn is None:
+            names = map(usd.Tf.MakeValidIdentifier, body_names(scene, picture.body_count))
+            paths = [f"/World/{name}" for name in distinct(["obstacles", "camera", *names], "_")[2:]]
         for number, body in split(picture):
             for draw in (_mesh, _curves, _points):
-                draw(usd, stage, f"/World/body_{number + 1}", body, code, same)
+                draw(usd, stage, paths[number], body, code, same)
         _obstacles(usd, stage, obstacles, picture.t, code, drawn is None)
         drawn = picture
         if k % BATCH == BATCH - 1:

@@ -2,7 +2,7 @@
 
 from pliant.scene_file.choices import NotDescribable, register
 from pliant.scene_file.describe import describe, describe_obstacles
-from pliant.scene_file.load import Loaded, load_obstacles, load_scene
+from pliant.scene_file.load import Loaded, load_remains, load_scene
 from pliant.scene_file.toml import dumps
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "describe",
     "describe_obstacles",
     "dumps",
-    "load_obstacles",
+    "load_remains",
     "load_scene",
     "register",
 ]

@@ -155,12 +155,14 @@ def _python_function(path: Path, name: str) -> Callable[..., Any]:
     return found if callable(found) else lambda: found
 
 
-def load_obstacles(folder: Path) -> list[Any]:
-    """The obstacles that a run folder keeps of a scene that was built in Python."""
+def load_remains(folder: Path) -> tuple[list[str], list[Any]]:
+    """The names of bodies and the obstacles that a run folder keeps of a scene that was built in Python."""
     document, reader = read_toml(folder / "scene.toml"), Reader(folder)
     if "made_in_python" not in document:
-        return []
-    return [reader.make("obstacle", o, f"obstacles.{i}") for i, o in enumerate(document.get("obstacles", ()))]
+        return [], []
+    obstacles = document.get("obstacles", ())
+    made = [reader.make("obstacle", o, f"obstacles.{i}") for i, o in enumerate(obstacles)]
+    return list(document.get("bodies", ())), made
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -152,7 +152,7 @@ class Part(System, Protocol):
         ...
 
 
-def distinct(names: Iterable[str]) -> list[str]:
+def distinct(names: Iterable[str], between: str = " ") -> list[str]:
     """The names, numbered where they are equal: elastic, elastic 2, elastic 3."""
     out: list[str] = []
     taken: set[str] = set()
@@ -160,7 +160,7 @@ def distinct(names: Iterable[str]) -> list[str]:
         label, k = name, 1
         while label in taken:
             k += 1
-            label = f"{name} {k}"
+            label = f"{name}{between}{k}"
         taken.add(label)
         out.append(label)
     return out

@@ -13,6 +13,7 @@ from pliant.certificate import readable
 from pliant.deformable import OfMaterial
 from pliant.errors import PliantError
 from pliant.export.colours import magnitude
+from pliant.export.obstacles import body_names
 from pliant.integrators import INTEGRATORS
 from pliant.materials.base import Isotropic
 from pliant.scene_file.choices import kebab
@@ -186,7 +187,7 @@ class LiveView:
         gui.add_button("reset").on_click(lambda _: self._wishes.put(self._reset))
         self._room.controls()
         redraw = lambda _: self._wishes.put(lambda: None)
-        self._look = Appearance(gui, first.channels(), first.picture(), redraw)
+        self._look = Appearance(gui, first.channels(), body_names(first.scene, first.picture().body_count), redraw)
         self._h_before = float(first.scene.h)
         self._h = gui.add_number("h [s]", self._h_before, min=1e-5, max=1.0, step=1e-4)
         changing = [self._h, *self._material(gui), *self._choices(gui)]

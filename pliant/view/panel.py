@@ -5,7 +5,6 @@ from io import BytesIO
 from typing import Any
 
 from pliant.arrays import Array
-from pliant.export.clip import Picture
 from pliant.view.drawing import Style
 
 PLAIN = "none"
@@ -23,10 +22,10 @@ def chosen(control: Any) -> Any:
 class Appearance:
     """How bodies are drawn: coloured by a channel, as wireframe, with marks, up to a clip plane, each with a switch.
 
-    ``changed`` is called when one of the controls is used.
+    ``bodies`` are their names; ``changed`` is called when one of the controls is used.
     """
 
-    def __init__(self, gui: Any, channels: Sequence[str], picture: Picture, changed: Callable[[Any], Any]) -> None:
+    def __init__(self, gui: Any, channels: Sequence[str], bodies: Sequence[str], changed: Callable[[Any], Any]) -> None:
         self.channels = gui.add_dropdown("colours", (PLAIN, *channels), initial_value=PLAIN)
         self.legend = gui.add_html("")
         self.wireframe = gui.add_checkbox("wireframe", False)
@@ -34,10 +33,9 @@ class Appearance:
         self._axis = gui.add_dropdown("clip", ("off", *AXES), initial_value="off", hint="hide what lies beyond a plane")
         self._share = gui.add_slider("clip at", 0.0, 1.0, 0.01, 0.5)
         self._switches: list[Any] = []
-        bodies = 1 if picture.bodies is None else int(picture.bodies.max(initial=0)) + 1
-        if 1 < bodies <= LISTED:
+        if 1 < len(bodies) <= LISTED:
             with gui.add_folder("bodies", expand_by_default=False):
-                self._switches = [gui.add_checkbox(f"body {k + 1}", True) for k in range(bodies)]
+                self._switches = [gui.add_checkbox(name, True) for name in bodies]
         for control in (self.channels, self.wireframe, self.marks, self._axis, self._share, *self._switches):
             control.on_update(changed)
 

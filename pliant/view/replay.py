@@ -11,7 +11,7 @@ from pliant.arrays import Array
 from pliant.certificate import readable
 from pliant.errors import RunError
 from pliant.export.clip import Clip, clip, last_before, ranges
-from pliant.export.obstacles import Remains, scene_of
+from pliant.export.obstacles import Remains, body_names, scene_of
 from pliant.plots.ledger import complete, names, parts
 from pliant.record import Run
 from pliant.systems.base import Composed
@@ -46,6 +46,7 @@ class Replay:
         self._room = Room(host, port, low, high, [run.folder.resolve().name for run in runs])
         self.server, places = self._room.server, self._room.places
         scenes = [scene_of(run) for run in runs]
+        self._names = body_names(scenes[0], self._clips[0].picture(0).body_count)
         self._systems = [_system_with_marks(scene) for scene in scenes]
         self._drawings = [Drawing(self.server, *place, first=k) for k, place in enumerate(places)]
         self._surroundings = [
@@ -114,7 +115,7 @@ class Replay:
         self._speed = gui.add_dropdown("speed", ("0.1", "0.25", "0.5", "1", "2", "4"), initial_value="1")
         self._room.controls()
         redraw = lambda _: self.show(min(self.frame, len(self._times) - 1))
-        self._look = Appearance(gui, self._known, self._clips[0].picture(0), redraw)
+        self._look = Appearance(gui, self._known, self._names, redraw)
         self._text = gui.add_markdown("")
         times = self._ledgers[0]["t"]
         self._charts = [

@@ -39,7 +39,7 @@ def test_usd_is_what_was_recorded(whole, tmp_path):
 
     stage = Usd.Stage.Open(str(write_usd(whole, tmp_path / "a.usdc")))
     assert UsdGeom.GetStageUpAxis(stage) == "Z" and UsdGeom.GetStageMetersPerUnit(stage) == 1.0
-    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body_1"))
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/solid"))
     samples = mesh.GetPointsAttr().GetTimeSamples()
     assert np.allclose(np.array(samples) / stage.GetTimeCodesPerSecond(), whole.times)
     assert samples == list(range(len(whole)))  # frames of even spacing lie on whole time codes
@@ -171,7 +171,7 @@ def test_changing_topology_is_written_or_refused_by_name(to, changing, tmp_path)
         from pxr import Usd, UsdGeom
 
         stage = Usd.Stage.Open(str(path))
-        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/body_1"))
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/World/solid"))
         codes = mesh.GetPointsAttr().GetTimeSamples()
         assert [len(mesh.GetFaceVertexCountsAttr().Get(code)) for code in codes] == faces
         assert len(mesh.GetFaceVertexCountsAttr().GetTimeSamples()) == 2
@@ -248,7 +248,7 @@ def test_usd_has_a_prim_for_every_body_and_obstacle_and_a_camera(tmp_path):
     heights = [np.mean(UsdGeom.Mesh(ball).GetPointsAttr().Get(code), axis=0)[2] for code in (0, 2)]
     assert np.isclose(heights[1] - heights[0], 0.02, atol=1e-6)
     for k in range(2):
-        mesh = UsdGeom.Mesh(stage.GetPrimAtPath(f"/World/body_{k + 1}"))
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath(f"/World/cube_{k}"))
         assert len(mesh.GetPointsAttr().Get(0)) == 8 and len(mesh.GetFaceVertexCountsAttr().Get(0)) == 12
         assert np.allclose(np.min(mesh.GetPointsAttr().Get(0), axis=0), (0.2 * k, 0, 0.2))
         assert np.allclose(mesh.GetVelocitiesAttr().Get(2), (0, 0, -9.81 * 0.02), atol=1e-3)
@@ -262,6 +262,29 @@ class Circling:
     def positions(self, X, t):
         c, s = np.cos(9 * t), np.sin(9 * t)
         return X @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + (0.3 * c, 0.3 * s, 0.0)
+
+
+@pytest.mark.parametrize("python", [False, True], ids=["described", "made in Python"])
+def test_prims_of_a_mixture_have_the_names_of_their_bodies(python, tmp_path):
+    """Parts stand in another order than bodies do; names that are the same to USD are numbered."""
+    from pxr import Usd, UsdGeom
+
+    pins = [pl.Pin([6], motion=Circling())] if python else []
+    cube = pl.mesh.bar((0.1, 0.1, 0.1), (1, 1, 1))
+    sheet = pl.mesh.sheet((0.2, 0.2), (2, 2)).transformed(translate=(0, 1, 0))
+    bodies = [
+        pl.Cloth(sheet, eulerian=True, name="camera"),
+        pl.Rigid(cube.transformed(translate=(1, 0, 0)), 500.0, name="die"),
+        pl.Solid(cube.transformed(translate=(2, 0, 0)), pl.StableNeoHookean(), name="a b"),
+        pl.Solid(cube.transformed(translate=(3, 0, 0)), pl.StableNeoHookean(), pins=pins, name="a_b"),
+    ]
+    scene = pl.Scene(bodies, integrator=pl.LinearlyImplicit(), h=0.01, duration=0.01)
+    run = record(scene, tmp_path / "run")
+    stage = Usd.Stage.Open(str(write_usd(clip(run), tmp_path / "a.usda")))
+    for name, corner in {"camera_2": (0, 1), "die": (1, 0), "a_b": (2, 0), "a_b_2": (3, 0)}.items():
+        points = UsdGeom.Mesh(stage.GetPrimAtPath(f"/World/{name}")).GetPointsAttr().Get(0)
+        assert np.allclose(np.min(points, axis=0)[:2], corner, atol=1e-6), name
+    assert ("made_in_python" in (tmp_path / "run" / "scene.toml").read_text()) == python
 
 
 def test_obstacles_of_a_scene_that_only_python_can_say_are_in_the_pictures(tmp_path):

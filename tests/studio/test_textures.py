@@ -63,7 +63,7 @@ def test_usd_ply_and_vtk_hold_the_coordinates(pulled, tmp_path):
     chosen = clip(pulled).every(5)
     last = chosen.picture(chosen.numbers[-1])
     stage = Usd.Stage.Open(str(write_usd(chosen, tmp_path / "cloth.usda")))
-    st = UsdGeom.PrimvarsAPI(stage.GetPrimAtPath("/World/body_1")).GetPrimvar("st")
+    st = UsdGeom.PrimvarsAPI(stage.GetPrimAtPath("/World/cloth")).GetPrimvar("st")
     assert st.GetTypeName() == "texCoord2f[]" and st.GetInterpolation() == "vertex"
     assert np.allclose(st.Get(stage.GetEndTimeCode()), last.uv, atol=1e-6)
     write_ply(chosen, tmp_path / "ply")
