@@ -3,8 +3,8 @@
 A vertex inside a tet it does not belong to is mapped by its barycentric weights to the rest shape; the rest surface
 point nearest to that place, carried along by its triangle, is where it should leave.
 [Weidner2022, sec. 5.4, after McAdams 2011]
-Only triangles that face the vertex (their normal against its own) are ways out: near an edge the nearest triangle may
-be one of the side, and a block standing on another would be pushed off it.
+Only triangles that face the vertex of a solid (their normal against its own) are ways out: near an edge the nearest
+triangle may be one of the side, and a block standing on another would be pushed off it. Sheets leave by the nearest.
 """
 
 from collections.abc import Sequence
@@ -144,7 +144,7 @@ class PairDetector:
         if not len(found.vertex):
             return no_pairs()
         rest = np.einsum("ck,ckd->cd", found.weights, self.X[self.T[found.tet]])
-        N, own = normals(x, self.F)
+        N, own = self._normals(x)
         ways = Ways(N, own[found.vertex])
         triangle, _, _, _ = nearest_of_lists(rest, self.X, self.F, self._lists, found.tet, ways)
         F = self.F[triangle]
@@ -178,8 +178,7 @@ class PairDetector:
         vertex, triangle = self._faces.pairs(x, reach)
         if not len(vertex):
             return no_pairs()
-        N, own = normals(x, self.F[: self._solids])
-        N = np.concatenate([N, normals(x, self.F[self._solids :])[0]])
+        N, own = self._normals(x)
         above, w = above_triangles(x, Sides(self.F, N, own, self._solids), reach, vertex, triangle)
         vertex, triangle, w = vertex[above], triangle[above], w[above]
         if len(self._apart):
@@ -190,6 +189,11 @@ class PairDetector:
         chosen = order[self._firsts(vertex[order], self.face_body[triangle[order]])]
         side = np.where((y * N[triangle]).sum(axis=1) < 0.0, -1.0, 1.0)
         return self._pairs(vertex[chosen], triangle[chosen], N, side[chosen])
+
+    def _normals(self, x: Array) -> tuple[Array, Array]:
+        """Those of all triangles (k, 3), and at the vertices (n, 3): 0 on sheets, which may be met from either side."""
+        N, own = normals(x, self.F[: self._solids])
+        return np.concatenate([N, normals(x, self.F[self._solids :])[0]]), own
 
     def _pairs(self, vertex: IntArray, triangle: IntArray, N: Array, side: Array) -> ClosePairs:
         """Pairs on their sides, without those on triangles that have no normal in ``N (k, 3)``."""

@@ -73,13 +73,12 @@ class DeviceDetector:
         self._shunned = tuple(to_device(a) for a in tables.shunned)
         self._body, self._tet_body, self._face_body = (to_device(a) for a in (host.body, host.tet_body, host.face_body))
         self._vertices, self._kin = to_device(host.vertices), to_device(tables.kin[host.body[host.vertices]])
-        self._around = _around(host.F, len(host.X))
-        self._around_solids = _around(host.F[: self._solids], len(host.X))
+        self._around = _around(host.F[: self._solids], len(host.X))
 
     def detect(self, x: Any) -> DevicePairs:
         """Every vertex inside a tet, with the deformed triangle through which it should leave."""
         xp = arrays()
-        N, own = self._normals(x, self._around)
+        N, own = self._normals(x)
         vertex, tet = self._found("in_tet", x, self.T, self._shunned[0], N, own, 0.0)
         if not len(vertex):
             return self._nothing()
@@ -94,7 +93,7 @@ class DeviceDetector:
     def near(self, x: Any, reach: float) -> DevicePairs:
         """Vertices outside, straight above a triangle within ``reach`` [m]: the nearest one per vertex and body."""
         xp = arrays()
-        N, own = self._normals(x, self._around_solids)
+        N, own = self._normals(x)
         vertex, triangle = self._found("above", x, self.F, self._shunned[1], N, own, reach)
         if not len(vertex):
             return self._nothing()
@@ -148,11 +147,11 @@ class DeviceDetector:
         launch(_kernel("owner_pass"), len(owner), (start, kin, owner))
         return Buckets(self._vertices[order], kin, start, owner, self._scale, self._mask)
 
-    def _normals(self, x: Any, around: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Area normals of all triangles, and their sums at the vertices over those that count."""
+    def _normals(self, x: Any) -> tuple[Any, Any]:
+        """Area normals of all triangles, and their sums at the vertices of solids."""
         N, own = arrays().empty((len(self.F), 3)), arrays().empty((len(x), 3))
         launch(_kernel("normal_pass"), len(N), (x, self.F, N))
-        launch(_kernel("vertex_pass"), len(own), (N, *around, own))
+        launch(_kernel("vertex_pass"), len(own), (N, *self._around, own))
         return N, own
 
     def _firsts(self, vertex: Any, body: Any) -> Any:
