@@ -69,7 +69,7 @@ FILMS = {
         Film("world/walker", export="--speed 0.5", text="Four turning legs on soft ground that gives way below them."),
         Film("world/die", export="--speed 0.4 --zoom 1.1", text="A die rolls to rest in the dent that it makes."),
         Film("world/gripper", export="--speed 0.5", text="Motors of limited torque lift a soft block by friction."),
-        Film("world/muscle", export="--speed 0.5", text="A muscle, condensed onto one node, lifts a forearm."),
+        Film("world/muscle", export="--speed 0.5", text="A muscle, condensed onto three nodes, lifts a forearm."),
         Film("world/arm-and-cloth", export="--speed 0.4", text="A box on an arm swings into a cloth, which slows it."),
         Film("world/mixed-pile", run="--duration 0.8", export="--speed 0.3", text="Soft, rigid, jointed bodies."),
     ),

@@ -41,6 +41,7 @@ def bar_script(compression: float = 0.25) -> Keyframes:
 def bar(
     *,
     E: float | tuple[float, float] = 2e4,
+    layers: int = 5,
     nu: float = 0.49,
     fibre: float = 0.0,
     fibre_direction: tuple[float, float, float] = (1.0, 0.0, 0.0),
@@ -52,12 +53,13 @@ def bar(
 ) -> Scene:
     """BAR: 0.3 x 0.1 x 0.1 m, 10,125 vertices, 51,744 tetrahedra; one end clamped, the other driven by `bar_script`.
 
-    A pair ``E`` alternates in five layers along the bar; ``fibre`` [Pa] adds fibres, along it unless
-    ``fibre_direction`` says otherwise; ``compression`` is the part of its length by which it is shortened first.
+    A pair ``E`` alternates in ``layers`` along the bar, the first of it at the clamp; ``fibre`` [Pa] adds fibres, along
+    it unless ``fibre_direction`` says otherwise; ``compression`` is the part of its length by which it is shortened
+    first.
     """
     mesh = mesh if mesh is not None else paper_bar("BAR")
     X = mesh.X[mesh.T].mean(axis=1)
-    young = E if not isinstance(E, tuple) else np.where((X[:, 0] / LENGTH * 5).astype(int) % 2 == 0, *E)
+    young = E if not isinstance(E, tuple) else np.where((X[:, 0] / LENGTH * layers).astype(int) % 2 == 0, *E)
     material: Any = StableNeoHookean(E=young, nu=nu)
     if fibre:
         material = material + AnisotropicStVK(direction=np.array(fibre_direction), E=fibre)

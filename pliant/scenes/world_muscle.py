@@ -18,10 +18,13 @@ from pliant.materials import AnisotropicFung, StableNeoHookean
 from pliant.mesh import Mesh, cylinder
 from pliant.scene import Scene
 from pliant.systems.condensed import Condensation
+from pliant.systems.contact import ContactChoice
+from pliant.systems.row_contact import RowContact
 
 UPPER, FORE, BONE = 0.28, 0.25, 0.02  # lengths of the bones and their thickness [m]
 TOP, BOTTOM = np.array([0.02, 0.0, -0.04]), np.array([0.06, 0.0, -UPPER + 0.02])  # ends of the muscle
 Y = np.array([0.0, 1.0, 0.0])
+GLIDING = RowContact(mu=0.0)
 
 
 def spindle(rings: int = 2, layers: int = 12) -> tuple[Mesh, Array]:
@@ -52,12 +55,13 @@ def muscle(
     signal: Callable[[float], float] | tuple[tuple[float, float], ...] = ((0.1, 0.0), (0.4, 1.0)),
     integrator: Integrator | None = None,
     stiffness: float | None = None,
+    contact: ContactChoice | None = GLIDING,
     h: float = 5e-3,
     duration: float = 1.0,
     layers: int = 12,
 ) -> Scene:
     """A muscle contracts and lifts the forearm: condensed onto ``nodes`` (None: every vertex moves by itself), grown to
-    the bones, or tied to them by springs of ``stiffness`` [N/m].
+    the bones, or tied to them by springs of ``stiffness`` [N/m]. It glides along the bones that it lies against.
     """
     mesh, s = spindle(layers=layers)
     middle = s[mesh.T].mean(axis=1)
@@ -73,6 +77,7 @@ def muscle(
     return Scene(
         [flesh, skeleton()],
         attachments=[Attachment("flesh", np.flatnonzero(end), "arm", link, stiffness) for end, link in ends],
+        contact=contact,
         forces=[Activation(fibre, 6e4, signal, body="flesh")],
         integrator=LinearlyImplicit(beta=0.5 if nodes is not None else 1.0) if integrator is None else integrator,
         h=h,

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
+from pliant.articulated.system import ArticulatedSystem
 from pliant.cloth.system import EolCloth
 from pliant.integrators import BDF2, LinearlyImplicit
 from pliant.scenes.world_marionette import marionette
-from pliant.scenes.world_muscle import muscle
+from pliant.scenes.world_muscle import BONE, FORE, UPPER, muscle
 from pliant.simulate import simulate
+from pliant.systems.elastodynamics import Elastodynamics
 
-QUICK = {"duration": 0.3, "layers": 8, "signal": ((0.05, 0.0), (0.25, 1.0))}
+QUICK = {"duration": 0.3, "layers": 8, "signal": ((0.05, 0.0), (0.25, 1.0)), "contact": None}
 
 
 def angles(scene):
@@ -42,6 +44,30 @@ def test_springs_hold_flesh_as_ties_do_the_better_the_stiffer():
     tied, soft, stiff = (angles(muscle(3, stiffness=k, **QUICK)) for k in (None, 2e4, 2e5))
     assert 0.0 < abs(tied - stiff).max() < 0.2 * abs(tied - soft).max()
     assert abs(tied - stiff).max() < 0.01 * np.ptp(tied[:, 1])
+
+
+def depth(step):
+    """How deep a vertex of the flesh is inside the box of a bone [m]."""
+    links, flesh = (next(k for k, p in enumerate(step.system.parts) if isinstance(p, kind)) for kind in (
+        ArticulatedSystem, Elastodynamics))  # fmt: skip
+    own = step.system.slices[links]
+    frames = step.system.parts[links].kinematics(step.state.q[own], step.state.v[own]).frames
+    x = step.system.parts[flesh].positions(step.state.q[step.system.slices[flesh]])
+    bones = (((0.0, 0.0, -0.5 * UPPER), (BONE, BONE, UPPER)), ((0.5 * FORE, 0.0, 0.0), (FORE, BONE, BONE)))
+    inside = [
+        0.5 * np.array(sides) - abs((x - E[:3, 3]) @ E[:3, :3] - np.array(middle))
+        for E, (middle, sides) in zip(frames, bones, strict=True)
+    ]
+    return max(0.0, *(d.min(axis=1).max() for d in inside))
+
+
+def test_the_muscle_glides_along_the_bones_instead_of_through_them():
+    options = {"duration": 0.6, "layers": 8}
+    free, kept = (list(simulate(muscle(**options, **how))) for how in ({"contact": None}, {}))
+    assert max(map(depth, free)) > 7e-3
+    assert depth(free[-1]) > 7e-3
+    assert max(map(depth, kept)) < 2e-3  # in the step in which it meets the bone
+    assert depth(kept[-1]) < 2e-4
 
 
 def test_the_marionette_draws_the_cloth_over_the_edge():
