@@ -110,10 +110,13 @@ def _gradient(problem: Problem, loss: Loss, keep: Keep) -> Gradient:
 
 
 def _checked(problem: Problem, loss: Loss, found: Gradient, seed: int) -> Check:
-    """Along a random direction, each parameter in its own size."""
+    """Along a random direction, each parameter in its own size, with the signs of the gradient: of parts that cancel
+    each other nothing may be left but the round-off of the differences.
+    """
     parameters, random = problem.parameters, np.random.default_rng(seed)
     sizes = [np.full(p.value.size, max(float(np.abs(p.value).max()), 1e-3)) for p in parameters.parts]
-    direction = random.uniform(-1.0, 1.0, parameters.size) * np.concatenate(sizes)
+    part = random.uniform(-1.0, 1.0, parameters.size) * np.concatenate(sizes)
+    direction = np.where(found.flat == 0.0, part, np.copysign(part, found.flat))
     _, slope = problem.tangent(loss, direction)
     along = lambda x: problem.changed(parameters.values + x * direction).value(loss)
     return Check(float(found.flat @ direction), slope, *_derivative(along))
