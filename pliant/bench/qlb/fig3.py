@@ -140,12 +140,13 @@ def poisson(done: dict[str, Contest]) -> list[Claim]:
 
 def inhomogeneous(done: dict[str, Contest], aniso: str = "BAR aniso") -> list[Claim]:
     by = _relative(done, aniso, "BAR")
-    out = [_slowed(done, "BAR hetero"), _slowed(done, aniso)]
+    out = [slowed(done, "BAR hetero"), slowed(done, aniso)]
     least = min(by, key=lambda n: by[n])
     return [*out, Claim(f"QLB-3 {aniso.removeprefix('BAR ')} slows QLB least", "yes", _shown(by), least == "QLB")]
 
 
-def _slowed(done: dict[str, Contest], case: str) -> Claim:
+def slowed(done: dict[str, Contest], case: str) -> Claim:
+    """That a case costs all three more than the default bar."""
     by = _relative(done, case, "BAR")
     return Claim(f"QLB-3 {case.removeprefix('BAR ')} slows all three", "yes", _shown(by), min(by.values()) > 1.0)
 
