@@ -47,6 +47,14 @@ def _kinds(scene: Any) -> dict[type, list[Any]]:
     return kinds
 
 
+def part_number(scene: Any, body: Any) -> int:
+    """The number of the part that a body belongs to."""
+    groups = [scene.deformables()] if scene.deformables() else []
+    for bodies in _kinds(scene).values():
+        groups += [bodies] if bodies[0].together else [[one] for one in bodies]
+    return next(k for k, group in enumerate(groups) if any(one is body for one in group))
+
+
 def assembled(scene: Any, made: list[Made]) -> Any:
     """The one part of the scene, or all of them coupled; contact of soft bodies alone belongs to their part."""
     if len(made) == 1 and not scene.attachments:

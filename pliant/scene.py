@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.arrays import IntArray
 from pliant.articulated.body import Articulated
-from pliant.assembly import assembled, frequencies, in_order, made_of
+from pliant.assembly import assembled, frequencies, in_order, made_of, part_number
 from pliant.attachments import Attachment
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import SceneError, require_flag
@@ -32,6 +32,7 @@ from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.isolated import require_isolated
+from pliant.systems.parts import Parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,13 @@ class Scene:
         system = assembled(self, made)
         object.__setattr__(self, "_built", (weakref.ref(system), [m.start for m in made]))  # for `initial`, asked next
         return system
+
+    def part(self, body: int | str, system: Any, state: State) -> tuple[Any, State]:
+        """The part of ``system`` that a body (its name or number) belongs to, with its own coordinates and rates."""
+        k = part_number(self, self.bodies[self.number(body, "scene.part")])
+        if not isinstance(system, Parts):  # there is only one
+            return system, state
+        return system.parts[k], system.states(state)[k]
 
     @cached_property
     def fit(self) -> Fit:
