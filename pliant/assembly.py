@@ -18,6 +18,7 @@ from pliant.forces.base import Force
 from pliant.loads import Load
 from pliant.maps.pins import Pin
 from pliant.parts import Made, Place, apart, introduced
+from pliant.starting import wholes
 from pliant.state import State
 from pliant.systems.condensed import condensed, led
 from pliant.systems.contact import ContactModel
@@ -170,7 +171,7 @@ def setting(scene: Any, made: list[Made]) -> Setting:
             body, to = attachment.ends(scene, [places[id(body)] for body in scene.bodies])
             around = {to.name} if to.links is None else {to.name, f"{to.name}/{to.link_name(attachment.link)}"}
             shapes = [replace(s, beside=s.beside | around) if _of(s, body) else s for s in shapes]
-    return Setting(shapes, scene.obstacles, _gravity(scene), float(scene.h))
+    return Setting(shapes, scene.obstacles, _gravity(scene), float(scene.h), wholes(scene, made))
 
 
 def elastodynamics(

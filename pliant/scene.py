@@ -25,6 +25,7 @@ from pliant.maps.motions import Cornered
 from pliant.parts import Made, apart
 from pliant.policy import steps_of
 from pliant.scene_checks import check_scene
+from pliant.starting import set_apart
 from pliant.state import State
 from pliant.systems.base import distinct
 from pliant.systems.contact import ContactChoice
@@ -154,9 +155,7 @@ class Scene:
             starts = [m.start for m in self.parts()]
         q, v = (np.concatenate([getattr(s, k) for s in starts]) for k in ("q", "v"))
         if isinstance(system, Coupled) and system.contact is not None:
-            x = system.touchable.lift(q)
-            if not np.array_equal(system.contact.initial(x, np.arange(len(x))), x):
-                raise SceneError("bodies overlap at the start", where="scene.bodies", remedy="move them apart")
+            q = set_apart(system, q)
         elif isinstance(system, Elastodynamics | EigenFit) and system.contact is not None:
             held = np.setdiff1d(np.arange(len(q)), system.free)
             q = system.contact.initial(q, held)
