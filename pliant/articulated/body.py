@@ -24,7 +24,7 @@ from pliant.articulated.tree import Link
 from pliant.articulated.urdf import read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
-from pliant.errors import MeshError, SceneError, require_flag, require_numbers
+from pliant.errors import MeshError, SceneError, require_flag, require_numbers, require_part
 from pliant.integrators.base import Wrapping
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
@@ -58,6 +58,20 @@ class Articulated:
     separate: ClassVar[bool] = True
     kind: ClassVar[type] = ArticulatedSystem
     together: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        fields: list[tuple[str, Any, str]] = [
+            ("forces", self.forces, "add"),
+            ("constraints", self.constraints, "rows"),
+            ("contacts", self.contacts, "patch"),
+            ("dry_friction", self.dry_friction, "bind"),
+        ]
+        for name, things, method in fields:
+            where, remedy = f"{self.name}.{name}", f"give a list of {name.replace('_', ' ')}"
+            if not isinstance(things, Sequence):
+                raise SceneError(f"{name} is {things!r:.60}", where=where, remedy=remedy)
+            for k, thing in enumerate(things):
+                require_part(thing, method, f"{where}[{k}]", remedy)
 
     def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
         """The equations of motion of this body alone."""

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from pliant.articulated import RK45, Articulated, Link, Rigid, at, cuboid
+from pliant.articulated.constraints import JointLimit
+from pliant.articulated.forces import JointSpring
 from pliant.articulated.joints import Revolute
 from pliant.articulated.system import ArticulatedSystem
 from pliant.attachments import Attachment
@@ -183,3 +185,21 @@ def test_pins_of_discontinuous_solids_stay_as_they_are_given():
     assert held.tolist() == [0, 1]
     free = [Scene([b], gravity=(0.0, -9.81)).system().free for b in (body, again)]
     assert np.array_equal(*free) and len(free[0]) < 2 * len(body.mesh.X)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"forces": [1]}, r"robot\.forces\[0\]: forces\[0\] is 1; give a list of forces"),
+        ({"forces": JointSpring}, r"robot\.forces: forces is <class .*; give a list of forces"),
+        ({"forces": [JointSpring]}, r"forces\[0\] is the class JointSpring"),
+        ({"forces": [JointLimit("rod")]}, r"forces\[0\] is JointLimit"),
+        ({"constraints": ["rod"]}, r"robot\.constraints\[0\]: constraints\[0\] is 'rod'"),
+        ({"contacts": 3}, r"robot\.contacts: contacts is 3"),
+        ({"dry_friction": [0.1]}, r"dry_friction\[0\] is 0\.1; give a list of dry friction"),
+    ],
+)
+def test_what_is_no_force_or_constraint_is_named(given, words):
+    links = [Link(Revolute((0, 1, 0)), cuboid((0.3, 0.1, 0.1), 1000.0), name="rod")]
+    with pytest.raises(SceneError, match=words):
+        Articulated(links, name="robot", **given)
