@@ -12,6 +12,7 @@ from pliant.articulated.forces import JointSpring
 from pliant.articulated.joints import Revolute
 from pliant.articulated.system import ArticulatedSystem
 from pliant.attachments import Attachment
+from pliant.batch import together
 from pliant.bodies import Solid
 from pliant.contact.initial import OverlapError
 from pliant.dg import DiscontinuousSolid
@@ -203,3 +204,9 @@ def test_what_is_no_force_or_constraint_is_named(given, words):
     links = [Link(Revolute((0, 1, 0)), cuboid((0.3, 0.1, 0.1), 1000.0), name="rod")]
     with pytest.raises(SceneError, match=words):
         Articulated(links, name="robot", **given)
+
+
+def test_copies_of_robots_are_not_stepped_together():
+    scenes = [Scene([arm(0.0, "arm")], integrator=BDF1())] * 2
+    with pytest.raises(SceneError, match="batch: 'arm' is neither a solid nor a membrane"):
+        together(scenes)
