@@ -66,7 +66,7 @@ MORE = {
     "transform": ("[transform](#transform)", "", ""),
     "urdf": ("name of a URDF file, instead of links", "", ""),
     "floating": ("true or false: the root link of the URDF file is free", "", "false"),
-    "geometry": ('"visual" or "collision": the surfaces of the links of the URDF file', "", '"visual"'),
+    "geometry": ('"visual" or "collision": the surfaces of the links', "", '"visual" (URDF), "collision" (MJCF)'),
     "mjcf": ('name of an MJCF file, instead of links (`pip install "pliant[mjcf]"`)', "", ""),
     "skip": ('list of texts: kinds of elements of the MJCF file to leave out, such as "actuator"', "", "[]"),
     "fit": ("[fit](#fit)", "", "none"),

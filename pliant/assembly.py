@@ -18,6 +18,7 @@ from pliant.forces.base import Force
 from pliant.loads import Load
 from pliant.maps.pins import Pin
 from pliant.parts import Made, Place, apart, introduced
+from pliant.starting import wholes
 from pliant.state import State
 from pliant.systems.condensed import condensed, led
 from pliant.systems.contact import ContactModel
@@ -45,6 +46,14 @@ def _kinds(scene: Any) -> dict[type, list[Any]]:
         if apart(body):
             kinds.setdefault(type(body), []).append(body)
     return kinds
+
+
+def part_number(scene: Any, body: Any) -> int:
+    """The number of the part that a body belongs to."""
+    groups = [scene.deformables()] if scene.deformables() else []
+    for bodies in _kinds(scene).values():
+        groups += [bodies] if bodies[0].together else [[one] for one in bodies]
+    return next(k for k, group in enumerate(groups) if any(one is body for one in group))
 
 
 def assembled(scene: Any, made: list[Made]) -> Any:
@@ -162,7 +171,7 @@ def setting(scene: Any, made: list[Made]) -> Setting:
             body, to = attachment.ends(scene, [places[id(body)] for body in scene.bodies])
             around = {to.name} if to.links is None else {to.name, f"{to.name}/{to.link_name(attachment.link)}"}
             shapes = [replace(s, beside=s.beside | around) if _of(s, body) else s for s in shapes]
-    return Setting(shapes, scene.obstacles, _gravity(scene), float(scene.h))
+    return Setting(shapes, scene.obstacles, _gravity(scene), float(scene.h), wholes(scene, made))
 
 
 def elastodynamics(

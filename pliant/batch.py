@@ -53,9 +53,10 @@ def parted(scenes: Sequence[Scene], state: State) -> list[State]:
 
 def _merged(copies: Sequence[Any]) -> Any:
     """One body made of copies that differ in material, density, positions and pins at most."""
-    first, mesh = copies[0], copies[0].mesh
+    first = copies[0]
     if not all(isinstance(body, Solid | Membrane) and type(body) is type(first) for body in copies):
         raise _refusal(f"{first.name!r} is neither a solid nor a membrane")
+    mesh = first.mesh
     if not all(np.array_equal(body.mesh.T, mesh.T) for body in copies):
         raise _refusal(f"the meshes of {first.name!r} differ in their elements")
     n, m = len(mesh.X), len(mesh.T)

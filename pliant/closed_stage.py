@@ -4,7 +4,7 @@ r(q) - G^T Lambda = 0,      gap(q, t) = 0   or, where only a rate is prescribed,
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -168,3 +168,12 @@ def motor_work(*powers: tuple[float, SolveReport]) -> dict[str, float]:
     if any(report.reactions is None for _, report in powers):
         return {}
     return {"motors": sum(time * report.reactions.power for time, report in powers if report.reactions is not None)}
+
+
+def motor_power(system: Any, q: Array, v: Array, t: float) -> float:
+    """The power [W] of closures that prescribe rates, at a state: G^T lambda is what M a has beyond the forces."""
+    rows = system.closures(q, v, t)
+    if rows is None or not rows.rate.any():
+        return 0.0
+    pull = system.inertia(q, system.acceleration(q, v, t)) - system.force(q, v, t)
+    return float(rows.rate @ np.linalg.lstsq(rows.G.T.toarray(), pull, rcond=1e-12)[0])

@@ -30,6 +30,7 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.certificate import Certificate
+from pliant.closed_stage import motor_power
 from pliant.forces.base import Force
 from pliant.integrators.base import Booking
 from pliant.state import State
@@ -147,6 +148,9 @@ def entry(
         work |= _static_work(system, dq, weights) if order == 0 else _work(acting, before, after, dq, weights)
         work["scripts"] += acting.pushed(before, after, weights) if able(acting, Pushing) else 0.0
         work |= _powers(system, before, after, weights)
+        if able(system, Constrained) and order > 0 and "motors" not in (booked or {}):  # explicit methods
+            power = sum(w * motor_power(system, s.q, s.v, s.t) for s, w in weights)
+            work["motors"] = (after.t - before.t) * power
     work = {**dict.fromkeys(previous.work, 0.0), **work}
     for name, done in (booked or {}).items():
         work[name] = work.get(name, 0.0) + float(done)

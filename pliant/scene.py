@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.arrays import IntArray
 from pliant.articulated.body import Articulated
-from pliant.assembly import assembled, frequencies, in_order, made_of
+from pliant.assembly import assembled, frequencies, in_order, made_of, part_number
 from pliant.attachments import Attachment
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import SceneError, require_flag
@@ -25,6 +25,7 @@ from pliant.maps.motions import Cornered
 from pliant.parts import Made, apart
 from pliant.policy import steps_of
 from pliant.scene_checks import check_scene
+from pliant.starting import set_apart
 from pliant.state import State
 from pliant.systems.base import distinct
 from pliant.systems.contact import ContactChoice
@@ -32,6 +33,7 @@ from pliant.systems.coupled import Coupled
 from pliant.systems.eigenfit import EigenFit, Fit
 from pliant.systems.elastodynamics import Elastodynamics
 from pliant.systems.isolated import require_isolated
+from pliant.systems.parts import Parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +135,13 @@ class Scene:
         object.__setattr__(self, "_built", (weakref.ref(system), [m.start for m in made]))  # for `initial`, asked next
         return system
 
+    def part(self, body: int | str, system: Any, state: State) -> tuple[Any, State]:
+        """The part of ``system`` that a body (its name or number) belongs to, with its own coordinates and rates."""
+        k = part_number(self, self.bodies[self.number(body, "scene.part")])
+        if not isinstance(system, Parts):  # there is only one
+            return system, state
+        return system.parts[k], system.states(state)[k]
+
     @cached_property
     def fit(self) -> Fit:
         """The frequencies of the fine bodies that coarse ones are fitted to, computed once."""
@@ -146,9 +155,7 @@ class Scene:
             starts = [m.start for m in self.parts()]
         q, v = (np.concatenate([getattr(s, k) for s in starts]) for k in ("q", "v"))
         if isinstance(system, Coupled) and system.contact is not None:
-            x = system.touchable.lift(q)
-            if not np.array_equal(system.contact.initial(x, np.arange(len(x))), x):
-                raise SceneError("bodies overlap at the start", where="scene.bodies", remedy="move them apart")
+            q = set_apart(system, q)
         elif isinstance(system, Elastodynamics | EigenFit) and system.contact is not None:
             held = np.setdiff1d(np.arange(len(q)), system.free)
             q = system.contact.initial(q, held)

@@ -44,6 +44,14 @@ class TimeStep:
     fetch: Any = None  # brings arrays of ``memory`` from the device where it is stepped
     acted: Any = None  # contact forces of the last solve (`pliant.systems.acted.Acted`), where the method knows them
 
+    def part(self, body: int | str) -> tuple[Any, State]:
+        """The system that a body (its name or number) belongs to, and its own coordinates and rates.
+
+        Each articulated body is a part of its own; all rigid bodies are one, and all soft bodies are one.
+        """
+        found: tuple[Any, State] = self.scene.part(body, self.system, self.state)
+        return found
+
     def support_forces(self) -> Array | None:
         """Forces (p, 3) [N] of pins and scripts on the vertices they hold (`pliant.systems.supports`)."""
         static = self.scene.integrator.order == 0

@@ -17,14 +17,14 @@ from pliant.articulated.joint_contacts import DryFriction, JointContact
 from pliant.articulated.joints import Free3D
 from pliant.articulated.mjcf import read_mjcf
 from pliant.articulated.quirks import Quirks
-from pliant.articulated.robots import Robot
+from pliant.articulated.robots import Geometry, Robot
 from pliant.articulated.stops import stopped
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Link
-from pliant.articulated.urdf import Geometry, read_urdf
+from pliant.articulated.urdf import read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
-from pliant.errors import MeshError, SceneError, require_flag, require_numbers
+from pliant.errors import MeshError, SceneError, require_flag, require_numbers, require_part
 from pliant.integrators.base import Wrapping
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
@@ -58,6 +58,20 @@ class Articulated:
     separate: ClassVar[bool] = True
     kind: ClassVar[type] = ArticulatedSystem
     together: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        fields: list[tuple[str, Any, str]] = [
+            ("forces", self.forces, "add"),
+            ("constraints", self.constraints, "rows"),
+            ("contacts", self.contacts, "patch"),
+            ("dry_friction", self.dry_friction, "bind"),
+        ]
+        for name, things, method in fields:
+            where, remedy = f"{self.name}.{name}", f"give a list of {name.replace('_', ' ')}"
+            if not isinstance(things, Sequence):
+                raise SceneError(f"{name} is {things!r:.60}", where=where, remedy=remedy)
+            for k, thing in enumerate(things):
+                require_part(thing, method, f"{where}[{k}]", remedy)
 
     def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
         """The equations of motion of this body alone."""
@@ -123,14 +137,23 @@ def from_urdf(
     return _assembled(read_urdf(source, floating=floating, geometry=geometry), name, options)
 
 
-def from_mjcf(source: str | Path, *, skip: Sequence[str] = (), name: str | None = None, **options: Any) -> Articulated:
+def from_mjcf(
+    source: str | Path,
+    *,
+    skip: Sequence[str] = (),
+    geometry: Geometry = "collision",
+    name: str | None = None,
+    **options: Any,
+) -> Articulated:
     """An articulated body from an MJCF file (or a string that starts with '<'), read by MuJoCo's own compiler.
 
     Elements of MJCF without a counterpart here are refused by name, unless their kind is in ``skip``, such as
-    ("actuator", "plane"); see `pliant.articulated.read_mjcf`. ``options`` are fields of `Articulated`; forces and
+    ("actuator", "plane"); see `pliant.articulated.read_mjcf`. ``geometry`` selects the surfaces of the links: geoms
+    that can touch ("collision"), or those to look at ("visual"). All bodies of the file are links of one articulated
+    body, which touch each other only with ``self_contact=True``. ``options`` are fields of `Articulated`; forces and
     constraints are added to those of the file.
     """
-    return _assembled(read_mjcf(source, skip=skip), name, options)
+    return _assembled(read_mjcf(source, skip=skip, geometry=geometry), name, options)
 
 
 def _assembled(robot: Robot, name: str | None, options: dict[str, Any]) -> Articulated:

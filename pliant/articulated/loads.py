@@ -47,6 +47,15 @@ class Loads:
         """The blocks of K K_r + D D_r."""
         return [(i, K * b) for i, b in self._K_r] + [(i, D * b) for i, b in self._D_r]
 
+    def spread(self, W: Array) -> None:
+        """Add what the joint forces change with to K and D: W (6n, nr) are the wrenches that unit joint forces are."""
+        by_body = W.reshape(len(self.f), 6, -1)
+        for total, parts in ((self.K, self._K_r), (self.D, self._D_r)):
+            for index, block in parts:
+                bodies = np.flatnonzero(by_body[:, :, index].any(axis=(1, 2)))
+                own = by_body[bodies][:, :, index].reshape(6 * len(bodies), -1)
+                total.add_coupling(bodies, own @ block @ own.T)
+
     def damping_force(self, kin: Kinematics) -> tuple[Array, Array]:
         """(D phi, D_r v): the part of the force that f and f_r leave out."""
         reduced = np.zeros_like(self.f_r)

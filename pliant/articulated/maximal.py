@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.arrays import Array
 from pliant.articulated import _kernels as kernels
+from pliant.articulated.friction import joint_force_wrenches
 from pliant.articulated.measures import mechanical
 from pliant.articulated.se3 import adjoint, exp6, frame, inverse, log6
 from pliant.articulated.system import ArticulatedSystem
@@ -94,6 +95,12 @@ def joint_rows(kin: Kinematics, errors: Array) -> tuple[Array, Array, Array]:
         gaps.append(Z @ errors[i])
         owner += [i] * len(Z)
     return np.concatenate(blocks), np.concatenate(gaps), np.array(owner, dtype=int)
+
+
+def joint_map(kin: Kinematics) -> Array:
+    """W (6n, nr): the wrenches on the bodies that unit joint forces are; W^T takes twists to joint rates."""
+    columns = [joint_force_wrenches(kin, tau).ravel() for tau in np.eye(kin.tree.dof)]
+    return np.stack(columns, axis=1) if columns else np.zeros((6 * len(kin.tree), 0))
 
 
 def energies(system: ArticulatedSystem, bodies: Bodies) -> dict[str, float]:

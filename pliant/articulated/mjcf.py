@@ -18,33 +18,46 @@ from pliant.articulated.constraints import JointLimit
 from pliant.articulated.forces import JointSpring
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.joints import Fixed, Free3D, Joint, Prismatic, Revolute, Spherical
-from pliant.articulated.robots import FRAME_ONLY, Robot, round_shape
+from pliant.articulated.robots import FRAME_ONLY, Geometry, Robot, require_geometry, round_shape
 from pliant.articulated.se3 import frame, hat
 from pliant.articulated.tree import Link
 from pliant.errors import MissingDependency, SceneError
 
 SHAPES = ("box", "sphere", "capsule", "cylinder", "mesh")
+OTHER_SHAPES = ("plane", "hfield", "ellipsoid", "sdf")
+FLAGS = ("limit", "frictionloss", "passive", "spring", "damper")  # of <option>, which may switch off what is read
 REMEDY = "take it out of the file, or name its kind in skip=(...) to go without it"
 
 
-def read_mjcf(source: str | Path, *, skip: Sequence[str] = ()) -> Robot:
+def read_mjcf(source: str | Path, *, skip: Sequence[str] = (), geometry: Geometry = "collision") -> Robot:
     """The robot in an MJCF file, or in a string that starts with '<'.
 
     Bodies, inertias, hinge, slide, ball and free joints with limits, springs, dampers and friction, and geoms (box,
     sphere, capsule, cylinder, mesh) are read. Everything else that changes the motion is refused by its name, unless
     its kind ("actuator", "tendon", "equality", "flex", "plane", "armature", ...) is in ``skip``.
+
+    Links have one surface, which is drawn and touched: that of the geoms that can touch anything (contype or
+    conaffinity is not 0), or with "visual" of those that cannot, or of the former where a link has no others.
     """
     if isinstance(skip, str) or not (isinstance(skip, Sequence) and all(isinstance(kind, str) for kind in skip)):
         raise SceneError(f"skip is {skip!r:.60}", where="read_mjcf", remedy='list kinds, such as ["actuator"]')
+    require_geometry(geometry, "read_mjcf")
     model = _compiled(source)
-    for kind, names in _foreign(model):
+    geoms = [g for b in range(model.nbody) for g in _geoms(model, b, geometry)]
+    found = dict(_foreign(model, geoms))
+    unknown = [kind for kind in skip if kind not in found]
+    if unknown:
+        remedy = f"choose from {', '.join(found)}"
+        raise SceneError(f"there is no kind {unknown[0]!r} to skip", where="read_mjcf.skip", remedy=remedy)
+    for kind, names in found.items():
         if names and kind not in skip:
             listed = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
             raise SceneError(f"{kind}: {listed}", where="MJCF", remedy=REMEDY)
     robot = Robot(_model_name(model), [], [], [], [])
     last: dict[int, tuple[str | None, Array]] = {}  # of each body: its last link, and where that joint is in the body
     for b in range(model.nbody):
-        last[b] = _add_body(robot, model, b, last)
+        surface = list(_surfaces(model, _geoms(model, b, geometry)))
+        last[b] = _add_body(robot, model, b, last, surface)
     if len(robot.links) == 0:
         raise SceneError("no bodies", where="MJCF", remedy="give it a <body> within <worldbody>")
     return robot
@@ -65,8 +78,8 @@ def _compiled(source: str | Path) -> Any:
         raise SceneError(f"MuJoCo cannot read it: {what}", where=text[:60], remedy="give an MJCF file") from error
 
 
-def _foreign(model: Any) -> Iterator[tuple[str, list[str]]]:
-    """What has no counterpart here and changes the motion: (kind, names)."""
+def _foreign(model: Any, geoms: Sequence[int]) -> Iterator[tuple[str, list[str]]]:
+    """What has no counterpart here and changes the motion, or the surfaces of the ``geoms``: (kind, names)."""
 
     def named(count: int, name: Callable[[int], Any], keep: Callable[[int], bool] = lambda k: True) -> list[str]:
         return [name(k).name or f"number {k}" for k in range(count) if keep(k)]
@@ -83,9 +96,9 @@ def _foreign(model: Any) -> Iterator[tuple[str, list[str]]]:
     fluid = {"density": model.opt.density, "viscosity": model.opt.viscosity}
     yield "fluid", [f"option {name} = {value:g}" for name, value in fluid.items() if value != 0.0]
     yield "polynomial", _polynomials(model, named)
-    shapes = [_shape(model, g) for g in range(model.ngeom)]
-    for word in sorted(set(shapes) - set(SHAPES)):
-        yield word, [model.geom(g).name or f"number {g}" for g in range(model.ngeom) if shapes[g] == word]
+    yield "flag", [name for name in FLAGS if name in _disabled(model)]
+    for word in OTHER_SHAPES:
+        yield word, [model.geom(g).name or f"number {g}" for g in geoms if _shape(model, g) == word]
     wide = lambda k: _joint(model, k).dof > 1
     rubs = lambda k: model.dof_frictionloss[model.jnt_dofadr[k]] > 0.0
     sprung = lambda k: model.jnt_stiffness[k] != 0.0 or model.dof_damping[model.jnt_dofadr[k]] != 0.0
@@ -94,10 +107,18 @@ def _foreign(model: Any) -> Iterator[tuple[str, list[str]]]:
     yield "free spring", named(model.njnt, model.joint, lambda k: _joint(model, k).dof == 6 and sprung(k))
 
 
+def _disabled(model: Any) -> set[str]:
+    """What the options of the file switch off, as MJCF writes it."""
+    import mujoco
+
+    bits = mujoco.mjtDisableBit.__members__.items()
+    return {name.removeprefix("mjDSBL_").lower() for name, bit in bits if model.opt.disableflags & int(bit)}
+
+
 def _polynomials(model: Any, named: Any) -> list[str]:
     """Joints whose springs or dampers are not linear, in versions of MuJoCo that have such."""
     fields = {"jnt_stiffnesspoly", "dof_dampingpoly"} & set(dir(model))
-    if len(fields) < 2:
+    if len(fields) < 2 or model.njnt == 0:
         return []
     curved = np.any(np.reshape(model.jnt_stiffnesspoly, (model.njnt, -1)) != 0.0, axis=1)
     slows = np.any(np.reshape(model.dof_dampingpoly, (model.nv, -1)) != 0.0, axis=1)
@@ -110,9 +131,14 @@ def _model_name(model: Any) -> str:
     return str(model.names[:end].decode() or "robot")
 
 
-def _add_body(robot: Robot, model: Any, b: int, last: dict[int, tuple[str | None, Array]]) -> tuple[str | None, Array]:
+def _add_body(
+    robot: Robot,
+    model: Any,
+    b: int,
+    last: dict[int, tuple[str | None, Array]],
+    surface: list[tuple[Array, Surface]],
+) -> tuple[str | None, Array]:
     """Append the links of a body, one for each joint; the name of the last one, and its joint's place in the body."""
-    surface = list(_surfaces(model, b))
     if b == 0:
         if not surface:
             return None, np.zeros(3)
@@ -172,9 +198,18 @@ def _add_resistance(robot: Robot, model: Any, k: int, link: str) -> None:
         robot.forces.append(JointSpring(link, stiffness, damping, rest=rest))
 
 
-def _surfaces(model: Any, b: int) -> Iterator[tuple[Array, Surface]]:
+def _geoms(model: Any, b: int, geometry: Geometry) -> list[int]:
+    """The geoms of a body that its surface is made of."""
+    first = int(model.body_geomadr[b])
+    every = range(first, first + int(model.body_geomnum[b]))
+    touching = [g for g in every if model.geom_contype[g] or model.geom_conaffinity[g]]
+    others = [g for g in every if g not in touching]
+    return touching if geometry == "collision" else others or touching
+
+
+def _surfaces(model: Any, geoms: Sequence[int]) -> Iterator[tuple[Array, Surface]]:
     """The geoms of a body, and their frames in it."""
-    for g in range(int(model.body_geomadr[b]), int(model.body_geomadr[b]) + int(model.body_geomnum[b])):
+    for g in geoms:
         kind, size = _shape(model, g), model.geom_size[g]
         if kind == "box":
             box = cuboid(tuple(2.0 * size), 1.0)

@@ -41,8 +41,7 @@ class RK45Memory:
 class RK45:
     """Runge-Kutta-Dormand-Prince of order 5 with error control, at least ten substeps per step.
 
-    Equality constraints only: limits and contacts are refused, and friction in joints is ignored. The work of motors is
-    not in the ledger.
+    Equality constraints only: contacts and friction in joints are refused, limits are springs.
     """
 
     rtol: float = 1e-4

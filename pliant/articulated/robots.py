@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pliant.articulated.tree import Link, Tree
 from pliant.errors import SceneError
 from pliant.mesh.topology import boundary_facets
 
+Geometry = Literal["visual", "collision"]
 FRAME_ONLY = 1e-12  # kg, kg m^2: the inertia of a link that is only a frame between two joints
 LOOSE = 1e-8  # what joints move together over what each moves alone, if links between them have no inertia
 
@@ -36,6 +37,12 @@ class Robot:
         forces = [*self.forces, *options.pop("forces", ())]
         constraints = [*self.constraints, *options.pop("constraints", ())]
         return ArticulatedSystem(self.links, forces, constraints, dry_friction=self.friction, **options)
+
+
+def require_geometry(geometry: str, where: str) -> None:
+    """Refuse what is no kind of surface."""
+    if geometry not in ("visual", "collision"):
+        raise SceneError(f"geometry is {geometry!r}", where=where, remedy='say "visual" or "collision"')
 
 
 def require_inertia(robot: Robot, frames: set[str]) -> None:

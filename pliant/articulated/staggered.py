@@ -4,7 +4,7 @@ Alternate a contact solve (normal impulses with friction fixed) and a friction s
 impulses fixed) until the contact force stops changing. Joints drift in maximal coordinates and are stabilised.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,10 +12,9 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.articulated.constraints.rows import owners_of
 from pliant.articulated.friction import UNSOLVED, Friction, LinkContacts, MaximalFactor, shares, warm_start
-from pliant.articulated.maximal import Bodies, fitted, joint_rows, kinematics, moved
+from pliant.articulated.maximal import Bodies, fitted, joint_map, joint_rows, kinematics, moved
 from pliant.articulated.system import ArticulatedSystem
 from pliant.articulated.tree import Kinematics
-from pliant.errors import SceneError
 from pliant.linear.box_qp import BoxSolver, ProjectedNewton
 from pliant.linear.dual import Dual
 from pliant.linear.threads import one_thread
@@ -53,7 +52,7 @@ class StaggeredProjections:
     order: ClassVar[int] = 1
     made_for: ClassVar[type] = ArticulatedSystem
     rubs_joints: ClassVar[bool] = True
-    works: ClassVar[tuple[str, ...]] = ("friction",)
+    works: ClassVar[tuple[str, ...]] = ("friction", "motors")
 
     @one_thread()
     def step(self, system: ArticulatedSystem, state: State, h: float, memory: SPMemory | None = None) -> Step:
@@ -93,7 +92,8 @@ class StaggeredProjections:
         )
         rubbed = h * float((f_beta * phi.reshape(-1, 6)).sum())
         memory = SPMemory(after, errors, f_beta, share)
-        return Step(State(q, v, state.t + h), memory, (report,), work={"friction": rubbed})
+        work = {"friction": rubbed, "motors": float(problem.rates @ impulses[: len(problem.rates)])}
+        return Step(State(q, v, state.t + h), memory, (report,), work=work)
 
 
 class _Problem:
@@ -109,15 +109,16 @@ class _Problem:
         h: float,
     ) -> None:
         at = system.assemble(kin, t)
+        W = joint_map(kin)
+        at.loads.spread(W)
         A = at.matrix(h)
         self.kin, self.method, self.h, self.inertia = kin, method, h, at.inertia
         self.factor = MaximalFactor(A)
-        self.momentum = at.inertia * kin.twists + h * at.f
-        equal, unequal = system.rows(kin, t, inequality=False), system.rows(kin, t, inequality=True)
-        if any(not r.maximal for r in (*equal, *unequal)):
-            raise SceneError(
-                "a constraint on joint coordinates", where="StaggeredProjections", remedy="use BISP for it"
-            )
+        self.momentum = at.inertia * kin.twists + h * (at.f + (W @ at.f_r).reshape(-1, 6))
+        equal, unequal = (
+            [r if r.maximal else replace(r, G=r.G @ W.T, maximal=True) for r in system.rows(kin, t, inequality=one_way)]
+            for one_way in (False, True)
+        )
         b = 0.2 / h if method.baumgarte is None else method.baumgarte
         self.contacts = LinkContacts(system, kin, unequal, method.friction, method.regularisation)
         covered = {int(c) for p in system.patches for c in p.child[p.closure < 0]} if method.unilateral else set()
@@ -128,6 +129,7 @@ class _Problem:
         for r in equal:
             rows.append(r.G)
             rhs.append(r.rate - system.baumgarte * r.g)
+        self.rates = np.concatenate([np.zeros(len(self._joint)), *(r.rate for r in equal)])
         self._closing = np.concatenate([np.full(len(self._joint), -1), owners_of(equal)])
         self._equalities = len(self._closing)
         self._joints = [np.flatnonzero(p.closure < 0) for p in system.patches]  # that push as contacts

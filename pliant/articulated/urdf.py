@@ -9,7 +9,7 @@ is the frame of the joint above it.
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +19,20 @@ from pliant.articulated.constraints import CoupledJoints, JointLimit
 from pliant.articulated.forces import JointSpring
 from pliant.articulated.joint_contacts import DryFriction
 from pliant.articulated.joints import Fixed, Free3D, Joint, Planar, Prismatic, Revolute
-from pliant.articulated.robots import FRAME_ONLY, Robot, read_surface, require_inertia, round_shape, scaled
+from pliant.articulated.robots import (
+    FRAME_ONLY,
+    Geometry,
+    Robot,
+    read_surface,
+    require_geometry,
+    require_inertia,
+    round_shape,
+    scaled,
+)
 from pliant.articulated.se3 import frame, rotation
 from pliant.articulated.tree import Link
 from pliant.errors import SceneError
 
-Geometry = Literal["visual", "collision"]
 PACKAGE = "package://"
 
 
@@ -41,8 +49,7 @@ def read_urdf(source: str | Path, *, floating: bool = False, geometry: Geometry 
         raise SceneError(f"cannot read it: {error}", where=text[:60], remedy="give a URDF file") from error
     if root.tag != "robot":
         raise SceneError(f"root element <{root.tag}>", where=text[:60], remedy="a URDF file starts with <robot>")
-    if geometry not in ("visual", "collision"):
-        raise SceneError(f"geometry is {geometry!r}", where="read_urdf", remedy='say "visual" or "collision"')
+    require_geometry(geometry, "read_urdf")
     elements = _named(root, "link")
     above = _joints_above(_named(root, "joint"), elements)
     robot = Robot(root.get("name", "robot"), [], [], [], [])
@@ -111,12 +118,17 @@ def _add_link(robot: Robot, name: str, body: Body, joint: ET.Element | None, ele
         robot.links.append(Link(Free3D() if floating else Fixed(), body, None, np.eye(4), name))
         return
     moving, where = _joint(joint), f"joint '{_name(joint, 'joint')}'"
-    robot.links.append(Link(moving, body, _child(joint, "parent", elements), _origin(joint), name))
+    robot.links.append(Link(moving, body, _child(joint, "parent", elements), _origin(joint, where), name))
     robot.joints[_name(joint, "joint")] = name
     dynamics, limit = joint.find("dynamics"), joint.find("limit")
     damping, friction = (_resistance(dynamics, key, where) for key in ("damping", "friction"))
     if damping > 0.0:
         robot.forces.append(JointSpring(name, damping=damping))
+    if friction > 0.0 and moving.dof > 1:
+        what = f"friction = {friction:g} of a joint with {moving.dof} coordinates"
+        raise SceneError(
+            what, where=where, remedy="only revolute, continuous and prismatic joints have it: take it out"
+        )
     if friction > 0.0 and moving.dof == 1:
         robot.friction.append(DryFriction(name, friction))
     if joint.get("type") in ("revolute", "prismatic"):
@@ -190,6 +202,8 @@ def _body(name: str, link: ET.Element, *, needed: bool) -> Body:
     I = {k: _number(tensor, k, 0.0, where) for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
     matrix = np.array([[I["ixx"], I["ixy"], I["ixz"]], [I["ixy"], I["iyy"], I["iyz"]], [I["ixz"], I["iyz"], I["izz"]]])
     m = _number(mass, "value", 0.0, where)
+    if not 0.0 <= m < np.inf:
+        raise SceneError(f"mass {m:g}", where=where, remedy="give a number >= 0 [kg]")
     moments = np.linalg.eigvalsh(matrix)
     least = moments[0]
     if needed and (m <= 0.0 or least <= 0.0):
@@ -202,7 +216,7 @@ def _body(name: str, link: ET.Element, *, needed: bool) -> Body:
             where=where,
             remedy="no body has them: the largest is at most the sum of the others",
         )
-    return rigid(max(m, FRAME_ONLY), np.zeros(3), matrix, _origin(inertial))
+    return rigid(max(m, FRAME_ONLY), np.zeros(3), matrix, _origin(inertial, where))
 
 
 def _surfaces(link: ET.Element, geometry: Geometry, folder: Path, where: str) -> Iterator[tuple[Array, Surface]]:
@@ -212,20 +226,33 @@ def _surfaces(link: ET.Element, geometry: Geometry, folder: Path, where: str) ->
         shape = element.find("geometry")
         if shape is None or len(shape) == 0:
             raise SceneError(f"<{element.tag}> without a shape", where=where, remedy="give it a <geometry>")
-        yield _origin(element), _surface(shape[0], folder, where)
+        yield _origin(element, where), _surface(shape[0], folder, where)
 
 
 def _surface(shape: ET.Element, folder: Path, where: str) -> Surface:
     if shape.tag == "box":
-        box = cuboid(tuple(_vector(shape.get("size", "1 1 1"), where)), 1.0)
+        sides = _vector(shape.get("size", ""), where)
+        if not (sides > 0.0).all():
+            raise SceneError(f"a box of {sides.tolist()}", where=where, remedy="give three lengths > 0 [m]")
+        box = cuboid(tuple(sides), 1.0)
         return box.points, box.faces
     if shape.tag in ("sphere", "cylinder"):
-        length = _number(shape, "length", 1.0, where)
-        return round_shape(shape.tag, _number(shape, "radius", 1.0, where), length)
+        radius, length = _size(shape, "radius", where), 0.0
+        if shape.tag == "cylinder":
+            length = _size(shape, "length", where)
+        return round_shape(shape.tag, radius, length)
     if shape.tag == "mesh":
         points, faces = read_surface(mesh_file(shape.get("filename", ""), folder, where), where)
         return scaled(points, faces, _vector(shape.get("scale", "1 1 1"), where), where)
     raise SceneError(f"unknown shape <{shape.tag}>", where=where, remedy="box, cylinder, sphere or mesh")
+
+
+def _size(shape: ET.Element, key: str, where: str) -> float:
+    value = _number(shape, key, 0.0, where)
+    if not value > 0.0:
+        what = f"a {shape.tag} with {key} {value:g}" if key in shape.attrib else f"a {shape.tag} without {key}"
+        raise SceneError(what, where=where, remedy="give a number > 0 [m]")
+    return value
 
 
 def mesh_file(name: str, folder: Path, where: str) -> Path:
@@ -246,12 +273,12 @@ def mesh_file(name: str, folder: Path, where: str) -> Path:
     raise SceneError(f"there is no mesh '{name}'", where=where, remedy=remedy)
 
 
-def _origin(element: ET.Element | None) -> Array:
+def _origin(element: ET.Element, where: str) -> Array:
     """Frame of an <origin xyz rpy>: fixed-axis roll, pitch, yaw."""
-    origin = None if element is None else element.find("origin")
+    origin = element.find("origin")
     if origin is None:
         return np.eye(4)
-    p, rpy = _vector(origin.get("xyz", "0 0 0"), "origin"), _vector(origin.get("rpy", "0 0 0"), "origin")
+    p, rpy = (_vector(origin.get(key, "0 0 0"), f"{where}, {key} of <origin>") for key in ("xyz", "rpy"))
     X, Y, Z = np.eye(3)
     return frame(rotation(Z, rpy[2]) @ rotation(Y, rpy[1]) @ rotation(X, rpy[0]), p)
 
@@ -261,7 +288,7 @@ def _vector(text: str, where: str) -> Array:
         v = np.array([float(x) for x in text.split()])
     except ValueError:
         v = np.zeros(0)
-    if v.shape != (3,):
+    if v.shape != (3,) or not np.isfinite(v).all():
         raise SceneError(f"'{text}' is not three numbers", where=where, remedy="write them separated by blanks")
     return v
 
@@ -269,9 +296,12 @@ def _vector(text: str, where: str) -> Array:
 def _number(element: ET.Element, key: str, default: float, where: str) -> float:
     text = element.get(key)
     try:
-        return default if text is None else float(text)
-    except ValueError as error:
-        raise SceneError(f"{key} = '{text}' is not a number", where=where, remedy="write a plain number") from error
+        value = default if text is None else float(text)
+    except ValueError:
+        value = np.nan
+    if np.isnan(value):
+        raise SceneError(f"{key} = '{text}' is not a number", where=where, remedy="write a plain number")
+    return value
 
 
 def _name(element: ET.Element, kind: str) -> str:

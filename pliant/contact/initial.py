@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.intersect import intersections
@@ -54,7 +55,7 @@ class OverlapError(SceneError):
         shown = "" if file is None else f" (shown in {file})"
         advice = ", or set resolve_initial=True on the contact" if movable else ""
         if pushed:
-            advice = ": those with pins stay where they are, and all in scenes with rigid bodies or robots"
+            advice = ": those with pins stay where they are, as do robots on the ground and what is attached to either"
         super().__init__(
             f"bodies overlap {'even when pushed apart' if pushed else 'at the start'}: {', '.join(named)}{more}{shown}",
             where="scene.bodies",
@@ -92,8 +93,8 @@ def admissible(setting: Setting, x: Array, *, gap: float, resolve: bool, fixed: 
     if not found:
         return x
     if not resolve:
-        held = set(setting.body[fixed].tolist())
-        movable = all({o.body, *([o.other] if o.other >= 0 else [])} - held for o in found)
+        held = _held(setting, fixed)
+        movable = all(any(not held[b] for b in _shares(setting, o)) for o in found)
         raise OverlapError(setting, x, found, movable=movable)
     return pushed_apart(setting, x, gap=gap, fixed=fixed, bodies=bodies)
 
@@ -178,21 +179,42 @@ def swallowed(setting: Setting, x: Array) -> tuple[str, str] | None:
 
 
 def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray, bodies: bool = True) -> Array:
-    """Positions with whole bodies moved until none overlap; bodies with prescribed vertices ``fixed`` stay."""
+    """Positions with whole bodies moved until none overlap; what has prescribed vertices ``fixed`` stays."""
     finder = _finder(setting)
     x = x.copy()
     edge = float(setting.edge_length.min())
-    held = np.isin(np.arange(len(setting.meshes)), setting.body[fixed])
+    held, whole = _held(setting, fixed), setting.whole[setting.body]
     for _ in range(200):
         found = overlaps(setting, x, gap, finder, bodies=bodies)
         if not found:
             return x
-        for o in found:
-            shares = {o.body: 1.0, o.other: -1.0} if o.other >= 0 else {o.body: 1.0}
+        for o in _deepest(setting, found):
+            shares = _shares(setting, o)
             movable = [b for b in shares if not held[b]]
             for b in movable:
-                x[setting.body == b] += shares[b] * (o.depth + 0.01 * edge) / len(movable) * o.direction
+                x[whole == b] += shares[b] * (o.depth + 0.01 * edge) / len(movable) * o.direction
     raise OverlapError(setting, x, overlaps(setting, x, gap, finder, bodies=bodies), pushed=True)
+
+
+def _held(setting: Setting, fixed: IntArray) -> NDArray[np.bool_]:
+    """Whether what moves together (by its number) has vertices that do not move."""
+    return np.isin(np.arange(int(setting.whole.max(initial=-1)) + 1), setting.whole[setting.body[fixed]])
+
+
+def _deepest(setting: Setting, found: list[Overlap]) -> list[Overlap]:
+    """One overlap of each two that move against each other: the deepest, so that none of them goes its way twice."""
+    kept: dict[frozenset[int], Overlap] = {}
+    for o in found:
+        pair = frozenset((int(setting.whole[o.body]), o.other if o.other < 0 else int(setting.whole[o.other])))
+        if pair not in kept or o.depth > kept[pair].depth:
+            kept[pair] = o
+    return list(kept.values())
+
+
+def _shares(setting: Setting, o: Overlap) -> dict[int, float]:
+    """What could be moved to undo an overlap, and which way; nothing if both sides move together."""
+    a, b = int(setting.whole[o.body]), -1 if o.other < 0 else int(setting.whole[o.other])
+    return {} if a == b else {a: 1.0} if b < 0 else {a: 1.0, b: -1.0}
 
 
 def _faces(setting: Setting, body: int, vertices: IntArray) -> IntArray:

@@ -42,13 +42,20 @@ class Shape:
 class Setting:
     """All shapes of a scene with the numbering of their vertices, and the obstacles.
 
-    ``gravity`` [m/s^2] is how strong it is, ``h`` [s] the length of the scene's steps (inf: not known).
+    ``gravity`` [m/s^2] is how strong it is, ``h`` [s] the length of the scene's steps (inf: not known). Shapes with the
+    same number in ``together (b,)`` are moved as one where bodies that overlap are moved apart (None: each alone).
     """
 
     shapes: Sequence[Shape]
     obstacles: Sequence[Obstacle]
     gravity: float = G
     h: float = np.inf
+    together: IntArray | None = None
+
+    @cached_property
+    def whole(self) -> IntArray:
+        """The number (b,) of what every shape is moved with."""
+        return np.arange(len(self.shapes)) if self.together is None else self.together
 
     @cached_property
     def meshes(self) -> list[Mesh]:

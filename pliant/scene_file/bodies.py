@@ -36,9 +36,9 @@ from pliant.units import quantity
 HIDDEN = ("positions",)  # fields that no document says
 ROBOTS: dict[str, tuple[Any, tuple[str, ...]]] = {  # files with a robot: how they are read, and their own keys
     "urdf": (from_urdf, ("floating", "geometry")),
-    "mjcf": (from_mjcf, ("skip",)),
+    "mjcf": (from_mjcf, ("skip", "geometry")),
 }
-ROBOT = tuple(key for kind, (_, own) in ROBOTS.items() for key in (kind, *own))
+ROBOT = tuple(dict.fromkeys(key for kind, (_, own) in ROBOTS.items() for key in (kind, *own)))
 MORE: dict[type, tuple[str, ...]] = {  # keys beyond the fields of the class
     Solid: ("mass", "transform"),
     Membrane: ("mass", "transform"),

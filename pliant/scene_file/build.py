@@ -94,9 +94,6 @@ def _on_a_body(reader: Reader, choice: Choice, given: dict[str, Any], bodies: Se
         if chosen is not None and (chosen in required(choice) or {"where", chosen} & {*given}):
             numbers = region(given, _points(target, chosen, where), where, chosen)
             given = {k: v for k, v in given.items() if k != "where"} | {chosen: numbers}
-    for name in required(choice):
-        if name not in given:
-            raise SceneError(f"{name!r} is missing", where=where, remedy="add it")
     return reader.construct(choice, given, where)
 
 

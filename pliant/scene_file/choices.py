@@ -25,6 +25,8 @@ GROUP = "pliant.extensions"  # entry points of packages that register parts when
 LENGTHS = dict.fromkeys(("radius", "height", "sides", "point", "points", "x1", "x2"), "m")
 JOINT = {"q": "rad or m", "v": "rad/s or m/s", "rest": "rad or m", "lower": "rad or m", "upper": "rad or m"}
 JOINT |= {"stiffness": "N*m or N/m", "damping": "N*m*s or N*s/m", "force": "N or N*m", "offset": "rad or m"}
+JOINT |= {"torque": "N*m or N", "limit": "N*m or N", "position": "rad or m", "rate": "rad/s or m/s"}
+JOINT |= {"acceleration": "rad/s^2 or m/s^2"}
 UNITS: dict[str, dict[str, str]] = {  # of fields whose classes take plain numbers, or read strings themselves
     "body": {"density": "kg/m^3", "mass": "kg", "thickness": "m", "k": "N/m", "eta": "Pa/m", "velocity": "m/s"}
     | {"spin": "rad/s", "baumgarte": "1/s", "q": JOINT["q"], "v": JOINT["v"]},

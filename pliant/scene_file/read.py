@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.errors import PliantError, SceneError
 from pliant.mesh import Mesh
-from pliant.scene_file.choices import family_of, find, nearest, parameter_types, units_of
+from pliant.scene_file.choices import family_of, find, nearest, parameter_types, required, units_of
 from pliant.units import quantity
 
 if sys.version_info >= (3, 12):
@@ -58,6 +58,9 @@ class Reader:
         hints, units = parameter_types(choice), units_of(choice)
         shape = next((name for name, hint in hints.items() if hint is Mesh or BY_NAME.get(name) is Mesh), None)
         known_keys(parameters, [*hints, *(("transform",) if shape else ())], where)
+        missing = [name for name in required(choice) if name in hints and name not in parameters]
+        if missing:
+            raise SceneError(f"{missing[0]!r} is missing", where=where, remedy=f"give {', '.join(missing)}")
         reader, parameters = self, dict(parameters)
         if shape in parameters:  # it comes first: pins and others are found on it
             mesh = self.value(shape, hints[shape], parameters[shape], f"{where}.{shape}")

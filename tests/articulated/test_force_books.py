@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pliant.articulated import BISP, Link, at, cuboid
+from pliant.articulated import BISP, RK45, Link, StaggeredProjections, at, cuboid
 from pliant.articulated.constraints import PrescribedJoint
 from pliant.articulated.forces import BodyDamping, Cable, JointSpring, JointTorque, WorldForce
 from pliant.articulated.joints import Revolute
-from pliant.integrators import BDF1, BDF2, TRBDF2, LinearlyImplicit
+from pliant.integrators import BDF1, BDF2, RK4, TRBDF2, LinearlyImplicit, Verlet
 from pliant.scenes.redmax.scene import scene
 from pliant.simulate import simulate
 
@@ -41,7 +41,10 @@ def books(case, integrator, h):
     return sum(sum(row.work.values()) for row in rows), sum(row.numerical for row in rows)
 
 
-@pytest.mark.parametrize("integrator", [BDF1(), BDF2(), TRBDF2(), LinearlyImplicit(), BISP()])
+METHODS = [BDF1(), BDF2(), TRBDF2(), LinearlyImplicit(), BISP(), StaggeredProjections(), RK4(), RK45(), Verlet()]
+
+
+@pytest.mark.parametrize("integrator", METHODS)
 @pytest.mark.parametrize("case", CASES)
 def test_work_is_booked_and_the_rest_falls_with_the_step(case, integrator):
     coarse, fine = (books(case, integrator, h) for h in (0.005, 0.0025))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import pliant as pl
 from pliant.articulated import read_mjcf
 from pliant.articulated.constraints import JointLimit
 from pliant.articulated.joints import Free3D, Prismatic, Revolute, Spherical
@@ -140,6 +141,7 @@ BODY = '<body name="b"><joint name="j"/><geom size=".1"/></body>'
         (BODY.replace('"j"', '"j" armature="0.1"'), "", "armature: j"),
         ('<body gravcomp="1" name="b"><joint/><geom size=".1"/></body>', "", "gravcomp: b"),
         (BODY.replace('"j"', '"j" type="ball" range="0 30"'), "", "ball limit: j"),
+        (BODY, '<option><flag spring="disable"/></option>', "flag: spring"),
         ("<body/><nothing/>", "", "MuJoCo cannot read it.*nothing"),
     ],
 )
@@ -149,3 +151,39 @@ def test_what_does_not_map_is_named(inside, after, words):
         read_mjcf(text)
     if ":" in words:
         assert read_mjcf(text, skip=(words.split(":")[0],)).links
+
+
+def test_kinds_to_skip_that_do_not_exist_are_named():
+    with pytest.raises(SceneError, match=r"no kind 'aktuator' to skip; choose from actuator, tendon"):
+        read_mjcf(f"<mujoco><worldbody>{BODY}</worldbody></mujoco>", skip=["aktuator"])
+
+
+def test_files_without_joints_are_read():
+    robot = read_mjcf('<mujoco><worldbody><body name="post"><geom size=".1"/></body></worldbody></mujoco>')
+    assert [link.name for link in robot.links] == ["post"] and robot.system().tree.dof == 0
+
+
+LOOKS = '<geom type="box" size=".3 .3 .3" contype="0" conaffinity="0" mass="0"/>'
+ELLIPSOID = LOOKS.replace("box", "ellipsoid")
+
+
+@pytest.mark.parametrize("geom", [LOOKS, ELLIPSOID])
+def test_a_body_rests_on_the_geoms_that_touch_as_in_mujoco(geom):
+    """Geoms to look at, with contype and conaffinity 0, used to be touched as well."""
+    floor = '<geom type="plane" size="1 1 1"/>'
+    text = f"""<mujoco><worldbody>{{}}<body name="b" pos="0 0 .13"><freejoint/><geom type="box" size=".1 .1 .1"/>{geom}
+      </body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text.format(floor))
+    data = mujoco.MjData(model)
+    while data.time < 0.5:
+        mujoco.mj_step(model, data)
+    body = pl.from_mjcf(text.format(""))
+    how = {"contact": pl.RowContact(), "obstacles": [pl.Plane()], "integrator": pl.LinearlyImplicit()}
+    *_, last = pl.simulate(pl.Scene([body], h=5e-3, duration=0.5, **how))
+    assert 0.13 + last.state.q[2] == pytest.approx(data.qpos[2], abs=1e-3)
+
+
+def test_geoms_to_look_at_are_the_surface_on_request():
+    text = f'<mujoco><worldbody><body name="b"><geom size=".1"/>{LOOKS}</body><body name="c"><geom size=".2"/></body>'
+    robot = read_mjcf(f"{text}</worldbody></mujoco>", geometry="visual")
+    assert [np.abs(link.body.points).max() for link in robot.links] == pytest.approx([0.3, 0.2])

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from pliant.articulated import RK45, Articulated, Link, Rigid, at, cuboid
+from pliant.articulated.constraints import JointLimit
+from pliant.articulated.forces import JointSpring
 from pliant.articulated.joints import Revolute
 from pliant.articulated.system import ArticulatedSystem
 from pliant.attachments import Attachment
+from pliant.batch import together
 from pliant.bodies import Solid
 from pliant.contact.initial import OverlapError
 from pliant.dg import DiscontinuousSolid
@@ -64,14 +67,17 @@ def test_bodies_that_start_inside_each_other_are_named_and_shown(contact, bodies
     assert (tmp_path / "run" / "overlaps.vtu").exists()
 
 
-def test_bodies_on_joints_cannot_be_pushed_apart():
+def test_what_cannot_be_pushed_apart_is_not_told_to_set_what_does_nothing():
     """The remedy that pushes bodies apart is not named where it does nothing; who sets it is told so."""
-    dice = [die(0.0, "one"), die(0.05, "two")]
+    arms = [arm(0.0, name) for name in ("one", "two")]
     with pytest.raises(OverlapError, match="move them apart") as caught:
-        Scene(dice, contact=PenaltyContact(), integrator=BDF1()).initial()
+        Scene(arms, contact=PenaltyContact(), integrator=BDF1()).initial()
     assert "resolve_initial" not in str(caught.value)
-    with pytest.raises(OverlapError, match="all in scenes with rigid bodies or robots"):
-        Scene(dice, contact=PenaltyContact(resolve_initial=True), integrator=BDF1()).initial()
+    with pytest.raises(OverlapError, match="robots on the ground"):
+        Scene(arms, contact=PenaltyContact(resolve_initial=True), integrator=BDF1()).initial()
+    dice = [die(0.0, "one"), die(0.05, "two")]
+    with pytest.raises(OverlapError, match="or set resolve_initial=True"):
+        Scene(dice, contact=PenaltyContact(), integrator=BDF1()).initial()
 
 
 def test_links_of_one_body_may_meet_in_their_joints():
@@ -180,3 +186,27 @@ def test_pins_of_discontinuous_solids_stay_as_they_are_given():
     assert held.tolist() == [0, 1]
     free = [Scene([b], gravity=(0.0, -9.81)).system().free for b in (body, again)]
     assert np.array_equal(*free) and len(free[0]) < 2 * len(body.mesh.X)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"forces": [1]}, r"robot\.forces\[0\]: forces\[0\] is 1; give a list of forces"),
+        ({"forces": JointSpring}, r"robot\.forces: forces is <class .*; give a list of forces"),
+        ({"forces": [JointSpring]}, r"forces\[0\] is the class JointSpring"),
+        ({"forces": [JointLimit("rod")]}, r"forces\[0\] is JointLimit"),
+        ({"constraints": ["rod"]}, r"robot\.constraints\[0\]: constraints\[0\] is 'rod'"),
+        ({"contacts": 3}, r"robot\.contacts: contacts is 3"),
+        ({"dry_friction": [0.1]}, r"dry_friction\[0\] is 0\.1; give a list of dry friction"),
+    ],
+)
+def test_what_is_no_force_or_constraint_is_named(given, words):
+    links = [Link(Revolute((0, 1, 0)), cuboid((0.3, 0.1, 0.1), 1000.0), name="rod")]
+    with pytest.raises(SceneError, match=words):
+        Articulated(links, name="robot", **given)
+
+
+def test_copies_of_robots_are_not_stepped_together():
+    scenes = [Scene([arm(0.0, "arm")], integrator=BDF1())] * 2
+    with pytest.raises(SceneError, match="batch: 'arm' is neither a solid nor a membrane"):
+        together(scenes)
