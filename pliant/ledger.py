@@ -146,7 +146,8 @@ def entry(
     if dq is not None:
         work |= _static_work(system, dq, weights) if order == 0 else _work(acting, before, after, dq, weights)
         work["scripts"] += acting.pushed(before, after, weights) if able(acting, Pushing) else 0.0
-        work |= _powers(system, before, after, weights)
+        for name, done in _powers(system, before, after, weights).items():  # soft bodies and joints share "damping"
+            work[name] = work.get(name, 0.0) + done
     work = {**dict.fromkeys(previous.work, 0.0), **work}
     for name, done in (booked or {}).items():
         work[name] = work.get(name, 0.0) + float(done)
