@@ -124,7 +124,9 @@ class ClosedStage:
     def reactions(self, q: Array, multipliers: Array) -> Reactions:
         """The constraint forces at the root."""
         rows, forces = self.at(q), multipliers / self.c**2
-        return Reactions(rows.owners, forces, float(rows.rate @ forces))
+        scripted = self.free.velocity(q)
+        scripted[self.free.system.free] = 0.0
+        return Reactions(rows.owners, forces, float(rows.rate @ forces), -float(forces @ (rows.G @ scripted)))
 
     def _scaled(self, rows: Closures) -> Array:
         """Rates times c are lengths like the gaps."""
@@ -163,11 +165,15 @@ def require_flat(system: System, state: State, method: str) -> None:
         raise SceneError(what, where="scene.integrator", remedy="use BDF1, BDF2 or TRBDF2")
 
 
-def motor_work(*powers: tuple[float, SolveReport]) -> dict[str, float]:
-    """The work [J] of closures that prescribe rates, from the time [s] that each solve stands for; {} without any."""
-    if any(report.reactions is None for _, report in powers):
+def closure_work(*solves: tuple[float, SolveReport]) -> dict[str, float]:
+    """The work [J] of closures that prescribe rates, and of scripts against closures; {} without any.
+
+    From the time [s] that each solve stands for.
+    """
+    known = [(time, report.reactions) for time, report in solves if report.reactions is not None]
+    if len(known) < len(solves):
         return {}
-    return {"motors": sum(time * report.reactions.power for time, report in powers if report.reactions is not None)}
+    return {"motors": sum(t * r.power for t, r in known), "scripts": sum(t * r.scripts for t, r in known)}
 
 
 def motor_power(system: Any, q: Array, v: Array, t: float) -> float:

@@ -147,7 +147,8 @@ def entry(
     if dq is not None:
         work |= _static_work(system, dq, weights) if order == 0 else _work(acting, before, after, dq, weights)
         work["scripts"] += acting.pushed(before, after, weights) if able(acting, Pushing) else 0.0
-        work |= _powers(system, before, after, weights)
+        for name, done in _powers(system, before, after, weights).items():  # soft bodies and joints share "damping"
+            work[name] = work.get(name, 0.0) + done
         if able(system, Constrained) and order > 0 and "motors" not in (booked or {}):  # explicit methods
             power = sum(w * motor_power(system, s.q, s.v, s.t) for s, w in weights)
             work["motors"] = (after.t - before.t) * power

@@ -91,12 +91,13 @@ class Reactions:
     """Forces ``values (k,)`` in the rows of a system's closures: they act on it with G^T values.
 
     ``owners (k,)`` is the constraint of the system that each row belongs to. ``power`` [W] is the power supplied by
-    rows that prescribe a rate, as motors do: force times rate.
+    rows that prescribe a rate, as motors do: force times rate. ``scripts`` [W] is what scripts supply against them.
     """
 
     owners: IntArray
     values: Array
     power: float
+    scripts: float = 0.0
 
     def force(self, constraint: int) -> Array:
         """Forces [N or N m] in the rows of one constraint."""

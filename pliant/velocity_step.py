@@ -195,7 +195,7 @@ class Trading(Protocol):
         ...
 
     def dragged(self, found: VelocitySolution) -> float:
-        """The work [J] of what moves by script and rubs against single parts: impulses times its own velocities."""
+        """The work [J] of what moves by script against the impulses of contacts and attachments."""
         ...
 
 

@@ -134,9 +134,11 @@ def surfaced(body: Body, parts: Sequence[tuple[Array, Surface]]) -> Body:
 
 
 def mesh_body(X: Array, F: IntArray, density: float, frame: Array | None = None) -> Body:
-    """A solid bounded by the closed surface X (n, 3), F (k, 3): integrals over signed tetrahedra at the origin."""
+    """A solid bounded by the closed surface X (n, 3), F (k, 3): integrals over signed tetrahedra at its middle."""
     rho = float(_positive("density", density, "mesh_body"))
-    T = np.asarray(X, dtype=float)[np.asarray(F)]
+    X = np.asarray(X, dtype=float)
+    middle = X[np.asarray(F)].mean(axis=(0, 1))  # about a point far away the integrals would cancel
+    T = (X - middle)[np.asarray(F)]
     volume = np.linalg.det(T) / 6.0
     total = float(volume.sum())
     if total <= 0.0:
@@ -147,9 +149,9 @@ def mesh_body(X: Array, F: IntArray, density: float, frame: Array | None = None)
     center = np.einsum("t,ti->i", volume, sums) / (4.0 * total)
     second = np.einsum("t,tvi,tvj->ij", volume, T, T) + np.einsum("t,ti,tj->ij", volume, sums, sums)
     C = rho * (second / 20.0 - total * np.outer(center, center))  # covariance about the center
-    body = rigid(rho * total, center, np.trace(C) * np.eye(3) - C, frame)
-    local = _move(inverse(body.frame) @ _placed(frame), np.asarray(X, dtype=float))
-    return Body(body.inertia, body.frame, local, np.asarray(F, dtype=np.int64))
+    body = rigid(rho * total, middle + center, np.trace(C) * np.eye(3) - C, frame)
+    axes = _placed(frame)[:3, :3].T @ body.frame[:3, :3]
+    return Body(body.inertia, body.frame, (X - middle - center) @ axes, np.asarray(F, dtype=np.int64))
 
 
 def _move(E: Array, X: Array) -> Array:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pliant.closed_stage import motor_work
+from pliant.closed_stage import closure_work
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.linear.threads import one_thread
 from pliant.solve_stage import solve_stage
@@ -39,4 +39,4 @@ class BDF1:
         v = stage.velocity(q)
         if self.points and isinstance(system, Pointwise):
             v = system.fitted(state.q, q, h)
-        return Step(State(q, v, t), memory, (report,), work=motor_work((h, report)))
+        return Step(State(q, v, t), memory, (report,), work=closure_work((h, report)))

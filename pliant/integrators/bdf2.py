@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.closed_stage import consistent, motor_work
+from pliant.closed_stage import closure_work, consistent
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.estimate import LocalError
 from pliant.integrators.sdirk2 import estimated_stages, two_stages
@@ -25,13 +25,14 @@ RATIO = 2.4  # of a step to the one before: from 1 + sqrt 2 on errors may grow [
 class History:
     """The last states as this integrator left them, newest first, the steps [s] between them, the solver's memory.
 
-    ``power`` [W] is what motors put in at the end of the last step.
+    ``motors`` and ``scripts`` [W] are what they put in at closures at the end of the last step.
     """
 
     states: tuple[State, ...]
     steps: tuple[float, ...]
     solver: Any
-    power: float = 0.0
+    motors: float = 0.0
+    scripts: float = 0.0
 
     def continues(self, state: State, h: float, states: int = 2) -> bool:
         """Whether a step of size h from ``state`` may use this history: it has enough states, nobody changed the last
@@ -101,7 +102,8 @@ class BDF2:
         target = base + c * mixed(v, before.v)
         stage = Stage(system, c, target, base, t=t, frame=system.prescribe(q + h * v, t), start=state)
         q, report, solver = solve_stage(stage, self.solver, memory.solver)
-        work = {name: 0.5 * (h * memory.power + done) for name, done in motor_work((h, report)).items()}
+        last = {"motors": memory.motors, "scripts": memory.scripts}
+        work = {name: 0.5 * (h * last[name] + done) for name, done in closure_work((h, report)).items()}
         return _remembered(Step(State(q, stage.velocity(q), t), solver, (report,), work=work), state, h, memory, kept)
 
 
@@ -109,8 +111,8 @@ def _remembered(step: Step, before: State, h: float, memory: History | None, kep
     """The step with its history of ``kept`` states in the place of the solver's memory."""
     older, steps = ((before,), ()) if memory is None else (memory.states, memory.steps)
     report: SolveReport = step.reports[-1]
-    power = 0.0 if report.reactions is None else report.reactions.power
-    history = History((step.state, *older)[:kept], (h, *steps)[: kept - 1], step.memory, power)
+    powers = (0.0, 0.0) if report.reactions is None else (report.reactions.power, report.reactions.scripts)
+    history = History((step.state, *older)[:kept], (h, *steps)[: kept - 1], step.memory, *powers)
     return Step(step.state, history, step.reports, work=step.work)
 
 

@@ -120,8 +120,8 @@ class LinearlyImplicit:
         moved = prepared.finish(solution.u, solution.equality, solution.inequality, h)
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
         traded = prepared.exchanged(solution) if able(prepared, Trading) else {}
-        if "scripts" in work:
-            work["scripts"] += prepared.dragged(solution) if able(prepared, Trading) else _carried(block, solution)
+        carried = prepared.dragged(solution) if able(prepared, Trading) else _carried(block, solution)
+        work["scripts"] = work.get("scripts", 0.0) + carried
         if able(prepared, Telling):
             report = replace(report, acted=prepared.acted(solution))
         if moved.notes:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.closed_stage import motor_work, require_flat
+from pliant.closed_stage import closure_work, require_flat
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.linear.threads import one_thread
 from pliant.solve_stage import solve_stage
@@ -42,4 +42,4 @@ class ImplicitMidpoint:
         scripted = np.delete(np.arange(len(q)), system.free)
         v_end[scripted] = (end - q)[scripted] / h  # 2 v_m - v_n would ring where a script starts or stops
         end_state = State(system.prescribe(q_end, t + h), v_end, t + h)
-        return Step(end_state, memory, (report,), work=motor_work((h, report)))
+        return Step(end_state, memory, (report,), work=closure_work((h, report)))

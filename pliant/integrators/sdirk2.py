@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.closed_stage import motor_work, require_flat
+from pliant.closed_stage import closure_work, require_flat
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.estimate import LocalError, Slopes, embedded
 from pliant.linear.threads import one_thread
@@ -79,7 +79,7 @@ def _taken(solver: NonlinearSolver, system: System, state: State, h: float, memo
     guess = qa + (1.0 - ALPHA) * h * va
     second = Stage(system, c, target, base, t=t + h, frame=system.prescribe(guess, t + h), start=State(qa, va, t + c))
     q, report2, memory = solve_stage(second, solver, memory)
-    work = motor_work(((1.0 - ALPHA) * h, report1), (c, report2))
+    work = closure_work(((1.0 - ALPHA) * h, report1), (c, report2))
     report2 = replace(report2, acted=mean((1.0 - ALPHA, report1.acted), (ALPHA, report2.acted)))
     step = Step(State(q, second.velocity(q), t + h), memory, (report1, report2), work=work)
     return step, (va, first.acceleration(qa)), second.acceleration(q)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.closed_stage import motor_work
+from pliant.closed_stage import closure_work
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.integrators.estimate import LocalError, Slopes, embedded
 from pliant.linear.threads import one_thread
@@ -65,7 +65,7 @@ class TRBDF2:
         )
         q, report2, memory = solve_stage(second, self.solver, memory)
         share = 0.5 * h / (1.0 - GAMMA)  # the line through both ends, integrated over the step
-        work = motor_work((share, report1), (h - share, report2))
+        work = closure_work((share, report1), (h - share, report2))
         acted = mean((W, acting_at(system, state)), (W, report1.acted), (0.5 * GAMMA, report2.acted))
         report2 = replace(report2, acted=acted)
         after = State(q, second.velocity(q), t + h)

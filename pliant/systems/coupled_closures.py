@@ -9,6 +9,7 @@ from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.pattern import side_by_side
 from pliant.systems.closures import Closures, Constrained
+from pliant.systems.supports import scripted
 from pliant.systems.ties import tie_gaps, tie_jacobian
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def closure_tangent(
 
 
 def acceleration_rows(system: "Coupled", q: Array, v: Array, t: float) -> tuple[Array, Array] | None:
-    """(G, b) with G a = b = -d(G v - rate)/dt at constant v."""
+    """(G, b) with G a = b = -d(G v - rate)/dt at constant v of free coordinates; scripts are followed."""
     rows = system.closures(q, v, t)
     if rows is None:
         return None
@@ -60,7 +61,7 @@ def acceleration_rows(system: "Coupled", q: Array, v: Array, t: float) -> tuple[
     ahead, behind = (system.closures(q + s * v, v, t + s) for s in (e, -e))
     assert ahead is not None and behind is not None
     bias = ((ahead.G @ v - ahead.rate) - (behind.G @ v - behind.rate)) / (2.0 * e)
-    return rows.G.toarray(), -bias
+    return rows.G.toarray(), -bias - rows.G @ scripted(system, q, t)
 
 
 def closed_acceleration(system: "Coupled", q: Array, v: Array, t: float) -> Array:

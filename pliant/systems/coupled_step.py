@@ -32,6 +32,7 @@ from pliant.systems.coupling_rows import (
     Touches,
     contact_rows,
     contact_slip,
+    differences,
     joined_rows,
     joined_slips,
     less_in_rows,
@@ -241,11 +242,20 @@ class CoupledStep:
         return {pair: work.get(pair, 0.0) + touched.get(pair, 0.0) for pair in {**work, **touched}}
 
     def dragged(self, found: VelocitySolution) -> float:
-        """Impulses of friction of the parts' own contacts times the velocities of the obstacles there."""
+        """Impulses of contacts times the velocities of obstacles, and of contacts and ties against those of scripts."""
         slips = [b.slip for b in self._blocks if b.slip is not None]  # theirs come first, those between parts after
         ends = np.cumsum([0, *(len(slip) for slip in slips)])
         parts = zip(slips, ends[:-1], ends[1:], strict=True) if len(found.friction) else ()
-        return float(sum(found.friction[a:b] @ slip.drift for slip, a, b in parts))
+        work = float(sum(found.friction[a:b] @ slip.drift for slip, a, b in parts))
+        w = np.zeros_like(self.block.x) if self.block.w is None else self.block.w.reshape(-1, 3)
+        if self.touches is not None and (w.any() or self.touches.contacts.drift.any()):
+            for pushes in self.impulses(found):
+                work += float((pushes.forces.sum(axis=1) * pushes.contacts.drift).sum())
+                work -= float((pushes.forces * w[pushes.nodes]).sum())
+        if self.ties is not None:
+            S = differences(self.ties.nodes, self.ties.weights, len(w), self.ties.gap.shape[1])
+            work -= float(found.equality[self._equalities[-1] :] @ (S @ w.ravel()))
+        return work
 
     def _touched(self, found: VelocitySolution) -> dict[tuple[str, str], float]:
         """The work of contacts between the points."""

@@ -50,10 +50,14 @@ def support_forces(
 
 def _accelerations(part: Part, q: Array, f: Array, t: float) -> Array:
     """Of all coordinates: by the forces where they are free, right before t by the script where they are not."""
-    a = part.accelerated(q, f)
-    weights = np.array([2.0, -5.0, 4.0, -1.0]) / MOMENT**2  # the second derivative of the cubic through four moments
-    a += sum(w * (part.prescribe(q, t - k * MOMENT) - part.prescribe(q, t)) for k, w in enumerate(weights))
-    return a
+    return np.asarray(part.accelerated(q, f) + scripted(part, q, t, -MOMENT))
+
+
+def scripted(system: System, q: Array, t: float, moment: float = MOMENT) -> Array:
+    """Accelerations of prescribed coordinates right after t, or right before it (``moment`` < 0); 0 of all others."""
+    weights = np.array([2.0, -5.0, 4.0, -1.0]) / moment**2  # the second derivative of the cubic through four moments
+    now = system.prescribe(q, t)
+    return np.asarray(sum(w * (system.prescribe(q, t + k * moment) - now) for k, w in enumerate(weights)))
 
 
 def _of_constraints(system: Any, state: State, reactions: Reactions | None) -> Array:

@@ -131,6 +131,18 @@ def test_inertias():
     assert np.isclose(rod.inertia[0], np.mean(inside[:, 1] ** 2 + inside[:, 2] ** 2) * rod.mass, rtol=1e-2)
 
 
+@pytest.mark.parametrize("away", [0.0, 1e2, 1e6])
+def test_the_inertia_of_a_mesh_does_not_depend_on_where_it_is(away):
+    """Integrals about the origin lose digits with (distance / size)^2: in map coordinates moments were negative."""
+    brick = cuboid((0.06, 0.04, 0.02), 800.0)
+    there = away * np.array([1.0, -0.5, 0.25])
+    mesh = mesh_body(brick.points + there, brick.faces, 800.0)
+    rounded = 1e-12 + 16 * np.spacing(away) / 0.02  # of the corners themselves
+    assert np.allclose(np.sort(mesh.inertia), np.sort(brick.inertia), rtol=rounded, atol=0.0)
+    assert np.allclose(mesh.frame[:3, 3], there, rtol=0.0, atol=1e-12 + 4 * np.spacing(away))
+    assert np.allclose(mesh.points @ mesh.frame[:3, :3].T, brick.points, rtol=0.0, atol=1e-12 + 4 * np.spacing(away))
+
+
 def hinge(parent=None, name="", body=None):
     return Link(Revolute((0, 1, 0)), body or cuboid((1, 1, 1), 1.0, at(0.5, 0, 0)), parent, name=name)
 

@@ -34,6 +34,16 @@ def points(count=200, seed=0):
     return np.random.default_rng(seed).normal(scale=0.7, size=(count, 3))
 
 
+def test_a_mesh_far_from_the_origin_is_not_inside_out():
+    """Its volume, summed about the origin, was round-off: closed surfaces in map coordinates were refused or not."""
+    near, away = OBSTACLES["triangles"], np.array([5e6, -3e6, 2e6])
+    far = TriangleObstacle(Mesh(0.01 * near.X + away, near.F))
+    g, n = far.distance(0.01 * points() + away)
+    assert np.allclose(g, 0.01 * near.distance(points())[0], rtol=0.0, atol=8 * np.spacing(5e6))
+    with pytest.raises(MeshError, match="inverted normals"):
+        TriangleObstacle(Mesh(0.01 * near.X + away, near.F[:, ::-1]))
+
+
 @pytest.mark.parametrize("name", OBSTACLES)
 def test_normal_is_the_gradient_of_the_distance(name):
     obstacle, x, e = OBSTACLES[name], points(), 1e-6

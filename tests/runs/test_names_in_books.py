@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+from pliant.articulated import Articulated, Link, at, cuboid
+from pliant.articulated.forces import JointSpring
+from pliant.articulated.joints import Revolute
 from pliant.bodies import Rayleigh, Solid, SpringNet
 from pliant.coarsen import fit
 from pliant.contact.obstacles import Plane
 from pliant.fitting import Fitting
-from pliant.integrators import BDF1, LinearlyImplicit
+from pliant.integrators import BDF1, TRBDF2, LinearlyImplicit
 from pliant.maps.pins import Pin
 from pliant.materials import StableNeoHookean
 from pliant.mesh import Mesh, bar, spring_net
@@ -141,3 +144,23 @@ def test_springs_of_any_name_are_fitted():
     system = Scene([net]).system()
     B = np.eye(len(net.mesh.X))
     assert fit(system, system, B, 3).ratios == pytest.approx(np.ones(3), rel=1e-6)
+
+
+@pytest.mark.parametrize("integrator", [LinearlyImplicit(), BDF1(), TRBDF2()], ids=lambda i: type(i).__name__)
+def test_damping_of_soft_bodies_is_booked_beside_that_of_joints(integrator):
+    """They have one name: what joints lose used to replace what soft bodies lose, even where joints lose nothing."""
+    mesh = bar((0.3, 0.1, 0.1), (3, 1, 1))
+    pins, calm = Pin(np.flatnonzero(mesh.X[:, 0] < 1e-9)), Rayleigh(alpha=5.0)
+    soft = Solid(mesh, StableNeoHookean(3e4, 0.35), pins=pins, damping=calm, name="soft")
+    arm = Articulated(
+        [Link(Revolute((0.0, 1.0, 0.0)), cuboid((0.2, 0.04, 0.04), 500.0, at(0.1, 0.0, 2.0)))],
+        [JointSpring(0, damping=0.05)],
+        v=[3.0],
+    )
+
+    def lost(*bodies):
+        scene = Scene(bodies, integrator=integrator, h=2e-3, duration=0.02)
+        return sum(step.ledger.work["damping"] for step in simulate(scene))
+
+    assert lost(soft) < -1e-4 and lost(arm) < -1e-4
+    assert np.isclose(lost(soft, arm), lost(soft) + lost(arm), rtol=1e-6)
