@@ -24,7 +24,7 @@ from pliant.articulated.tree import Link
 from pliant.articulated.urdf import Geometry, read_urdf
 from pliant.contact.setting import Shape
 from pliant.contact.sharp import Hull
-from pliant.errors import MeshError, SceneError, require_flag, require_numbers
+from pliant.errors import MeshError, SceneError, require_flag, require_numbers, require_part
 from pliant.integrators.base import Wrapping
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.mesh import Mesh
@@ -58,6 +58,16 @@ class Articulated:
     separate: ClassVar[bool] = True
     kind: ClassVar[type] = ArticulatedSystem
     together: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for where, given in (("forces", self.forces), ("constraints", self.constraints)):
+            if not isinstance(given, Sequence):
+                raise SceneError(f"{where} are {given!r}", where=f"{self.name}.{where}", remedy="give a list of them")
+            for k, thing in enumerate(given):
+                require_part(thing, "bind", f"{self.name}.{where}[{k}]", "see pliant.articulated for those there are")
+        rate, remedy = f"{self.name}.baumgarte", "give a rate >= 0 [1/s]"
+        if not require_numbers(self.baumgarte, rate, remedy) >= 0.0:
+            raise SceneError(f"baumgarte is {self.baumgarte}", where=rate, remedy=remedy)
 
     def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
         """The equations of motion of this body alone."""
