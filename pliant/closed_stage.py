@@ -92,7 +92,10 @@ class ClosedStage:
         return np.concatenate([self.free.residual(free) - pull, self._scaled(rows) * rows.gap])
 
     def jacobian(self, z: Array, *, psd: bool = True, coupled: bool = True) -> sp.csr_matrix:
-        """dr/dz; with ``psd`` the system's own part is projected. Its diagonal is stored, zeros included."""
+        """dr/dz; with ``psd`` the system's own part is projected. Its diagonal is stored, zeros included.
+
+        It is 1 for closures that nothing can change, as of pinned vertices that are tied, so that there is a factor.
+        """
         free, multipliers = self.split(z)
         q, where = self.free.embed(free), self.free.system.free
         assert able(self.free.system, Constrained)
@@ -102,8 +105,9 @@ class ClosedStage:
         A = self.free.jacobian(free, psd=psd, coupled=coupled) - curved[where][:, where]
         B = sp.diags(self._scaled(rows)) @ gaps[:, where]
         k = np.arange(len(rows.gap))
-        empty = sp.csr_matrix((np.zeros(len(k)), (k, k)), shape=(len(k), len(k)))
-        return sp.csr_matrix(sp.bmat([[A, -rows.G[:, where].T], [B, empty]]))
+        idle = np.asarray(abs(B).sum(axis=1)).ravel() == 0.0
+        corner = sp.csr_matrix((idle.astype(np.float64), (k, k)), shape=(len(k), len(k)))
+        return sp.csr_matrix(sp.bmat([[A, -rows.G[:, where].T], [B, corner]]))
 
     def start_jacobian(self, *, psd: bool = True, ahead: float = 0.0, coupled: bool = False) -> sp.csr_matrix:
         q = (self.free.start.q + ahead * self.free.start.v)[self.free.system.free]

@@ -69,9 +69,9 @@ def require_name(name: object, where: str) -> None:
 
 
 def require_numbers(value: object, where: str, remedy: str) -> Any:
-    """``value`` as an array of numbers; booleans are refused."""
+    """``value`` as an array of numbers; booleans and texts are refused."""
     try:
-        if np.asarray(value).dtype != bool:
+        if np.asarray(value).dtype.kind not in "bUS":
             return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         pass

@@ -147,14 +147,12 @@ def entry(
     if dq is not None:
         work |= _static_work(system, dq, weights) if order == 0 else _work(acting, before, after, dq, weights)
         work["scripts"] += acting.pushed(before, after, weights) if able(acting, Pushing) else 0.0
-        for name, done in _powers(system, before, after, weights).items():  # soft bodies and joints share "damping"
-            work[name] = work.get(name, 0.0) + done
+        _add(work, _powers(system, before, after, weights))
         if able(system, Constrained) and order > 0 and "motors" not in (booked or {}):  # explicit methods
             power = sum(w * motor_power(system, s.q, s.v, s.t) for s, w in weights)
             work["motors"] = (after.t - before.t) * power
     work = {**dict.fromkeys(previous.work, 0.0), **work}
-    for name, done in (booked or {}).items():
-        work[name] = work.get(name, 0.0) + float(done)
+    _add(work, booked or {})
     numerical = previous.total - row.total + sum(work.values())
     exchange = dict(row.exchange)
     if order == 0:
@@ -182,7 +180,7 @@ def _work(system: System, before: State, after: State, dq: Array, weights: Quadr
     work = {"scripts": 0.0}
     for force, own in _forces(system):
         done = sum(w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t)) for s, w in weights)
-        _add(work, force, done)
+        _add(work, {_force_name(force): done})
     held = prescribed(system, len(dq))
     moved = held[dq[held] != 0.0]
     if len(moved):
@@ -200,15 +198,16 @@ def _static_work(system: System, dq: Array, weights: Quadrature) -> dict[str, fl
     for s, w in weights:
         here = system.at(s, s.t, np.inf) if able(system, Contacting) else system
         for force, own in _forces(here):
-            _add(work, force, w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t)))
+            _add(work, {_force_name(force): w * float(dq[own] @ force.force(s.q[own], s.v[own], s.t))})
         if dq[held].any():
             work["scripts"] -= w * float(dq[held] @ here.force(s.q, s.v, s.t)[held])
     return work
 
 
-def _add(work: dict[str, float], force: Force, done: float) -> None:
-    name = _force_name(force)
-    work[name] = work.get(name, 0.0) + done
+def _add(work: dict[str, float], done: Mapping[str, float]) -> None:
+    """Equal names are of one kind: the damping of vertices and that of joints."""
+    for name, value in done.items():
+        work[name] = work.get(name, 0.0) + float(value)
 
 
 def _seen(state: State, order: int) -> State:

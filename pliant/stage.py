@@ -179,24 +179,23 @@ class Stage:
         if self.symmetric or not able(system, Steep):
             return None
 
-        def phi(z: Array) -> tuple[float, Callable[[], Array]] | None:
+        q = self.embed(z)
+        steep = system.steep(q, self.velocity(q), self.t, c)
+        if steep is None:
+            return None
+
+        def phi(z: Array) -> tuple[float, Callable[[], Array]]:
             q = self.embed(z)
             d = q - self.target
-            found = system.steep(q, self.velocity(q), self.t, c)
-            if found is None:
-                return None
             pull = self.inertia * system.inertia(self.start.q, d)
-            W, slope = found
+            W, slope = steep(q, self.velocity(q))
             return 0.5 * float(d @ pull) + c * c * W, lambda: (pull + c * c * slope())[free]
 
         here = phi(z)
-        if here is None:
-            return None
         slope = here[1]()
 
         def change(z1: Array) -> float:
             there = phi(z1)
-            assert there is not None
             found = there[0] - here[0] + float((r - slope) @ (z1 - z))
             if abs(found) > BLUR * (abs(there[0]) + abs(here[0]) + self.scale**2):
                 return found

@@ -75,9 +75,9 @@ def fit(
 ) -> Fitted:
     """Fit the parameters ``wrt`` of a scene to a measured motion, in at most ``runs`` runs.
 
-    It has converged when the next step would change no parameter by more than ``tolerance`` of its size, or by more
-    than a hundredth of its uncertainty. ``watch`` is called with every run of the fit, ``stepped`` with every step of a
-    run.
+    It has converged when the next step would change no parameter by more than ``tolerance`` of its size, combinations
+    left out that it would change by less than a hundredth of their uncertainty. ``watch`` is called with every run of
+    the fit, ``stepped`` with every step of a run.
     """
     require_count(runs, 1, "fit.runs")
     if not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:
@@ -204,9 +204,15 @@ class _Point:
         return None if deviation is None else float(student.ppf(0.975, len(self.r) - len(self.x))) * deviation
 
     def settled(self, tolerance: float) -> bool:
-        deviation = self.deviation()
-        allowed = np.maximum(tolerance, 0.0 if deviation is None else 0.01 * deviation)
-        return bool((np.abs(self.step(0.0)) <= allowed).all())
+        """Whether the next step is short, apart from combinations that it would change by little of their uncertainty.
+
+        A parameter by itself may be uncertain without an end, where a combination with others is anything but.
+        """
+        U, s, Vt, size = self._svd
+        way = U.T @ self.r
+        if self.noise is not None:
+            way[np.abs(way) <= 0.01 * self.noise] = 0.0
+        return bool((np.abs(Vt.T @ (way / s) / size) <= tolerance).all())
 
 
 def _run(

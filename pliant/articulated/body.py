@@ -72,6 +72,9 @@ class Articulated:
                 raise SceneError(f"{name} is {things!r:.60}", where=where, remedy=remedy)
             for k, thing in enumerate(things):
                 require_part(thing, method, f"{where}[{k}]", remedy)
+        rate, remedy = f"{self.name}.baumgarte", "give a rate >= 0 [1/s]"
+        if not require_numbers(self.baumgarte, rate, remedy) >= 0.0:
+            raise SceneError(f"baumgarte is {self.baumgarte}", where=rate, remedy=remedy)
 
     def system(self, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> ArticulatedSystem:
         """The equations of motion of this body alone."""

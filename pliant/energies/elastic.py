@@ -187,6 +187,10 @@ class Elastic:
 
     def von_mises(self, x: Array) -> Array:
         """Von Mises stress sqrt(3/2 dev s : dev s) (m,) [Pa]."""
-        s = self.stress(x)
-        deviator = s - np.trace(s, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
-        return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
+        return equivalent_stress(self.stress(x))
+
+
+def equivalent_stress(stress: Array) -> Array:
+    """Von Mises' equivalent (m,) of stresses (m, 3, 3) [Pa]."""
+    deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
+    return np.asarray(np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator)))

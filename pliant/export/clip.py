@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import MeshError, RunError
-from pliant.export.colours import magnitude
+from pliant.export.colours import extent
 from pliant.mesh import Mesh, embed, read_raw
 from pliant.mesh.topology import boundary_facets
 from pliant.record import Run
@@ -193,7 +193,7 @@ class Skin:
 
 @dataclass(frozen=True, eq=False)
 class _CellMean:
-    """Values of cells -> mean over the cells at each of n vertices; NaN (cells without the quantity) does not count."""
+    """Values of cells -> mean over the cells at each of n vertices that have the quantity; NaN where none has."""
 
     topology: VtkCells
     n: int
@@ -203,7 +203,8 @@ class _CellMean:
         rows = values.reshape(len(values), -1)[cell]
         known = np.isfinite(rows).all(axis=1)
         vertex = self.topology.connectivity[known]
-        count = np.maximum(np.bincount(vertex, minlength=self.n), 1)
+        count = np.bincount(vertex, minlength=self.n).astype(np.float64)
+        count[count == 0.0] = np.nan
         columns = [np.bincount(vertex, weights=column, minlength=self.n) / count for column in rows[known].T]
         return np.stack(columns, axis=1).reshape(self.n, *values.shape[1:])
 
@@ -289,14 +290,14 @@ def last_before(times: Array, t: float) -> int:
 
 
 def ranges(clip: Clip, channel: str | None = None) -> tuple[Array, Array, float, float]:
-    """Bounding box of all frames [m] and range of the channel."""
+    """Bounding box of all frames [m] and range of the channel where it is known; 0 to 1 of one that is nowhere."""
     low, high, least, most = np.full(3, np.inf), np.full(3, -np.inf), np.inf, -np.inf
     for picture in clip:
         low, high = np.minimum(low, picture.points.min(axis=0)), np.maximum(high, picture.points.max(axis=0))
         if channel is not None:
-            values = magnitude(picture.values[channel])
-            least, most = min(least, float(values.min())), max(most, float(values.max()))
-    return low, high, least, most
+            own = extent(picture.values[channel])
+            least, most = min(least, own[0]), max(most, own[1])
+    return (low, high, least, most) if channel is None or least <= most else (low, high, 0.0, 1.0)
 
 
 def clip(run: Run | str | Path, channels: tuple[str, ...] = (), *, surface: str | Path | None = None) -> Clip:

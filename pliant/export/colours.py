@@ -20,6 +20,7 @@ BODIES = (  # one body after the other; neighbours differ in hue and in brightne
     (120, 130, 145),  # slate
 )
 STONE, STEEL = (190, 184, 172), (98, 104, 112)  # obstacles; nails, wires and tips
+UNKNOWN = (150, 150, 150)  # where a body does not know the quantity that is drawn
 
 
 def of_bodies(bodies: IntArray | None, n: int, first: int = 0) -> Any:
@@ -30,16 +31,23 @@ def of_bodies(bodies: IntArray | None, n: int, first: int = 0) -> Any:
 
 def of_directions(directions: Array) -> Any:
     """Colours (n, 3) of 8 bits of unit vectors (n, 3), as fibres are usually drawn: red along x, green y, blue z."""
-    return (40 + 200 * np.clip(np.abs(np.nan_to_num(directions)), 0.0, 1.0)).astype(np.uint8)
+    unknown = np.isnan(directions).any(axis=1, keepdims=True)
+    shades = 40 + 200 * np.clip(np.abs(np.nan_to_num(directions)), 0.0, 1.0)
+    return np.where(unknown, UNKNOWN, shades).astype(np.uint8)
 
 
 def palette(values: Array, limits: tuple[float, float], colours: str = MAP) -> Any:
-    """Colours (n, 4) of 8 bits on a colour map: in the usual one dark for the lowest value, yellow for the highest."""
+    """Colours (n, 4) of 8 bits on a colour map: in the usual one dark for the lowest value, yellow for the highest.
+
+    What is not known (NaN) is grey.
+    """
     import matplotlib
 
     least, most = limits
     scaled = np.clip((values - least) / max(most - least, 1e-300), 0.0, 1.0)
-    return (255 * matplotlib.colormaps[colours](scaled)).astype(np.uint8)
+    found = (255 * matplotlib.colormaps[colours](scaled)).astype(np.uint8)
+    found[np.isnan(scaled)] = (*UNKNOWN, 255)
+    return found
 
 
 def linear(colours: Any) -> Array:
@@ -51,3 +59,10 @@ def linear(colours: Any) -> Array:
 def magnitude(values: Array) -> Array:
     """One number per vertex: the value itself, or the length of a vector (of a tensor, its Frobenius norm)."""
     return values if values.ndim == 1 else np.linalg.norm(values.reshape(len(values), -1), axis=1)
+
+
+def extent(values: Array) -> tuple[float, float]:
+    """The least and the most of what is known (not NaN), by `magnitude`; (inf, -inf) of nothing."""
+    sizes = magnitude(values)
+    known = sizes[np.isfinite(sizes)]
+    return float(known.min(initial=np.inf)), float(known.max(initial=-np.inf))

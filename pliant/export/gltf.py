@@ -81,7 +81,7 @@ def _document(clip: Clip, buffer: _Buffer) -> dict[str, Any]:
     if first.uv is not None:
         attributes["TEXCOORD_0"] = buffer.add(_texture(first.uv))
     for name, values in first.values.items():
-        attributes["_" + name.upper()] = buffer.add(magnitude(values))
+        attributes["_" + name.upper()] = buffer.add(np.nan_to_num(magnitude(values)))  # glTF has no NaN
     targets = []
     for picture in pictures:
         targets.append({"POSITION": buffer.add(picture.points - first.points, bounds=True)})

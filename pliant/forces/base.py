@@ -4,7 +4,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 
 
 class Force(Protocol):
@@ -78,6 +78,17 @@ class Braking(Protocol):
 
     def braking(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         """What to add to ``damping``, so that the force stops a slip and never turns it round."""
+        ...
+
+
+@runtime_checkable
+class Tensing(Protocol):
+    """A force that is a stress in ``cells (m, k)``."""
+
+    cells: IntArray
+
+    def stress(self, x: Array, t: float) -> Array:
+        """Cauchy stress (m, 3, 3) [Pa]."""
         ...
 
 

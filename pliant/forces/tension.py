@@ -33,12 +33,23 @@ class FibreTension:
         C = sp.csr_matrix((c.ravel(), (np.repeat(np.arange(m), d + 1), cells.ravel())), shape=(m, n))
         H = sp.csr_matrix(sp.kron(C.T @ sp.diags(volume * tension) @ C, sp.identity(d)))
         H.sort_indices()
+        self.cells, self._rest, self._direction, self._tension = cells, D, direction, tension
         self._H, self._signal = H, signal
         self._pattern = Pattern(H.indptr, H.indices)
         self._zero = sp.csr_matrix(H.shape)
 
     def force(self, x: Array, v: Array, t: float) -> Array:
         return -self._signal(t) * (self._H @ x)
+
+    def stress(self, x: Array, t: float) -> Array:
+        """The Cauchy stress a T F d (F d)^T / det F (m, 3, 3) [Pa]."""
+        x = x.reshape(-1, self._direction.shape[1])
+        Ds = np.moveaxis(x[self.cells[:, 1:]] - x[self.cells[:, :1]], 1, 2)
+        F = np.linalg.solve(self._rest.swapaxes(1, 2), Ds.swapaxes(1, 2)).swapaxes(1, 2)  # D_s D_m^{-1}
+        d = np.zeros((len(F), 3))
+        d[:, : F.shape[1]] = np.einsum("mij,mj->mi", F, self._direction)
+        size = self._signal(t) * self._tension / np.linalg.det(F)
+        return np.einsum("m,mi,mj->mij", size, d, d)
 
     def stiffness(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._pattern.matrix(-self._signal(t) * self._H.data)

@@ -1,6 +1,7 @@
 """Named arrays of a state for files and pictures: velocities and forces per vertex, stress and strain per element."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array, IntArray
 from pliant.energies.base import Internal, Layered, Pressing, Stressed
+from pliant.energies.elastic import equivalent_stress
 from pliant.errors import SceneError
-from pliant.forces.base import Rubbing
+from pliant.forces.base import Rubbing, Tensing
 from pliant.record.frames import Frame, VtkCells
 from pliant.state import State
 from pliant.systems.acted import Acted
@@ -180,38 +182,62 @@ def _material(system: System, state: State) -> Array | None:
     return system.material_points(state.q) if able(system, PartlyEulerian) else None
 
 
-def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) -> Callable[[Any, Array], Array]:
+@dataclass(frozen=True)
+class _Stressed:
+    """An energy that knows the stress in its elements, at its coordinates ``q``; ``first`` is its first point.
+
+    Of a system of parts it counts coordinates and points from those of its part, whose muscles pull at time ``t``.
+    """
+
+    energy: Stressed
+    q: Array
+    t: float
+    first: int
+    muscles: tuple[Tensing, ...]
+
+    def stress(self) -> Array:
+        """With the active stress of muscles (m, 3, 3) [Pa]."""
+        total = np.array(self.energy.stress(self.q))
+        for muscle in self.muscles:
+            k = _position(self.energy.elements.nodes, np.sort(muscle.cells, axis=1))
+            if k >= 0:
+                total[k : k + len(muscle.cells)] += muscle.stress(self.q, self.t)
+        return total
+
+
+def _layered(read: Callable[[Layered, Array], Array], width: tuple[int, ...]) -> Callable[[_Stressed], Array]:
     """A channel of energies that tell their elements apart; NaN for the others."""
 
-    def values(energy: Any, q: Array) -> Array:
-        return read(energy, q) if isinstance(energy, Layered) else np.full((len(energy.elements.nodes), *width), np.nan)
+    def values(at: _Stressed) -> Array:
+        energy: Any = at.energy
+        known = isinstance(energy, Layered)
+        return read(energy, at.q) if known else np.full((len(energy.elements.nodes), *width), np.nan)
 
     return values
 
 
-def _stressed(system: System, state: State) -> list[tuple[Stressed, Array, int]]:
-    """The energies that know the stress in their elements, with their coordinates and the number of their first point.
-
-    Of a system of parts they count coordinates and points from those of their part.
-    """
-    found: list[tuple[Stressed, Array, int]] = []
+def _stressed(system: System, state: State) -> list[_Stressed]:
+    """The energies that know the stress in their elements."""
+    found: list[_Stressed] = []
     first = 0
     for part, own in parts_of(system):
-        terms = part.energy_terms if able(part, Composed) else ()
-        found += [(e, state.q[own], first) for e in terms if able(e, Stressed)]
-        first += len(part.positions(state.q[own]))
+        q = state.q[own]
+        if able(part, Composed):
+            muscles = tuple(f for f in part.force_terms if able(f, Tensing))
+            found += [_Stressed(e, q, state.t, first, muscles) for e in part.energy_terms if able(e, Stressed)]
+        first += len(part.positions(q))
     return found
 
 
-def _cells(system: System, state: State, blocks: Sequence[IntArray], read: Callable[[Any, Array], Array]) -> Array:
+def _cells(system: System, state: State, blocks: Sequence[IntArray], read: Callable[[_Stressed], Array]) -> Array:
     """One value per cell; NaN on cells that belong to no elastic energy."""
     energies = _stressed(system, state)
     parts: list[Array | None] = []
     for block in blocks:
         nodes = np.sort(block, axis=1)
-        places = ((e, q, _position(e.elements.nodes, nodes - first)) for e, q, first in energies)
-        found = next(((e, q, k) for e, q, k in places if k >= 0), None)
-        parts.append(None if found is None else read(found[0], found[1])[found[2] : found[2] + len(block)])
+        places = ((e, _position(e.energy.elements.nodes, nodes - e.first)) for e in energies)
+        found = next(((e, k) for e, k in places if k >= 0), None)
+        parts.append(None if found is None else read(found[0])[found[1] : found[1] + len(block)])
     width = next((part.shape[1:] for part in parts if part is not None), ())
     empty = [np.full((len(block), *width), np.nan) for block in blocks]
     return np.concatenate([none if part is None else part for part, none in zip(parts, empty, strict=True)])
@@ -227,9 +253,9 @@ def _position(all_nodes: IntArray, nodes: IntArray) -> int:
     return -1
 
 
-def _green_strain(energy: Any, q: Array) -> Array:
+def _green_strain(at: _Stressed) -> Array:
     """1/2 (F^T F - I), as (m, 9) with zeros for directions an element does not have."""
-    F = energy.deformation(q)
+    F = at.energy.deformation(at.q)
     E = 0.5 * (np.einsum("mki,mkj->mij", F, F) - np.eye(F.shape[2]))
     full = np.zeros((len(E), 3, 3))
     full[:, : E.shape[1], : E.shape[2]] = E
@@ -247,12 +273,12 @@ POINT_CHANNELS: dict[str, Callable[[Any, State], Array | None]] = {
     "material": _by_parts(_material),
     "leading": lambda system, state: None,  # known to the step, not to the system
 }
-CELL_CHANNELS: dict[str, Callable[[Any, Array], Array]] = {
-    "stress": lambda energy, q: energy.stress(q).reshape(-1, 9),
-    "von_mises": lambda energy, q: energy.von_mises(q),
+CELL_CHANNELS: dict[str, Callable[[_Stressed], Array]] = {
+    "stress": lambda at: at.stress().reshape(-1, 9),
+    "von_mises": lambda at: equivalent_stress(at.stress()),
     "strain": _green_strain,
-    "strain_energy": lambda energy, q: energy.density(q),
-    "det_F": lambda energy, q: energy.det(q),
+    "strain_energy": lambda at: at.energy.density(at.q),
+    "det_F": lambda at: at.energy.det(at.q),
     "stiffness": _layered(lambda energy, q: energy.young(), ()),
     "fibre": _layered(lambda energy, q: energy.fibres(q), (3,)),
 }

@@ -6,7 +6,7 @@ Parts know nothing of each other; what acts between them acts on points, with fo
 coordinates through J^T. So it is equal and opposite in the only place where it could be otherwise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -32,7 +32,7 @@ from pliant.systems.observed import Barring, Restorable
 from pliant.systems.parts import Parts
 from pliant.systems.points import PartPoints
 from pliant.systems.shown import Shown
-from pliant.systems.stepped import Contacting, Dissipating, Persistent, Pointwise, Summing
+from pliant.systems.stepped import Contacting, Dissipating, Persistent, Pointwise, Steepness, Summing
 from pliant.velocity_step import Linearisation, Prepared
 
 
@@ -274,7 +274,7 @@ class Coupled(Parts):
     def potential(self, q: Array, t: float) -> float | None:
         return coupled_books.potential(self, q, t)
 
-    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Callable[[], Array]] | None:
+    def steep(self, q: Array, v: Array, t: float, c: float) -> Steepness | None:
         return coupled_books.steep(self, q, v, t, c)
 
     def dissipation(self, q: Array, v: Array) -> float:

@@ -1,18 +1,20 @@
 """What coupled parts tell: energies, forces and contacts of all of them together, and of what acts between them."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.abilities import able
 from pliant.arrays import Array
+from pliant.forces.base import Lagged
+from pliant.pattern import empty
 from pliant.state import State
-from pliant.systems.base import distinct
+from pliant.systems.base import Composed, distinct
 from pliant.systems.contact import Touch
 from pliant.systems.observed import Working
 from pliant.systems.shown import Watching
-from pliant.systems.stepped import Dissipating
+from pliant.systems.stepped import Dissipating, Steepness
 
 if TYPE_CHECKING:
     from pliant.systems.coupled import Coupled
@@ -29,33 +31,54 @@ def potential(system: "Coupled", q: Array, t: float) -> float | None:
     return sum(own) + sum(e.value(q) for e in system.energy_terms)
 
 
-def steep(system: "Coupled", q: Array, v: Array, t: float, c: float) -> tuple[float, Callable[[], Array]] | None:
-    """Of contact and springs between the parts, and of the parts that have a potential.
+def steep(system: "Coupled", q: Array, v: Array, t: float, c: float) -> Steepness | None:
+    """Of contact and springs between the parts, and of what acts on vertices.
 
     None with friction that follows its load: it is steep and has no potential.
     """
     if not all(force.lagged for force in system.force_terms):
         return None
-    W = sum(e.value(q) for e in system.energy_terms) + sum(c * f.dissipation(q, v) for f in system.force_terms)
-    elastic = []
-    for part, s in zip(system.parts, system.slices, strict=True):
-        own = part.potential(q[s], t)
-        if own is not None:
-            lost = part.dissipation(q[s], v[s]) if able(part, Dissipating) else 0.0
-            W += own + c * lost
-            elastic.append((part, s))
+    own = [(s, _steep_part(p, q[s], v[s], t, c)) for p, s in zip(system.parts, system.slices, strict=True)]
+    known = [(s, found) for s, found in own if found is not None]
 
-    def slope() -> Array:
-        g = np.zeros_like(q)
-        for energy in system.energy_terms:
-            g += energy.gradient(q)
-        for force in system.force_terms:
-            g += force.sloping(q, v, t, c)
-        for part, s in elastic:
-            g[s] -= part.force(q[s], v[s], t)
-        return g
+    def at(q: Array, v: Array) -> tuple[float, Callable[[], Array]]:
+        parts = [(s, *found(q[s], v[s])) for s, found in known]
+        W = sum(e.value(q) for e in system.energy_terms) + sum(c * f.dissipation(q, v) for f in system.force_terms)
 
-    return W, slope
+        def slope() -> Array:
+            g = np.zeros_like(q)
+            for energy in system.energy_terms:
+                g += energy.gradient(q)
+            for force in system.force_terms:
+                g += force.sloping(q, v, t, c)
+            for s, _, rise in parts:
+                g[s] += rise()
+            return g
+
+        return W + sum(own for _, own, _ in parts), slope
+
+    return at
+
+
+def _steep_part(part: Any, q: Array, v: Array, t: float, c: float) -> Steepness | None:
+    """The same of one part; forces on vertices that follow their positions damp with the matrix of (q, v)."""
+    if part.potential(q, t) is not None:
+        lost = part.dissipation if able(part, Dissipating) else lambda q, v: 0.0
+        return lambda q, v: (part.potential(q, t) + c * lost(q, v), lambda: -part.force(q, v, t))
+    if not able(part, Composed):
+        return None
+    lagged = [f for f in part.force_terms if able(f, Lagged) and f.lagged]
+    others = [f for f in part.force_terms if not (able(f, Lagged) and f.lagged)]
+    D = sum((f.damping(q, v, t) for f in others), empty(len(q), len(q)))
+
+    def at(q: Array, v: Array) -> tuple[float, Callable[[], Array]]:
+        W = sum(e.value(q) for e in part.energy_terms)
+        lost = sum(f.dissipation(q, v) for f in lagged) - 0.5 * float(v @ (D @ v))
+        return W + c * lost, lambda: sum(
+            [*(e.gradient(q) for e in part.energy_terms), *(-f.force(q, v, t) for f in lagged)], -(D @ v)
+        )
+
+    return at
 
 
 def contacts(system: "Coupled", q: Array, v: Array, t: float) -> Touch | None:

@@ -45,6 +45,8 @@ def _stepping(
         touches = system.contact.touches(at.q.reshape(-1, 3), at.v.reshape(-1, 3), state.t, h)
         if system.rows is not None:
             touches = touches.renumbered(system.rows, len(system.points.lift(state.q)) // 3)
+        if ties is not None:
+            touches = touches.apart(ties)
     between: Any = {"ties": ties, "touches": touches, "shown": system.shown, "rebuild": lambda _: system}
     between |= {"place": lambda end: _placed(system, end), "join": system.join, "closing": how.closing(h)}
     coupled = CoupledStep(prepared, states, h, **between)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import ContactForces, Contacts, shared_forces
@@ -18,6 +19,8 @@ from pliant.pattern import csr, empty, product, sizes, stacked, times
 from pliant.systems.ties import tie_jacobian
 from pliant.velocity_programme import Rows
 from pliant.velocity_step import Relief
+
+ROUND_OFF = 1e-9  # of weights, which are at most 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,19 @@ class Touches:
         moves = sizes(J, np.ones(J.shape[1])).reshape(-1, 3).sum(axis=1)
         live = np.abs(self.contacts.weights * moves[self.contacts.nodes]).sum(axis=1) > 0.0
         return self if np.all(live) else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
+
+    def apart(self, ties: Ties) -> "Touches":
+        """The contacts that may open: panels that are sewn vertex to vertex touch along their seam for good."""
+        sewn = (np.count_nonzero(ties.weights, axis=1) == 2) & (ties.weights[:, :2] == (1.0, -1.0)).all(axis=1)
+        if not sewn.any() or not len(self.contacts):
+            return self
+        a, b = ties.nodes[sewn, :2].T
+        n = int(max(ties.nodes.max(), self.contacts.nodes.max())) + 1
+        _, place = connected_components(sp.csr_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)
+        w, here = self.contacts.weights, place[self.contacts.nodes]
+        total = np.einsum("cj,cij->ci", w, here[:, :, None] == here[:, None, :])
+        live = (np.abs(total) > ROUND_OFF).any(axis=1)
+        return self if live.all() else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
 
     def impulses(self, x: Array, pressed: Array, rubbed: Array) -> list[ContactForces]:
         """Impulses [N s] on the points at ``x (p, 3)``: ``pressed (c,)`` by rows, ``rubbed`` along `contact_slip`."""

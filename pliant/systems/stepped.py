@@ -98,15 +98,16 @@ class Pointwise(Protocol):
         ...
 
 
+Steepness = Callable[[Array, Array], tuple[float, Callable[[], Array]]]
+"""(q, v) -> W(q) + c P(v) of some forces, and a function that finds its slope."""
+
+
 @runtime_checkable
 class Steep(Protocol):
     """A system on joints some of whose forces change fast with q by potentials: contact, what is elastic."""
 
-    def steep(self, q: Array, v: Array, t: float, c: float) -> tuple[float, Callable[[], Array]] | None:
-        """W(q) + c P(v) of these forces, where v changes by dq/c, and a function that finds its slope.
-
-        None if others are as steep.
-        """
+    def steep(self, q: Array, v: Array, t: float, c: float) -> Steepness | None:
+        """What these forces cost near (q, v), where v changes by dq/c; None if others are as steep."""
         ...
 
 

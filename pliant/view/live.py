@@ -12,7 +12,7 @@ from pliant.bodies import bodies_of
 from pliant.certificate import readable
 from pliant.deformable import OfMaterial
 from pliant.errors import PliantError
-from pliant.export.colours import magnitude
+from pliant.export.colours import extent
 from pliant.export.obstacles import body_names
 from pliant.integrators import INTEGRATORS
 from pliant.materials.base import Isotropic
@@ -134,9 +134,9 @@ class LiveView:
     def _style(self) -> Style:
         channel = self._look.channel
         if channel is not None:
-            seen = [magnitude(player.picture((channel,)).values[channel]) for player in self.players]
+            seen = [extent(player.picture((channel,)).values[channel]) for player in self.players]
             low, high = self._limits.get(channel, (np.inf, -np.inf))  # what was ever seen: colours keep their meaning
-            self._limits[channel] = (min(low, *map(np.min, seen)), max(high, *map(np.max, seen)))
+            self._limits[channel] = (min(low, *(a for a, _ in seen)), max(high, *(b for _, b in seen)))
         return self._look.style(self._limits)
 
     def _show_hands(self) -> None:

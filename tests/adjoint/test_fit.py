@@ -58,6 +58,16 @@ def test_the_interval_is_that_of_repeated_measurements():
     assert 0.6 < logs.std(ddof=1) / width < 1.6  # 12 samples: 95 % of such ratios are between 0.6 and 1.5
 
 
+def test_parameters_that_only_their_ratio_tells_are_fitted_up_to_it():
+    """Motions know E/density alone; that neither has an interval used to pass for convergence, at the start."""
+    seen = adjoint.Observations(TIP[:, None], 0.01 * np.arange(1, 16), recorded(shaken(*TRUE, steps=15), TIP))
+    found = adjoint.fit(shaken(5e4, 0.4, 4e-3, steps=15), seen, [WRT[0], "bodies.bar.density"])
+    assert found.converged and found.values[0] / found.values[1] == pytest.approx(
+        TRUE[0] / 1000.0, rel=3e-4
+    )  # 1e-4 of each
+    assert found.history[-1].rms < 1e-3 * found.history[0].rms
+
+
 def test_regions_have_a_modulus_each():
     labels = np.minimum((MESH.X[MESH.T].mean(axis=1)[:, 0] / 0.1).astype(int), 2)
     true = np.array([5e4, 2e5, 1e5])

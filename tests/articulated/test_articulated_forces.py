@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from articulated_samples import pendulum, zoo
 
-from pliant.articulated import RK45, ArticulatedSystem, Link, at, cuboid
+from pliant.articulated import RK45, Articulated, ArticulatedSystem, Link, at, cuboid
+from pliant.articulated.constraints import CoupledJoints
 from pliant.articulated.forces import (
     BodyDamping,
     Cable,
     Explicit,
     JointSpring,
+    JointStop,
     JointTorque,
     PointSprings,
     Reduced,
@@ -181,7 +183,7 @@ def test_bad_forces_are_named():
         pendulum(2, forces=[JointSpring(0, -1.0)])
     with pytest.raises(SceneError, match="path of 1"):
         pendulum(2, forces=[Cable(((0, A),), 1.0)])
-    with pytest.raises(SceneError, match="Cable: stiffness -1.0"):
+    with pytest.raises(SceneError, match="Cable: stiffness is -1.0"):
         pendulum(2, forces=[Cable(((0, A), (1, B)), -1.0)])
     with pytest.raises(SceneError, match="Cable: rest is -1.0"):
         pendulum(2, forces=[Cable(((0, A), (1, B)), 1.0, rest=-1.0)])
@@ -194,6 +196,58 @@ def test_bad_forces_are_named():
     for force in (JointSpring(None, 1.0), JointTorque(-1, 1.0), Servo(None, 0.0, 1.0, 1.0)):
         with pytest.raises(SceneError, match="the world is on no joint"):
             pendulum(2, forces=[force])
+
+
+@pytest.mark.parametrize(
+    ("force", "message"),
+    [
+        (JointSpring(0, np.nan), "stiffness is nan"),
+        (JointSpring(0, "5 N m"), "'5 N m' is not an array of numbers"),
+        (BodyDamping(-1.0), "BodyDamping: damping is -1.0; .* add energy"),
+        (PointSprings([0], [A], [1], [B], -2.0), "PointSprings: stiffness is -2.0; .* add energy"),
+        (JointStop(0, stiffness="x"), "'x' is not an array of numbers"),
+        (Servo(0, 0.0, "3", 1.0), "give numbers as stiffness and limit"),
+        (WorldForce(0, A[:2], A), r"a force of shape \(3,\) at a point of shape \(2,\)"),
+        (WorldForce(0, A, lambda t: A[:2]), r"a force of shape \(2,\)"),
+        (Cable(((0, A), (1, B[:2])), 1.0), "Cable.path"),
+        (Cable(((0, A), (1, B)), 1.0, activation="x"), "Cable.activation"),
+    ],
+)
+def test_forces_that_are_no_numbers_or_add_energy_are_refused_before_the_first_step(force, message):
+    with pytest.raises(SceneError, match=message):
+        pendulum(2, forces=[force])
+
+
+def test_a_cable_is_activated_by_a_number_a_table_or_a_function_alike():
+    q, v = np.array([0.3, -0.1]), np.array([0.2, 0.1])
+    pull = [
+        pendulum(2, forces=[Cable(((0, A), (1, B)), 10.0, activation=act)], gravity=(0, 0, 0)).force(q, v, 0.5)
+        for act in (0.3, ((0.0, 0.1), (1.0, 0.5)), lambda t: 0.6 * t)
+    ]
+    assert np.allclose(pull, pull[0], rtol=1e-12) and np.abs(pull[0]).max() > 0.0
+    assert Cable(((0, A), (1, B)), 10.0, activation=((0.0, 0.1), (1.0, 0.5))).corners == (0.0, 1.0)
+    strong = pendulum(2, forces=[Cable(((0, A), (1, B)), 10.0, activation=lambda t: 1.0 + t)])
+    with pytest.raises(SceneError, match="the activation is 1 at t = 0 s"):
+        strong.force(q, v, 0.0)
+
+
+def test_a_world_force_is_a_vector_a_table_or_a_function_alike():
+    q, v, F = np.array([0.3, -0.1]), np.zeros(2), np.array([1.0, 2.0, 3.0])
+    rows = [[0.0, *F], [1.0, *F]]
+    found = [pendulum(2, forces=[WorldForce(0, A, f)]).force(q, v, 0.5) for f in (F, rows, lambda t: F)]
+    assert np.allclose(found, found[0], rtol=1e-12)
+
+
+def test_what_is_no_list_of_forces_is_refused_with_the_body():
+    links = pendulum(2).tree.links
+    with pytest.raises(SceneError, match="arm.forces: forces are JointSpring"):
+        Articulated(links, JointSpring(0), name="arm")
+    with pytest.raises(SceneError, match=r"arm.forces\[0\]: forces\[0\] is 3"):
+        Articulated(links, [3], name="arm")
+    with pytest.raises(SceneError, match="arm.baumgarte: baumgarte is -5"):
+        Articulated(links, baumgarte=-5.0, name="arm")
+    with pytest.raises(SceneError, match="both are the same joint"):
+        pendulum(2, constraints=[CoupledJoints(0, 0, 2.0)])
 
 
 def test_a_servo_goes_to_a_number_or_along_a_table():

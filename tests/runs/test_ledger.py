@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from pliant.articulated import Articulated, Link, at, cuboid
+from pliant.articulated.forces import JointSpring
+from pliant.articulated.joints import Revolute
 from pliant.bodies import Rayleigh, Solid, SpringNet
 from pliant.contact.obstacles import Plane
-from pliant.integrators import BDF1, BDF2, ImplicitMidpoint
+from pliant.integrators import BDF1, BDF2, ImplicitMidpoint, LinearlyImplicit
 from pliant.ledger import backward_euler_dissipation, opening
 from pliant.maps.motions import Keyframes, Shake
 from pliant.maps.pins import Pin
@@ -130,3 +133,19 @@ def test_an_obstacle_that_lifts_a_body_does_the_work_of_lifting_it(integrator, c
     done, gained = sum(r.work["scripts"] for r in rows), rows[-1].total - rows[0].total
     assert gained == pytest.approx(weight * 0.5 * 0.5, rel=0.02)
     assert done == pytest.approx(gained, rel=0.05)  # the rest went into the jerk at the start
+
+
+@pytest.mark.parametrize("integrator", [BDF1(TIGHT), BDF2(TIGHT), LinearlyImplicit()])
+def test_work_of_damping_does_not_depend_on_bodies_that_touch_nothing(integrator):
+    mesh, _ = solid()
+    _, body = solid(damping=Rayleigh(beta=1e-2), positions=mesh.X * [1.1, 1.0, 1.0])
+    rod = Link(Revolute((0, 1, 0)), cuboid((0.1, 0.02, 0.02), 1000.0, at(0.05, 0, 0)))
+    arm = Articulated([rod], [JointSpring(0, damping=0.1)], v=[3.0])
+    books = []
+    for bodies in ([body], [arm], [body, arm]):
+        scene = Scene(bodies, integrator=integrator, gravity=(0, 0, 0), h=0.005, duration=0.05)
+        rows = [step.ledger for step in simulate(scene)]
+        books.append(np.array([[row.work["damping"], row.numerical] for row in rows]))
+    alone, joint, both = books
+    assert (alone[:, 0] < 0.0).all() and (joint[:, 0] < 0.0).all()
+    assert np.allclose(both, alone + joint, rtol=1e-6, atol=1e-9 * np.abs(alone).max())

@@ -13,7 +13,8 @@ from scipy.spatial import cKDTree
 import pliant as pl
 from pliant.errors import MeshError, PliantError, RunError
 from pliant.export import GEOMETRY, clip, write_gltf, write_npz, write_obj, write_ply, write_usd, write_vtk
-from pliant.export.colours import magnitude
+from pliant.export.clip import ranges
+from pliant.export.colours import UNKNOWN, magnitude, palette
 from pliant.export.usd import split
 from pliant.mesh import box
 from pliant.record import load, record
@@ -346,3 +347,28 @@ def test_texture_coordinates_of_an_embedded_surface_are_kept(run, tmp_path):
     picture = clip(run, surface=tmp_path / "patch.obj").picture(0)
     assert np.allclose(picture.points, corners, atol=1e-6)
     assert np.allclose(picture.uv, [[0, 0], [1, 0], [0.5, 1]])
+
+
+def test_what_a_body_does_not_know_is_unknown_in_files_and_grey_in_pictures(tmp_path):
+    soft = pl.mesh.bar((0.1, 0.1, 0.1), (2, 2, 2))
+    stretched = soft.X * [1.1, 1.0, 1.0]
+    flesh = pl.Solid(soft, pl.StableNeoHookean(1e4, 0.3), positions=stretched, name="flesh")
+    die = pl.Rigid(pl.mesh.bar((0.1, 0.1, 0.1), (1, 1, 1)).transformed(translate=(0.3, 0.0, 0.0)))
+    scene = pl.Scene([flesh, die], pl.BDF1(), h=0.01, duration=0.02)
+    run = scene.run(tmp_path / "run", output=Output(channels=["von_mises", "elastic_force"]))
+    for channel in ("von_mises", "elastic_force"):
+        made = clip(run, (channel,))
+        first = next(iter(made))
+        values = magnitude(first.values[channel])
+        mine = first.bodies == 0
+        assert np.isnan(values[~mine]).all() and np.isfinite(values[mine]).all()
+        *_, least, most = ranges(made, channel)
+        seen = [magnitude(picture.values[channel])[mine] for picture in made]
+        assert (least, most) == (np.min(seen), np.max(seen)) and most > least > 0.0
+        colours = palette(values, (least, most))[:, :3]
+        assert (colours[~mine] == UNKNOWN).all() and (colours[mine] != UNKNOWN).any(axis=1).all()
+        write_gltf(made, tmp_path / "a.glb")
+        assert all(np.isfinite(g.vertices).all() for g in trimesh.load(tmp_path / "a.glb").geometry.values())
+        write_vtk(made, tmp_path / channel)
+        stored = meshio.read(sorted((tmp_path / channel).glob("*.vtu"))[0]).point_data[channel]
+        assert np.isnan(stored[~mine]).all()

@@ -88,3 +88,37 @@ def test_the_shirt_is_sewn_from_four_panels_that_fit() -> None:
         length = lambda X: np.linalg.norm(np.diff(X, axis=0), axis=1)
         assert np.allclose(length(mine), length(other), atol=1e-12)  # no seam gathers cloth
     assert len(seams(meshes["front"], meshes["back"], {s: meshes[f"{s} sleeve"] for s in ("left", "right")}, 1.0)) == 10
+
+
+def bag(pinned: str, **options: object) -> Scene:
+    """Two panels sewn exactly at three sides, open above and bulging; the ``pinned`` ones hang by their corners."""
+    mesh = sheet((0.2, 0.2), (8, 8)).transformed(rotate=DOWN)  # y is along the top, at z = 0
+    corners = Pin(mesh.where(lambda X: (X[:, 2] > -1e-9) & (np.abs(X[:, 1] - 0.1) > 0.1 - 1e-9)))
+    out = 0.03 * np.sin(np.pi * mesh.X[:, 1] / 0.2) * np.sin(np.pi * np.minimum(1.0, 0.5 - 2.5 * mesh.X[:, 2] - 0.5))
+    rim = mesh.where(lambda X: (X[:, 2] < -0.2 + 1e-9) | (np.abs(X[:, 1] - 0.1) > 0.1 - 1e-9))
+    panels = [
+        Cloth(mesh, FABRIC, positions=mesh.X + np.outer(side * out, [1.0, 0.0, 0.0]), name=name,
+              pins=corners if name in pinned else ())
+        for name, side in (("front", 1.0), ("back", -1.0))
+    ]  # fmt: skip
+    seam = [Attachment("front", rim, "back", others=rim)]
+    return Scene(panels, attachments=seam, h=0.005, duration=0.05, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pinned", ["front", "front and back"])
+@pytest.mark.parametrize("method", ["stage", "rows"])
+def test_a_closed_bag_hangs_by_pins_that_are_sewn_together(pinned: str, method: str) -> None:
+    """Ties of pinned vertices left matrices singular, and so did the contact of panels along their seam."""
+    rows = {"contact": pl.RowContact(mu=0.3), "integrator": pl.LinearlyImplicit()}
+    options: dict[str, object] = {"integrator": BDF1()} if method == "stage" else rows
+    scene = bag(pinned, **options)
+    *_, last = pl.simulate(scene)
+    *_, one = pl.simulate(bag("front", **options))
+    assert last.report.converged
+    x = last.system.positions(last.state.q)
+    n = len(scene.bodies[0].mesh.X)
+    rim = scene.attachments[0].vertices
+    assert np.abs(x[rim] - x[n + rim]).max() < 1e-8
+    if method == "stage":  # friction of panels that stick has more than one solution
+        assert np.allclose(last.state.q, one.state.q, atol=1e-6)
+    assert last.ledger.numerical > -1e-9 * last.ledger.scale

@@ -12,6 +12,7 @@ from pliant.articulated.forces.joint import one_in_time, wrench_map
 from pliant.articulated.forces.stops import limited_link
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
+from pliant.errors import SceneError, require_numbers
 
 Function = Callable[[float], float]
 
@@ -65,6 +66,9 @@ class CoupledJoints:
     def bind(self, tree: Tree) -> "CoupledJoints":
         where = f"CoupledJoints of {self.first!r} and {self.second!r}"
         first, second = (tree.moved(link, where, coordinates=1) for link in (self.first, self.second))
+        if first == second:
+            raise SceneError("both are the same joint", where=where, remedy="name two joints")
+        require_numbers((self.ratio, self.offset), where, "give numbers as ratio and offset")
         return replace(self, first=first, second=second)
 
     def joins(self) -> IntArray:

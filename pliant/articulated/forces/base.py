@@ -8,6 +8,7 @@ from pliant.arrays import IntArray
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
+from pliant.errors import SceneError, require_numbers
 
 
 class ArticulatedForce(Protocol):
@@ -56,6 +57,15 @@ def joins_nothing(force: object) -> IntArray:
 def stores_nothing(force: object, kin: Kinematics, t: float, quirks: Quirks) -> float:
     """The ``potential`` of forces that have none."""
     return 0.0
+
+
+def require_passive(where: str, **given: Any) -> None:
+    """Refuse constants by which springs and dampers would add energy."""
+    for name, value in given.items():
+        numbers = require_numbers(value, f"{where}: {name}", "give a number")
+        if not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
+            remedy = "give finite numbers >= 0: negative ones add energy"
+            raise SceneError(f"{name} is {value}", where=where, remedy=remedy)
 
 
 def joined_links(thing: Any) -> IntArray | None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.articulated.forces.base import joins_nothing, stores_nothing
+from pliant.articulated.forces.base import joins_nothing, require_passive, stores_nothing
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import adjoint, coefficients, exp3_jacobian, exp3_jacobian_rate, frame
@@ -36,14 +36,9 @@ class JointSpring:
 
     def bind(self, tree: Tree) -> "JointSpring":
         link = tree.moved(self.link, f"JointSpring on {self.link!r}")
-        if self.stiffness < 0 or self.damping < 0:
-            raise SceneError(
-                f"stiffness {self.stiffness}, damping {self.damping}",
-                where=f"JointSpring on '{self.link}'",
-                remedy="negative values add energy: give numbers >= 0",
-            )
+        require_passive(f"JointSpring on {self.link!r}", stiffness=self.stiffness, damping=self.damping)
         dof = tree.links[link].joint.dof
-        rest = np.asarray(self.rest, dtype=float)
+        rest = require_numbers(self.rest, f"JointSpring on {self.link!r}, rest", "give numbers")
         if rest.shape not in ((), (dof,)):
             raise SceneError(
                 f"rest has {rest.size} entries for {dof} coordinates",
@@ -179,7 +174,8 @@ class Servo:
     def bind(self, tree: Tree) -> "Servo":
         where = f"Servo on {self.link!r}"
         link = tree.moved(self.link, where, coordinates=1)
-        if not (self.stiffness > 0 and self.limit > 0):
+        given = [require_numbers(x, where, "give numbers as stiffness and limit") for x in (self.stiffness, self.limit)]
+        if not (given[0] > 0.0 and given[1] > 0.0):
             what = f"stiffness {self.stiffness}, limit {self.limit}"
             raise SceneError(what, where=where, remedy="give numbers > 0")
         return replace(self, link=link, position=one_in_time(self.position, where))

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.arrays import Array, IntArray
+from pliant.articulated.forces.base import require_passive
+from pliant.articulated.forces.joint import corners_of, one_in_time
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma, hat
 from pliant.articulated.tree import Kinematics, Tree, bodies_of
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_numbers
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class PointSprings:
             raise SceneError(
                 what, where="PointSprings", remedy="give one of each per spring, and one stiffness or as many"
             )
+        require_passive("PointSprings", stiffness=self.stiffness)
         k = np.broadcast_to(np.asarray(self.stiffness, float), len(x1))
         return replace(
             self, x1=x1, x2=x2, stiffness=k, bodies=(bodies_of(tree, self.first), bodies_of(tree, self.second))
@@ -67,32 +70,39 @@ class PointSprings:
 
 @dataclass(frozen=True)
 class Cable:
-    """A cable through points of bodies with tension k (l - L (1 - act))/L + d ldot/L; a slack cable has no tension.
+    """A cable through points of bodies with tension k (l - L (1 - act))/L + d ldot/L [N]; a slack one has no tension.
 
-    ``path`` lists (link, point) pairs, L = ``rest`` is the initial length when omitted, ``activation`` act(t) in [0, 1)
-    makes it a muscle. ``slack=False`` turns it into a spring-damper that also pushes. K and D keep the scalar part: K =
-    -(k/L) j^T j with j the derivative of the length.
+    ``path`` lists (link, point) pairs, L = ``rest`` is the initial length when omitted. ``activation`` act in [0, 1), a
+    number, a function of time or rows (time, act), makes it a muscle. ``slack=False`` turns it into a spring-damper
+    that also pushes. K and D keep the scalar part: K = -(k/L) j^T j with j the derivative of the length.
     """
 
     path: Sequence[tuple[int | str | None, Array]]
     stiffness: float
     damping: float = 0.0
     rest: float | None = None
-    activation: Callable[[float], float] | None = None
+    activation: float | Callable[[float], float] | Sequence[Sequence[float]] | None = None
     slack: bool = True
     bodies: IntArray | None = None
     points: Array | None = None
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return () if self.activation is None else corners_of(self.activation)
 
     def bind(self, tree: Tree) -> "Cable":
         if len(self.path) < 2:
             raise SceneError(
                 f"a path of {len(self.path)} points", where="Cable", remedy="give at least two (link, point) pairs"
             )
-        if not (self.stiffness >= 0.0 and self.damping >= 0.0):
-            what = f"stiffness {self.stiffness}, damping {self.damping}"
-            raise SceneError(what, where="Cable", remedy="negative values add energy: give numbers >= 0")
+        require_passive("Cable", stiffness=self.stiffness, damping=self.damping)
         bodies = bodies_of(tree, [link for link, _ in self.path])
-        return replace(self, bodies=bodies, points=np.array([x for _, x in self.path], dtype=float))
+        points = require_numbers([x for _, x in self.path], "Cable.path", "give points of three components [m]")
+        if points.shape != (len(bodies), 3):
+            what, remedy = f"points of {points.shape[-1]} components", "give three [m]"
+            raise SceneError(what, where="Cable.path", remedy=remedy)
+        activation = None if self.activation is None else one_in_time(self.activation, "Cable.activation")
+        return replace(self, bodies=bodies, points=points, activation=activation)
 
     def at(self, kin: Kinematics) -> "Cable":
         """With the rest length taken from this configuration when none was given."""
@@ -121,8 +131,16 @@ class Cable:
 
     def _tension(self, length: Array, t: float) -> Array:
         assert self.rest is not None
-        act = self.activation(t) if self.activation else 0.0
+        act = 0.0 if self.activation is None else self._activated(t)
         return self.stiffness * (length - self.rest * (1.0 - act)) / self.rest
+
+    def _activated(self, t: float) -> float:
+        assert callable(self.activation)  # bound
+        act = float(self.activation(t))
+        if not 0.0 <= act < 1.0:
+            what, remedy = f"the activation is {act:g} at t = {t:g} s", "give 0 (relaxed) or more, and less than 1"
+            raise SceneError(what, where="Cable.activation", remedy=remedy)
+        return act
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         assert self.bodies is not None and self.rest is not None

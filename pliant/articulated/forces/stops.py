@@ -10,7 +10,7 @@ from pliant.articulated.forces.base import joins_nothing
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.tree import Kinematics, Tree
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_numbers
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class JointStop:
     joins = joins_nothing
 
     def bind(self, tree: Tree) -> "JointStop":
-        if not self.stiffness > 0.0:
-            where = f"JointStop on {self.link!r}"
+        where = f"JointStop on {self.link!r}"
+        if not require_numbers(self.stiffness, f"{where}, stiffness", "give a number > 0") > 0.0:
             raise SceneError(f"stiffness {self.stiffness}", where=where, remedy="give a number > 0")
         return replace(self, link=limited_link(self, tree))
 
@@ -53,7 +53,8 @@ def limited_link(limit: Any, tree: Tree) -> int:
     """The link of a `JointStop` or `JointLimit`, where its limits and its coordinate are possible."""
     where = f"{type(limit).__name__} on {limit.link!r}"
     link = tree.moved(limit.link, where)
-    if not limit.lower <= limit.upper:
+    lower, upper = (require_numbers(end, where, "give numbers as limits") for end in (limit.lower, limit.upper))
+    if not lower <= upper:
         what = f"lower limit {limit.lower} above upper limit {limit.upper}"
         raise SceneError(what, where=where, remedy="swap them")
     dof = tree.links[link].joint.dof
