@@ -45,15 +45,15 @@ __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 class EigenFit:
     """The coarse ``system`` with the frequencies of the fit, or of the fits of several bodies in it, as a System.
 
-    ``alpha, beta`` add the damping alpha M + beta K# to these bodies. ``frozen=True`` keeps the modes of the rest state, which is exact
-    for linear materials; for these the correction has a potential, in the ledger as the energy "eigenfit". Otherwise it
-    has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio of the rest mode that it
-    resembles (1 if it resembles none) instead of the one with its number. ``on_mismatch`` decides what happens when
-    fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the uncorrected coarse
-    mesh as long as this lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices agree.
-    Modes are refined until they rotate by less than ``tolerance`` (the sine of an angle; the remaining error is a
-    fraction of it, and its square for eigenvalues). With unit ratios and no damping it is the wrapped system, bit for
-    bit.
+    ``alpha, beta`` add the damping alpha M + beta K# to these bodies. ``frozen=True`` keeps the modes of the rest
+    state, which is exact for linear materials; for these the correction has a potential, in the ledger as the energy
+    "eigenfit". Otherwise it has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio
+    of the rest mode that it resembles (1 if it resembles none) instead of the one with its number. ``on_mismatch``
+    decides what happens when fewer than half of the modes of a body resemble one at rest: a warning (once), an error, a
+    warning and the uncorrected coarse mesh as long as this lasts, or nothing. K of fitted bodies is projected
+    (``psd``) always or never, so that modes and matrices agree. Modes are refined until they rotate by less than
+    ``tolerance`` (the sine of an angle; the remaining error is a fraction of it, and its square for eigenvalues). With
+    unit ratios and no damping it is the wrapped system, bit for bit.
     """
 
     symmetric: ClassVar[bool] = True
@@ -134,8 +134,9 @@ class EigenFit:
         return rows
 
     def _reached(self, A: sp.csr_matrix) -> bool:
-        """Whether a matrix has entries in rows of fitted bodies."""
-        return bool(np.diff(A.indptr)[self._fitted].any())
+        """Whether a matrix has entries in rows of fitted bodies; zeros on diagonals are in every pattern."""
+        rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        return bool((self._fitted[rows] & ((A.data != 0.0) | (A.indices != rows))).any())
 
     def _left_alone(self, rest: Array) -> bool:
         """Whether nothing else than the energies corrected has matrices that reach fitted bodies."""
