@@ -109,6 +109,22 @@ def test_what_touches_a_fitted_body_gets_the_momentum_that_it_loses():
     assert np.abs(np.array(carried) - start).max() < 1e-8 * np.abs(start).max()
 
 
+def test_the_stiffness_of_a_squeezed_neighbour_is_the_derivative_of_its_force():
+    """K of fitted bodies is projected; that of others only where it is asked for."""
+    one = fitted()
+    system = scene(one, cube()).system()
+    n = one.mesh.X.size
+    q = system.X.copy()
+    q[n // 3 :, 2] *= 0.5  # indefinite
+    q = q.ravel()
+    K = system.stiffness(q, 0 * q, 0.0).toarray()[n:, n:]
+    steps = 1e-6 * np.eye(len(q))[n:]
+    slopes = [(system.force(q + d, 0 * q, 0.0) - system.force(q - d, 0 * q, 0.0))[n:] / 2e-6 for d in steps]
+    assert np.allclose(K, np.transpose(slopes), atol=1e-6 * np.abs(K).max())
+    projected = system.stiffness(q, 0 * q, 0.0, psd=True).toarray()[n:, n:]
+    assert np.linalg.eigvalsh(-K)[0] < -1.0 and np.linalg.eigvalsh(-projected)[0] > -1e-6
+
+
 def test_the_energy_of_frozen_modes_is_booked_beside_a_nonlinear_body():
     made = scene(fitted(LINEAR, frozen=True), cube(pins=pl.Pin([0, 1, 2, 3])), integrator=pl.ImplicitMidpoint(CLOSE))
     system = made.system()
