@@ -133,16 +133,20 @@ def _elastic(scene: Any, bodies: list[Any]) -> Any:
         if isinstance(b, Solid) and b.reduction is not None
     ]
     system = condensed(system, reduced) if reduced else system
-    if all(not isinstance(b, Solid) or b.fit is None for b in bodies):
-        return system
-    return fitted(bodies, system, scene.fit)
+    chosen = [b.fit for b in bodies if isinstance(b, Solid) and b.fit is not None]
+    return fitted(chosen, system, scene.fits) if chosen else system
 
 
-def frequencies(scene: Any) -> Fit:
-    """The frequencies of the fine bodies that coarse ones are fitted to."""
-    soft = scene.deformables()
-    fine = [b if b.fit is None else b.fit.fine for b in soft]
-    return ratios(soft, elastodynamics(soft, scene.gravity), elastodynamics(fine, scene.gravity))
+def frequencies(scene: Any) -> tuple[Fit, ...]:
+    """The frequencies of the fine bodies that coarse ones are fitted to, body by body: each as if it were alone."""
+    found, first = [], 0
+    for body in scene.deformables():
+        last = first + body.mesh.X.size
+        if isinstance(body, Solid) and body.fit is not None:
+            coarse, fine = (elastodynamics([b], scene.gravity) for b in (body, body.fit.fine))
+            found.append(replace(ratios(body, coarse, fine), body=slice(first, last)))
+        first = last
+    return tuple(found)
 
 
 def _loads(scene: Any, bodies: list[Any]) -> list[tuple[int, Load]]:

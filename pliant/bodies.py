@@ -132,7 +132,7 @@ class Solid:
         return float("nan")
 
     def alike(self) -> tuple[Any, ...]:
-        return type(self), self.material, self.damping, self.plane, self.mesh.T.shape[1]
+        return type(self), self.material, self.damping, self.plane, self.mesh.T.shape[1], self.fit is None
 
 
 @dataclass(frozen=True, eq=False)

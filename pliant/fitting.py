@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import scipy.sparse as sp
-
 from pliant.coarsen import fit, prolongation
 from pliant.errors import SceneError, require_count
 from pliant.systems.eigenfit import EigenFit, Fit
@@ -36,22 +34,20 @@ class Fitting:
         require_count(self.s, 1, "Fitting.s")
 
 
-def ratios(bodies: Sequence[Any], coarse: Elastodynamics, fine: Elastodynamics) -> Fit:
-    """Ratios of the frequencies at rest, fine to coarse, squared; bodies without a fitting count as their own fine."""
-    blocks = [sp.identity(len(b.mesh.X)) if b.fit is None else prolongation(b.mesh, b.fit.fine.mesh) for b in bodies]
-    chosen = [b.fit for b in bodies if b.fit is not None]
-    B = sp.csr_matrix(sp.block_diag(blocks, format="csr"))
-    return fit(coarse, fine, B, sum(f.s for f in chosen), on_mismatch=chosen[0].on_mismatch)
+def ratios(body: Any, coarse: Elastodynamics, fine: Elastodynamics) -> Fit:
+    """Ratios of the frequencies of a body alone at rest, fine to coarse, squared."""
+    return fit(coarse, fine, prolongation(body.mesh, body.fit.fine.mesh), body.fit.s, on_mismatch=body.fit.on_mismatch)
 
 
-def fitted(bodies: Sequence[Any], system: Elastodynamics, found: Fit) -> EigenFit:
-    """The system of some bodies with the frequencies that were found."""
-    chosen = [b.fit for b in bodies if b.fit is not None]
+def fitted(chosen: Sequence[Fitting], system: Elastodynamics, found: Sequence[Fit]) -> EigenFit:
+    """The system of some bodies with the frequencies that were found for those that have a fitting."""
     first = chosen[0]
     for other in chosen[1:]:
-        if (other.alpha, other.beta, other.frozen) != (first.alpha, first.beta, first.frozen):
-            remedy = "give all fitted bodies of a scene the same alpha, beta and frozen"
-            raise SceneError("fittings differ in their damping", where="Fitting", remedy=remedy)
+        for name in ("alpha", "beta", "frozen", "on_mismatch"):
+            one, two = getattr(first, name), getattr(other, name)
+            if one != two:
+                what, remedy = f"{name} is {one!r} here and {two!r} there", "give all fitted bodies of a scene the same"
+                raise SceneError(what, where=f"Fitting.{name}", remedy=remedy)
     return EigenFit(
         system, found, alpha=first.alpha, beta=first.beta, frozen=first.frozen, rematch=not first.frozen,
         on_mismatch=first.on_mismatch,

@@ -143,7 +143,7 @@ class Scene:
         return system.parts[k], system.states(state)[k]
 
     @cached_property
-    def fit(self) -> Fit:
+    def fits(self) -> tuple[Fit, ...]:
         """The frequencies of the fine bodies that coarse ones are fitted to, computed once."""
         return frequencies(self)
 

@@ -100,6 +100,9 @@ def _require_method(scene: Any) -> None:
     if reduced and not isinstance(stepping, LinearlyImplicit):
         what = f"{type(stepping).__name__} does not support the reduction of {reduced[0]!r}"
         raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or no reduction")
+    if reduced and EigenFit in _kinds(scene):
+        what, remedy = f"{reduced[0]!r} is condensed in a scene with fitted bodies", "choose fit or reduction"
+        raise SceneError(what, where="scene.bodies", remedy=remedy)
 
 
 def _require_projectable(scene: Any) -> None:

@@ -9,11 +9,10 @@ with fitted bodies alone.
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from pliant.arrays import Array
 from pliant.integrators.base import Integrator
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.linear.threads import one_thread
-from pliant.state import Counts, State, Step, Transient
+from pliant.state import Counts, State, Step
 from pliant.systems.base import System
 from pliant.systems.eigenfit import EigenFit
 from pliant.systems.eigenfit_modes import Start
@@ -21,15 +20,10 @@ from pliant.systems.eigenfit_modes import Start
 
 @dataclass(frozen=True, eq=False)
 class FollowedModes:
-    """The modes of the last step and where the factor for the next was made (None: not yet); the integrator's memory.
+    """Where the search for the modes of every fitted body starts (none: at rest); the integrator's memory."""
 
-    The factor itself is made again after a restart.
-    """
-
-    U: Array | None
-    q: Array | None
+    starts: tuple[Start, ...]
     inner: Any
-    factor: Transient = Transient(None)
 
 
 @dataclass(frozen=True)
@@ -48,18 +42,14 @@ class Following:
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         if memory is not None and not isinstance(memory, FollowedModes):  # of the integrator alone, from a checkpoint
-            memory = FollowedModes(None, None, memory)
-        inner = None if memory is None else memory.inner
-        if not isinstance(system, EigenFit):
-            step = self.integrator.step(system, state, h, inner)
-            return replace(step, memory=FollowedModes(None, None, step.memory))
-        near = system.near(start_of(system, memory))
+            memory = FollowedModes((), memory)
+        starts, inner = ((), None) if memory is None else (memory.starts, memory.inner)
+        near = system.near(starts) if isinstance(system, EigenFit) else system
         step = self.integrator.step(near, state, h, inner)
-        found = near.last
-        if found is None or found.start is None:  # the modes are frozen
-            return replace(step, memory=FollowedModes(None, None, step.memory))
-        kept = FollowedModes(found.start.U, found.start.q, step.memory, Transient(found.start.factor))
-        return replace(step, memory=kept, reports=charged(step, found.counts))
+        found = near.last if isinstance(near, EigenFit) else None
+        if found is None:  # nothing to follow, or the modes are frozen
+            return replace(step, memory=FollowedModes((), step.memory))
+        return replace(step, memory=FollowedModes(found.starts, step.memory), reports=charged(step, found.counts))
 
 
 def followed(integrator: Any, system: System) -> Any:
@@ -67,13 +57,6 @@ def followed(integrator: Any, system: System) -> Any:
     return (
         Following(integrator) if isinstance(system, EigenFit) and not isinstance(integrator, Following) else integrator
     )
-
-
-def start_of(system: EigenFit, memory: FollowedModes | None) -> Start | None:
-    if memory is None or memory.U is None or memory.q is None:
-        return None
-    factor = memory.factor.value if memory.factor else system.factor(memory.q)
-    return Start(memory.U, memory.q, factor)
 
 
 def charged(step: Step, counts: Counts) -> tuple[Any, ...]:

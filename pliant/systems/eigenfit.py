@@ -10,23 +10,27 @@ support moves. Only the elastic force is corrected; everything else of the wrapp
 correction as a low-rank term (`pliant.linear.lowrank`), so that any integrator and solver works. Where the rest of the
 matrix is a combination of M and K, its inverse on the modes is known and the correction costs no further solve.
 
-Modes belong to the start of a step, as in the source: a stage keeps those of the state it sets out from.
+Modes belong to the start of a step, as in the source: a stage keeps those of the state it sets out from. In a system of
+several bodies they are those of each fitted body alone (M and K are block-diagonal): others are left as they are.
 """
 
+from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from pliant.abilities import read_out
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.energies.base import Internal
 from pliant.errors import SceneError
-from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.lowrank import Corrected, corrected
-from pliant.state import State
+from pliant.pattern import csr
+from pliant.state import Counts, State
 from pliant.systems.acted import Acted
 from pliant.systems.base import Weights, distinct
 from pliant.systems.eigenfit_modes import MATCH, Finder, Fit, Matching, Mismatch, Start
@@ -39,17 +43,17 @@ __all__ = ["MATCH", "EigenFit", "Fit", "Spectrum"]
 
 
 class EigenFit:
-    """The coarse ``system`` with the frequencies of the fit, as a System.
+    """The coarse ``system`` with the frequencies of the fit, or of the fits of several bodies in it, as a System.
 
-    ``alpha, beta`` add the damping alpha M + beta K#. ``frozen=True`` keeps the modes of the rest state, which is exact
-    for linear materials; for these the correction has a potential, in the ledger as the energy "eigenfit". Otherwise it
-    has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio of the rest mode that it
-    resembles (1 if it resembles none) instead of the one with its number. ``on_mismatch`` decides what happens when
-    fewer than half of the modes resemble one at rest: a warning (once), an error, a warning and the uncorrected coarse
-    mesh as long as this lasts, or nothing. K is projected (``psd``) always or never, so that modes and matrices agree.
-    Modes are refined until they rotate by less than ``tolerance`` (the sine of an angle; the remaining error is a
-    fraction of it, and its square for eigenvalues). With unit ratios and no damping it is the wrapped system, bit for
-    bit.
+    ``alpha, beta`` add the damping alpha M + beta K# to these bodies. ``frozen=True`` keeps the modes of the rest
+    state, which is exact for linear materials; for these the correction has a potential, in the ledger as the energy
+    "eigenfit". Otherwise it has none, and the ledger has its work instead. ``rematch=True`` gives every mode the ratio
+    of the rest mode that it resembles (1 if it resembles none) instead of the one with its number. ``on_mismatch``
+    decides what happens when fewer than half of the modes of a body resemble one at rest: a warning (once), an error, a
+    warning and the uncorrected coarse mesh as long as this lasts, or nothing. K of fitted bodies is projected
+    (``psd``) always or never, so that modes and matrices agree. Modes are refined until they rotate by less than
+    ``tolerance`` (the sine of an angle; the remaining error is a fraction of it, and its square for eigenvalues). With
+    unit ratios and no damping it is the wrapped system, bit for bit.
     """
 
     symmetric: ClassVar[bool] = True
@@ -69,7 +73,7 @@ class EigenFit:
     def __init__(
         self,
         system: Elastodynamics,
-        fit: Fit,
+        fit: Fit | Sequence[Fit],
         *,
         alpha: float = 0.0,
         beta: float = 0.0,
@@ -79,37 +83,69 @@ class EigenFit:
         psd: bool = True,
         tolerance: float = 0.03,
     ) -> None:
-        self.inner, self.fit = system, fit
+        self.inner, self.fits = system, (fit,) if isinstance(fit, Fit) else tuple(fit)
         self.alpha, self.beta, self.psd = alpha, beta, psd
         self.frozen = frozen
-        self.elastic = tuple(e for e in system.energy_terms if isinstance(e, Internal))
+        rest, M = system.X.ravel(), system.mass(system.X.ravel())
+        self._fitted = np.zeros(len(rest), dtype=bool)
+        for one in self.fits:
+            self._fitted[one.body] = True
+        self.elastic = tuple(
+            e for e in system.energy_terms if isinstance(e, Internal) and self._reached(e.hessian(rest))
+        )
         if not self.elastic:
             raise SceneError("no elastic energy to correct", where="EigenFit", remedy="wrap a system with a solid body")
-        if len(fit.modes) != len(system.free):
-            raise SceneError(
-                f"a fit over {len(fit.modes)} coordinates for a system with {len(system.free)} free ones",
-                where="EigenFit",
-                remedy="fit again: the constraints have changed",
-            )
-        self._plain = bool((fit.ratios == 1.0).all()) and alpha == 0.0 and beta == 0.0
         self._damped = alpha != 0.0 or beta != 0.0
+        self._plain = not self._damped and all((one.ratios == 1.0).all() for one in self.fits)
         self._others = self._without_elastic(system)
-        rest = system.X.ravel()
-        loads = [e for e in self._others.energy_terms if e.hessian(rest).nnz == 0]
-        self._proportional = not system.force_terms and len(loads) == len(self._others.energy_terms)
-        self._M = system.mass(rest)
-        self._M_free = sp.csr_matrix(system.restrict(self._M))
+        self._proportional = self._left_alone(rest)
+        self._M_free = sp.csr_matrix(system.restrict(M))
+        mine = np.repeat(self._fitted, np.diff(M.indptr))
+        self._M, self._M_others = (csr(M.data * part, M.indices, M.indptr, M.shape) for part in (mine, ~mine))
         self._held_rows = np.setdiff1d(np.arange(len(rest)), self.free)
-        stiffness = lambda q: system.restrict(self._elastic_stiffness(q))
-        self._finder = Finder(fit, self._M_free, stiffness, rest, tolerance)
-        self._matching = Matching(fit, self._finder.mass(fit.modes), rematch, on_mismatch)
-        self._start: Start | None = None
+        self._finders = [Finder(one, self._rows(one), M, self._elastic_stiffness, rest, tolerance) for one in self.fits]
+        self._matchings = [
+            Matching(one, finder.mass(one.modes), rematch, on_mismatch)
+            for one, finder in zip(self.fits, self._finders, strict=True)
+        ]
+        self._starts: tuple[Start, ...] = ()
         self._follow = False
         self._held: Spectrum | None = None
         self._last: Spectrum | None = None  # of the last q asked for: force and tangent ask at the same one
         if frozen:
-            self._held = self._spectrum(rest, self._elastic_stiffness(rest), fit.modes, fit.coarse)
+            modes, lam = [one.modes for one in self.fits], [one.coarse for one in self.fits]
+            self._held = self._spectrum(rest, self._elastic_stiffness(rest), modes, lam)
         self._conservative = self._held is not None and not self._plain and self._is_linear(self._held)
+
+    @property
+    def fit(self) -> Fit:
+        """The fit, or the first of several."""
+        return self.fits[0]
+
+    def _rows(self, fit: Fit) -> IntArray:
+        """The free coordinates of the body of a fit."""
+        rows = np.intersect1d(self.free, np.arange(self.X.size)[fit.body])
+        if len(fit.modes) != len(rows):
+            raise SceneError(
+                f"a fit over {len(fit.modes)} coordinates for a body with {len(rows)} free ones",
+                where="EigenFit",
+                remedy="fit again: the constraints have changed",
+            )
+        return rows
+
+    def _reached(self, A: sp.csr_matrix) -> bool:
+        """Whether a matrix has entries in rows of fitted bodies; zeros on diagonals are in every pattern."""
+        rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        return bool((self._fitted[rows] & ((A.data != 0.0) | (A.indices != rows))).any())
+
+    def _left_alone(self, rest: Array) -> bool:
+        """Whether nothing else than the energies corrected has matrices that reach fitted bodies."""
+        v, others = np.zeros_like(rest), self._others
+        for f in others.force_terms:
+            parts = f.stiffness(rest, v, 0.0), f.damping(rest, v, 0.0)
+            if not any(A.nnz for A in parts) or any(self._reached(A) for A in parts):
+                return False
+        return not any(self._reached(e.hessian(rest)) for e in others.energy_terms)
 
     def _is_linear(self, x: Spectrum) -> bool:
         """Whether K does not depend on q: then a correction by fixed modes has a potential."""
@@ -136,15 +172,11 @@ class EigenFit:
             fixed._held = self.spectrum(start.q)
         return fixed
 
-    def near(self, start: Start | None) -> "EigenFit":
+    def near(self, starts: tuple[Start, ...]) -> "EigenFit":
         """The system of one step that follows the modes of the last one instead of seeking them from those at rest."""
         near = copy(self)
-        near._start, near._follow, near._last = start, True, None
+        near._starts, near._follow, near._last = starts, True, None
         return near
-
-    def factor(self, q: Array) -> Factor:
-        """That of a `Start` at q, made again."""
-        return self._finder.factor(q)
 
     @property
     def last(self) -> Spectrum | None:
@@ -157,8 +189,10 @@ class EigenFit:
             return self._held
         if self._last is None or not np.array_equal(self._last.q, q):
             K = self._elastic_stiffness(q)
-            found = self._finder.find(self.inner.restrict(K), q, self._start, follow=self._follow)
-            self._last = self._spectrum(q, K, found.U, found.lam, start=found.start, counts=found.counts)
+            starts = self._starts or [None] * len(self._finders)
+            found = [f.find(K, q, at, follow=self._follow) for f, at in zip(self._finders, starts, strict=True)]
+            kept = {"starts": tuple(x.start for x in found), "counts": sum((x.counts for x in found), Counts())}
+            self._last = self._spectrum(q, K, [x.U for x in found], [x.lam for x in found], **kept)
         return self._last
 
     def _elastic_stiffness(self, q: Array) -> sp.csr_matrix:
@@ -167,14 +201,15 @@ class EigenFit:
             return first
         return self.inner.weighted_sum([(1.0, K) for K in (first, *others)])
 
-    def _spectrum(self, q: Array, K: sp.csr_matrix, U_free: Array, lam: Array, **kept: Any) -> Spectrum:
-        ratios, overlap = self._matching.ratios(U_free)
-        U = np.zeros((len(q), len(lam)))
-        U[self.free] = U_free
-        W = np.zeros_like(U)
-        W[self.free] = self._finder.mass(U_free)
+    def _spectrum(self, q: Array, K: sp.csr_matrix, modes: list[Array], lams: list[Array], **kept: Any) -> Spectrum:
+        matched = [matching.ratios(U) for matching, U in zip(self._matchings, modes, strict=True)]
+        ratios, lam = np.concatenate([r for r, _ in matched]), np.concatenate(lams)
+        U, W, last = np.zeros((len(q), len(lam))), np.zeros((len(q), len(lam))), 0
+        for finder, mine in zip(self._finders, modes, strict=True):
+            first, last = last, last + mine.shape[1]
+            U[finder.rows, first:last], W[finder.rows, first:last] = mine, finder.mass(mine)
         W[self._held_rows] = K[self._held_rows] @ (U / np.where(ratios == 1.0, np.inf, lam))  # rigid modes: ratio 1
-        return Spectrum(q, K, U, W, lam, ratios, overlap, **kept)
+        return Spectrum(q, K, U, W, lam, ratios, block_diag(*(overlap for _, overlap in matched)), **kept)
 
     # ------------------------------------------------------------------------------------------------ physics
 
@@ -209,7 +244,7 @@ class EigenFit:
         """K of f# with the modes as they are; exact where they belong to q, or the material is linear."""
         if self._plain:
             return self.inner.stiffness(q, v, t, psd=psd)
-        return -self.tangent(q, v, t, (0.0, 0.0, 1.0))
+        return -self.tangent(q, v, t, (0.0, 0.0, 1.0), psd=psd)
 
     def damping(self, q: Array, v: Array, t: float) -> sp.csr_matrix:
         if not self._damped:
@@ -227,16 +262,16 @@ class EigenFit:
         if self._plain:
             return self.inner.tangent(q, v, t, weights, psd=psd)
         if self.inner.contact is not None:
-            return self.at(State(q, v, t), t).tangent(q, v, t, weights)
-        return self._tangent(self._others.tangent, q, v, t, weights)
+            return self.at(State(q, v, t), t).tangent(q, v, t, weights, psd=psd)
+        return self._tangent(partial(self._others.tangent, psd=psd), q, v, t, weights)
 
     def persistent_tangent(self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True) -> sp.csr_matrix:
         """The tangent without the blocks that couple the two sides of contact pairs."""
         if self._plain:
             return self.inner.persistent_tangent(q, v, t, weights, psd=psd)
         if self.inner.contact is not None:
-            return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights)
-        return self._tangent(self._others.persistent_tangent, q, v, t, weights)
+            return self.at(State(q, v, t), t).persistent_tangent(q, v, t, weights, psd=psd)
+        return self._tangent(partial(self._others.persistent_tangent, psd=psd), q, v, t, weights)
 
     def _tangent(self, others: Any, q: Array, v: Array, t: float, weights: Weights) -> sp.csr_matrix:
         w_mass, w_damping, w_stiffness = weights
@@ -245,8 +280,8 @@ class EigenFit:
         K = x.K if np.array_equal(x.q, q) else self._elastic_stiffness(q)
         here = K is x.K or np.array_equal(K.data, x.K.data)  # linear materials: everywhere
         parts = [(c_k, K)] if here else [(w_stiffness, K), (w_damping * self.beta, x.K)]
-        rest = (c_m, self._M) if self._proportional else (1.0, others(q, v, t, (c_m, w_damping, w_stiffness)))
-        A = self.inner.weighted_sum([*parts, rest])
+        rest = (1.0, others(q, v, t, (c_m, w_damping, w_stiffness)))
+        A = self.inner.weighted_sum([*parts, rest, (-w_damping * self.alpha, self._M_others)])
         return self._corrected(A, x, c_k, c_m if here and self._proportional else None)
 
     def _corrected(self, A: sp.csr_matrix, x: Spectrum, c_k: float, c_m: float | None = None) -> sp.csr_matrix:

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.arrays import Array
+from pliant.arrays import Array, IntArray
 from pliant.errors import NotPositiveDefinite, SceneError
 from pliant.linear.base import Factor
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.davidson import Operator, refined
 from pliant.linear.modes import Modes, ShiftInvert, lowest
-from pliant.state import Counts
+from pliant.pattern import taken
+from pliant.state import Counts, Transient
 
 MATCH = 0.6  # |u_i . u_j| above which two modes are the same
 Mismatch = Literal["raise", "warn", "coarse", "ignore"]  # what to do where too few modes resemble those at rest
@@ -29,6 +30,7 @@ class Fit:
     """What a fit found at rest: ratios, eigenvalues [1/s^2], coarse modes over the free coordinates, and their overlap.
 
     ``overlap[i, j]`` = |(B u_coarse,i)^T M u_fine,j|, columns normalised; 1 when the modes are the same shape.
+    ``body`` are the coordinates of the fitted body in the system: modes are those of this body alone.
     """
 
     ratios: Array  # (s,)
@@ -36,6 +38,7 @@ class Fit:
     fine: Array  # (s,) of the fine mode that each coarse one is paired with
     modes: Array  # (n_free, s)
     overlap: Array  # (s, s)
+    body: slice = field(default_factory=lambda: slice(None))
 
     @property
     def matched(self) -> int:
@@ -81,11 +84,14 @@ class Matching:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where a search for modes starts: the span of ``U (n_free, >= s)`` and the factor of K - shift M at ``q`` (N,)."""
+    """Where a search for modes starts: the span of ``U (n_free, >= s)`` and the factor of K - shift M at ``q`` (N,).
+
+    The factor is made again after a restart.
+    """
 
     U: Array
     q: Array
-    factor: Factor
+    factor: Transient | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,39 +105,46 @@ class Found:
 
 
 class Finder:
-    """Finds the s lowest modes of K(q); keeps nothing but the modes and factors at rest, which do not change.
+    """Finds the s lowest modes of a body; keeps nothing but its modes and factors at rest, which do not change.
 
-    ``stiffness(q)`` is K over the free coordinates, ``M`` their mass; ``tolerance`` is the sine of the angle by which
-    the modes may turn in the last block of the search (the error left is a fraction of it).
+    ``rows`` are its free coordinates in a system with the stiffness ``stiffness(q)`` and the mass ``M``, both (N, N);
+    ``tolerance`` is the sine of the angle by which the modes may turn in the last block of the search (the error left
+    is a fraction of it).
     """
 
     def __init__(
-        self, fit: Fit, M: sp.csr_matrix, stiffness: Callable[[Array], sp.csr_matrix], rest: Array, tolerance: float
+        self,
+        fit: Fit,
+        rows: IntArray,
+        M: sp.csr_matrix,
+        stiffness: Callable[[Array], sp.csr_matrix],
+        rest: Array,
+        tolerance: float,
     ) -> None:
-        self._fit, self._M, self._stiffness, self._tolerance = fit, M, stiffness, tolerance
+        self._fit, self.rows, self._stiffness, self._tolerance = fit, rows, stiffness, tolerance
         self._s, self._shift, self._rest_q = len(fit.ratios), -0.1 * float(np.abs(fit.coarse).mean()), rest
-        self.mass = mass_product(M)
+        self._M = self._own(M)
+        self.mass = mass_product(self._M)
         self._analysis: Any = None
+
+    def _own(self, A: sp.csr_matrix) -> sp.csr_matrix:
+        return taken(A, self.rows, self.rows)
 
     @cached_property
     def rest(self) -> Start:
         """The modes at rest, with a few guards."""
-        K = self._stiffness(self._rest_q)
-        return Start(self._solved(K, self._fit.modes)[0].U, self._rest_q, self._factor(K))
-
-    def factor(self, q: Array) -> Factor:
-        """Of K(q) - shift M."""
-        return self._factor(self._stiffness(q))
+        K = self._own(self._stiffness(self._rest_q))
+        return Start(self._solved(K, self._fit.modes)[0].U, self._rest_q, Transient(self._factor(K)))
 
     def find(self, K: sp.csr_matrix, q: Array, start: Start | None, *, follow: bool) -> Found:
-        """The modes of K = K(q) from ``start``, or from rest: then they are a function of q alone.
+        """The modes where the system has K = K(q), from ``start``, or from rest: then they are a function of q alone.
 
         With ``follow`` a start whose factor has grown too old for the modes gets a new one.
         """
-        start = start or self.rest
-        sizes = self._s, min(self._s + GUARDS, start.U.shape[1])
-        solve, tolerance = start.factor.solve, self._tolerance
-        near = refined(K.__matmul__, self.mass, solve, start.U, sizes, tolerance=tolerance, blocks=BLOCKS)
+        start, K = start or self.rest, self._own(K)
+        old = start.factor or Transient(self._factor(self._own(self._stiffness(start.q))))
+        sizes, tolerance = (self._s, min(self._s + GUARDS, start.U.shape[1])), self._tolerance
+        near = refined(K.__matmul__, self.mass, old.value.solve, start.U, sizes, tolerance=tolerance, blocks=BLOCKS)
         U, lam, counts, factor = near.U, near.lam, Counts(solves=near.solves), None
         if near.turn > self._tolerance:
             modes, factor = self._solved(K, near.U)
@@ -141,7 +154,7 @@ class Finder:
             factor = self._factor(K)
             counts += Counts(factorizations=1)
         recent = np.hstack([U, start.U[:, : U.shape[1]]])  # two steps span the modes of the third to second order
-        next_start = Start(recent, start.q, start.factor) if factor is None else Start(recent, q, factor)
+        next_start = Start(recent, start.q, old) if factor is None else Start(recent, q, Transient(factor))
         return Found(U[:, : self._s], lam[: self._s], next_start, counts)
 
     def _solved(self, K: sp.csr_matrix, guess: Array) -> tuple[Modes, Factor | None]:

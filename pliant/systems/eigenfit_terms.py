@@ -14,7 +14,7 @@ from pliant.systems.eigenfit_modes import Start
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The modes at q, the ratios that belong to them, and what else was computed there."""
+    """The modes of all fitted bodies at q, one body after the other, their ratios, and what else was computed there."""
 
     q: Array
     K: sp.csr_matrix  # (N, N) elastic stiffness
@@ -22,8 +22,8 @@ class Spectrum:
     W: Array  # (N, s) K U Lam^-1
     lam: Array
     ratios: Array
-    overlap: Array  # (s, s) with the modes at rest
-    start: Start | None = None  # for the next step
+    overlap: Array  # (s, s) with the modes at rest of the same body
+    starts: tuple[Start, ...] = ()  # for the next step, body by body
     counts: Counts = Counts()
 
     def correction(self, f: Array) -> Array:

@@ -9,6 +9,7 @@ from pliant.errors import SceneError
 from pliant.linear.modes import lowest
 from pliant.systems.elastodynamics import Elastodynamics
 
+TIE = 1e-9  # relative difference of distances that is round-off: the lowest number decides
 LEAST = 0.1  # dynamic nodes closer than this part of the body make the reduced matrix ill-conditioned
 
 
@@ -42,7 +43,7 @@ def spread(
     if chosen:
         distance = np.minimum(distance, distance_to(system.X, np.array(chosen)))
     for _ in range(count - len(chosen)):
-        best = int(free[np.argmax(distance[free])])
+        best = int(free[np.argmax(distance[free] >= (1.0 - TIE) * distance[free].max())])
         chosen.append(best)
         distance = np.minimum(distance, np.linalg.norm(system.X - system.X[best], axis=1))
     return checked(system, np.array(sorted(chosen), dtype=np.int64), by_hand, among)

@@ -204,3 +204,16 @@ def test_vertices_that_pins_hold_along_an_axis_are_not_called_free():
     flat = Solid(mesh, StableNeoHookean(E=3e4, nu=0.4), pins=Pin(range(len(mesh.X)), axes="y"))
     with pytest.raises(SceneError, match="4 dynamic nodes of 0 vertices that are free in all.*pins with axes"):
         spread(Scene([flat]).system(), 4)
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+@pytest.mark.parametrize("cells", [(3, 1, 1), (6, 2, 2), (4, 4, 4)])
+def test_nodes_of_a_symmetric_mesh_do_not_depend_on_where_it_is(cells, pinned):
+    """Many vertices of a bar are equally far from the others; round-off must not choose among them."""
+    mesh = bar((0.3, 0.1, 0.1), cells)
+    pins = Pin(mesh.where(lambda X: X[:, 0] < 1e-9)) if pinned else ()
+    found = set()
+    for place in ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.1, 7.3, -2.2), (100.1, 0.0, 3.3)):
+        moved = Solid(mesh.transformed(translate=place), StableNeoHookean(E=3e4, nu=0.4), pins=pins)
+        found.add(tuple(spread(Scene([moved]).system(), 5)))
+    assert len(found) == 1, found
