@@ -121,7 +121,8 @@ class LinearlyImplicit:
         work = {**moved.work, "friction": moved.work.get("friction", 0.0) + _rubbed(block, solution)}
         traded = prepared.exchanged(solution) if able(prepared, Trading) else {}
         carried = prepared.dragged(solution) if able(prepared, Trading) else _carried(block, solution)
-        work["scripts"] = work.get("scripts", 0.0) + carried
+        if "scripts" in work or carried != 0.0:
+            work["scripts"] = work.get("scripts", 0.0) + carried
         if able(prepared, Telling):
             report = replace(report, acted=prepared.acted(solution))
         if moved.notes:

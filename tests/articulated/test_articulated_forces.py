@@ -226,8 +226,8 @@ def test_a_cable_is_activated_by_a_number_a_table_or_a_function_alike():
     ]
     assert np.allclose(pull, pull[0], rtol=1e-12) and np.abs(pull[0]).max() > 0.0
     assert Cable(((0, A), (1, B)), 10.0, activation=((0.0, 0.1), (1.0, 0.5))).corners == (0.0, 1.0)
-    strong = pendulum(2, forces=[Cable(((0, A), (1, B)), 10.0, activation=lambda t: 1.0 + t)])
-    with pytest.raises(SceneError, match="the activation is 1 at t = 0 s"):
+    strong = pendulum(2, forces=[Cable(((0, A), (1, B)), 10.0, activation=lambda t: 1.5 + t)])
+    with pytest.raises(SceneError, match="the activation is 1.5 at t = 0 s"):
         strong.force(q, v, 0.0)
 
 
@@ -240,9 +240,9 @@ def test_a_world_force_is_a_vector_a_table_or_a_function_alike():
 
 def test_what_is_no_list_of_forces_is_refused_with_the_body():
     links = pendulum(2).tree.links
-    with pytest.raises(SceneError, match="arm.forces: forces are JointSpring"):
+    with pytest.raises(SceneError, match="arm.forces: forces is JointSpring"):
         Articulated(links, JointSpring(0), name="arm")
-    with pytest.raises(SceneError, match=r"arm.forces\[0\]: forces\[0\] is 3"):
+    with pytest.raises(SceneError, match=r"arm.forces\[0\]: .*3"):
         Articulated(links, [3], name="arm")
     with pytest.raises(SceneError, match="arm.baumgarte: baumgarte is -5"):
         Articulated(links, baumgarte=-5.0, name="arm")

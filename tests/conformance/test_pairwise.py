@@ -56,7 +56,6 @@ REFUSED = {
     ("discontinuous", "EnergyMomentum"): "no discrete gradient",
     ("cut", "XPBD"): "no constraint form",
     ("tugged", "XPBD"): "no constraint form",
-    ("driven", "StaggeredProjections"): "use BISP",
     ("tied", "SDIRK2"): "use BDF1, BDF2 or TRBDF2",
     ("tied", "ImplicitMidpoint"): "use BDF1, BDF2 or TRBDF2",
 }

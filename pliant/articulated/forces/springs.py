@@ -72,7 +72,7 @@ class PointSprings:
 class Cable:
     """A cable through points of bodies with tension k (l - L (1 - act))/L + d ldot/L [N]; a slack one has no tension.
 
-    ``path`` lists (link, point) pairs, L = ``rest`` is the initial length when omitted. ``activation`` act in [0, 1), a
+    ``path`` lists (link, point) pairs, L = ``rest`` is the initial length when omitted. ``activation`` act in [0, 1], a
     number, a function of time or rows (time, act), makes it a muscle. ``slack=False`` turns it into a spring-damper
     that also pushes. K and D keep the scalar part: K = -(k/L) j^T j with j the derivative of the length.
     """
@@ -137,8 +137,8 @@ class Cable:
     def _activated(self, t: float) -> float:
         assert callable(self.activation)  # bound
         act = float(self.activation(t))
-        if not 0.0 <= act < 1.0:
-            what, remedy = f"the activation is {act:g} at t = {t:g} s", "give 0 (relaxed) or more, and less than 1"
+        if not 0.0 <= act <= 1.0:
+            what, remedy = f"the activation is {act:g} at t = {t:g} s", "give 0 (relaxed) to 1"
             raise SceneError(what, where="Cable.activation", remedy=remedy)
         return act
 

@@ -97,7 +97,7 @@ MUTANTS = (
     Mutant("ledger", "ledger.py", "((before, 0.5), (after, 0.5))", "((before, 0.0), (after, 1.0))",
            "runs/test_ledger_quadrature.py"),
     Mutant("ledger", "ledger.py", "push = push - w *", "push = push + w *", LEDGER),
-    Mutant("ledger", "ledger.py", "work.get(name, 0.0) + done", "work.get(name, 0.0) - done", LEDGER),
+    Mutant("ledger", "ledger.py", "work.get(name, 0.0) + float(value)", "work.get(name, 0.0) - float(value)", LEDGER),
     Mutant("ledger", "ledger.py", "dt * sum(w * power", "-dt * sum(w * power", "articulated/test_force_books.py"),
     Mutant("ledger", "simulate.py", "row.numerical >= -GAIN * row.scale", "row.numerical >= -1e6 * row.scale",
            "runs/test_simulate.py"),
