@@ -24,7 +24,7 @@ FLAT = 1e-9  # of the largest distance: what corners foretell that well is flat
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class SkinPoints:
     """Points ``sum_r weights_r x[nodes_r]`` of bodies, both (p, 4): single vertices, then those within triangles.
 
     ``corners (s, 3)`` are the rows of the vertices of these triangles. ``spacing`` [m] is how far the points in them
@@ -75,23 +75,24 @@ class Places:
         return Contacts(self.nodes[which], self.weights[which], normals, gaps, drift, flat, owner, frame)
 
 
-def vertices(skin: IntArray) -> Places:
+def vertices(skin: IntArray) -> SkinPoints:
     """The vertices ``skin`` alone."""
     weights = np.tile([1.0, 0.0, 0.0, 0.0], (len(skin), 1))
-    return Places(np.repeat(skin[:, None], 4, axis=1), weights, np.zeros((0, 3), dtype=np.int64))
+    return SkinPoints(np.repeat(skin[:, None], 4, axis=1), weights, np.zeros((0, 3), dtype=np.int64))
 
 
 def places(
     meshes: Sequence[Mesh | None], names: Sequence[str], starts: IntArray, skin: IntArray, obstacles: Sequence[Obstacle]
-) -> Places:
+) -> SkinPoints:
     """Of bodies whose vertices begin at ``starts``: those of the ``skin``, and points within triangles too large.
 
     They are so where a body has an edge longer than the thinnest obstacle is thick; containers meet no middle of a
     face. The points are half of that thickness apart. Bodies that are None have none.
     """
-    single = vertices(skin)
-    thin = [(breadths(o.surface()[0])[0], o.name) for o in obstacles if not o.container]
-    least, name = min(thin, default=(np.inf, ""))
+    single, bodies = vertices(skin), [o for o in obstacles if not o.container]
+    sizes = [(*breadths(o.surface()[0]), o.name) for o in bodies]
+    least = min((size for size, _, _ in sizes), default=np.inf)
+    across, name = min(((size, name) for _, size, name in sizes), default=(np.inf, ""))
     found, spacing, rough = [], np.inf, ""
     for mesh, own, start in zip(meshes, names, starts, strict=False):
         longest = _longest(mesh)
@@ -101,15 +102,15 @@ def places(
         apart = max(0.5 * least, float(np.sqrt(8.0 * measures(mesh.X, F).sum() / MOST)))  # each has apart^2/8 or more
         found.append(_within(*subdivided(mesh.X, F, apart), start))
         spacing = min(spacing, apart)
-        if apart > 0.5 * least:
-            rough = _missed(own, longest, name, least)
+        if apart > across:
+            rough = _missed(own, longest, name, across)
     if not found:
         return single
     nodes, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
     row = np.zeros(int(skin.max()) + 1, dtype=np.int64)
     row[skin] = np.arange(len(skin))
     both = np.concatenate([single.nodes, nodes]), np.concatenate([single.weights, weights])
-    return Places(*both, row[nodes[:, :3]], spacing, rough)
+    return SkinPoints(*both, row[nodes[:, :3]], spacing, rough)
 
 
 def _within(S: sp.csr_matrix, F: IntArray, start: int) -> tuple[IntArray, Array]:

@@ -12,7 +12,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.pairs import touchable_vertices
-from pliant.contact.places import Places, places, too_coarse, vertices
+from pliant.contact.places import SkinPoints, places, too_coarse, vertices
 from pliant.contact.pose import Passage, passage
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.topology import edges
@@ -115,17 +115,17 @@ class Setting:
         return np.concatenate([touchable_vertices(m) + o for m, o in zip(self.meshes, self.offsets, strict=False)])
 
     @cached_property
-    def vertices(self) -> Places:
+    def vertices(self) -> SkinPoints:
         """The vertices that can touch something, as places."""
         return vertices(self.skin)
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> SkinPoints:
         """Where bodies touch obstacles: rigid ones also within triangles that are larger than these."""
         solid = [s.mesh if s.rigid else None for s in self.shapes]
         return places(solid, self.names, self.offsets, self.skin, self.obstacles)
 
-    def told_places(self) -> Places:
+    def told_places(self) -> SkinPoints:
         """The same, with a warning where obstacles may pass between them."""
         soft = [s.mesh if not s.rigid and s.mesh.kind != "springs" else None for s in self.shapes]
         for missed in (self.places.rough, too_coarse(soft, self.names, self.obstacles)):
@@ -174,7 +174,7 @@ class Setting:
         return [passage(o.motion, t0, t) for o in self.obstacles]
 
 
-def telling(setting: Setting, places: Places, passages: Sequence[Passage], x: Array) -> list[IntArray]:
+def telling(setting: Setting, places: SkinPoints, passages: Sequence[Passage], x: Array) -> list[IntArray]:
     """The places that may touch each obstacle, with bodies at ``x (n, 3)``."""
     if not len(places.corners):
         return [np.arange(len(places))] * len(setting.obstacles)
@@ -190,7 +190,7 @@ def obstacle_gaps(
     passages: Sequence[Passage],
     x: Array,
     margin: float | Array,
-    places: Places | None = None,
+    places: SkinPoints | None = None,
     met: Sequence[IntArray] | None = None,
 ) -> list[Contacts]:
     """Places closer than ``margin`` [m] to each obstacle at positions ``x (n, 3)``; gaps are those beyond it.

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
-from pliant.contact.places import Places
+from pliant.contact.places import SkinPoints
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting
 
@@ -26,7 +26,7 @@ class Entries:
     ``drift (c, 3)`` [m/s] is how fast the obstacle moves there, ``other (c,)`` is -1 - k for obstacle k.
     """
 
-    places: Places
+    places: SkinPoints
     which: IntArray
     point: Array
     normal: Array
@@ -50,7 +50,7 @@ def entries(
     x: Array,
     way: Array,
     reach: float | Array,
-    places: Places | None = None,
+    places: SkinPoints | None = None,
 ) -> Entries | None:
     """Where places on straight ways from ``x (n, 3)`` pass into obstacles, seen from these; None where none does.
 
