@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.pose import Pose
 from pliant.mesh.measures import edge_lengths, measures
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.subdivide import subdivided
@@ -27,13 +28,15 @@ FLAT = 1e-9  # of the largest distance: what corners foretell that well is flat
 class SkinPoints:
     """Points ``sum_r weights_r x[nodes_r]`` of bodies, both (p, 4): single vertices, then those within triangles.
 
-    ``corners (s, 3)`` are the rows of the vertices of these triangles. ``spacing`` [m] is how far the points in them
+    ``corners (s, 3)`` are the rows of the vertices of these triangles, ``size (s,)`` [m] how far the first is away at
+    most. ``spacing`` [m] is how far the points in them
     are apart, inf where there are none; ``rough`` says where that should be less.
     """
 
     nodes: IntArray
     weights: Array
     corners: IntArray
+    size: Array
     spacing: float = np.inf
     rough: str = ""
 
@@ -50,20 +53,29 @@ class SkinPoints:
         """How many are single vertices: the first ones."""
         return len(self.nodes) - len(self.corners)
 
-    def at(self, x: Array) -> Array:
-        """Where they are (p, 3) when the vertices are at ``x (n, 3)``."""
-        within = slice(self.alone, None)
-        inner = np.einsum("cr,crd->cd", self.weights[within], x[self.nodes[within]])
-        return np.concatenate([x[self.first[: self.alone]], inner])
+    def at(self, x: Array, which: IntArray | None = None) -> Array:
+        """Where they are, or those of ``which`` (ascending), when the vertices are at ``x (n, 3)``: (p, 3)."""
+        which = np.arange(len(self)) if which is None else which
+        alone, within = np.split(which, [int(np.searchsorted(which, self.alone))])
+        return np.concatenate(
+            [x[self.first[alone]], (self.weights[within, :3, None] * x[self.nodes[within, :3]]).sum(1)]
+        )
 
-    def telling(self, distances: Array) -> IntArray:
-        """Those that are nearer to an obstacle than their corners foretell, by the ``distances (p,)`` of all [m]."""
+    def telling(self, obstacle: Obstacle, pose: Pose, x: Array, reach: Array | float) -> IntArray:
+        """Those that may touch an obstacle at ``pose``: vertices, and others nearer to it than their corners foretell.
+
+        Of the latter only those that are closer than ``reach`` [m], one or (p,).
+        """
+        alone = np.arange(self.alone)
         if not len(self.corners):
-            return np.arange(len(self))
-        told = (self.weights[self.alone :, :3] * distances[self.corners]).sum(axis=1)
-        slack = FLAT * float(np.abs(distances).max(initial=0.0))
-        bulging = np.flatnonzero(distances[self.alone :] < told - slack)
-        return np.concatenate([np.arange(self.alone), self.alone + bulging])
+            return alone
+        g = obstacle.distance(pose.local(x[self.first[: self.alone]]))[0]
+        reach = np.broadcast_to(reach, len(self))[self.alone :]
+        near = np.flatnonzero(g[self.corners[:, 0]] < reach + self.size)  # distances change no faster than places
+        told = (self.weights[self.alone + near, :3] * g[self.corners[near]]).sum(axis=1)
+        own = obstacle.distance(pose.local(self.at(x, self.alone + near)))[0]
+        slack = FLAT * float(np.abs(g).max(initial=0.0))
+        return np.concatenate([alone, self.alone + near[own < told - slack]])
 
     def contacts(
         self, which: IntArray, normals: Array, gaps: Array, drift: Array, bend: Array | None, other: int | IntArray
@@ -78,7 +90,7 @@ class SkinPoints:
 def vertices(skin: IntArray) -> SkinPoints:
     """The vertices ``skin`` alone."""
     weights = np.tile([1.0, 0.0, 0.0, 0.0], (len(skin), 1))
-    return SkinPoints(np.repeat(skin[:, None], 4, axis=1), weights, np.zeros((0, 3), dtype=np.int64))
+    return SkinPoints(np.repeat(skin[:, None], 4, axis=1), weights, np.zeros((0, 3), dtype=np.int64), np.zeros(0))
 
 
 def places(
@@ -94,26 +106,31 @@ def places(
     least = min((size for size, _, _ in sizes), default=np.inf)
     across, name = min(((size, name) for _, size, name in sizes), default=(np.inf, ""))
     found, spacing, rough = [], np.inf, ""
+    cuts: dict[tuple[bytes, bytes], tuple[IntArray, Array]] = {}
     for mesh, own, start in zip(meshes, names, starts, strict=False):
         longest = _longest(mesh)
         if mesh is None or longest <= least:
             continue
         F = mesh.surface()
         apart = max(0.5 * least, float(np.sqrt(8.0 * measures(mesh.X, F).sum() / MOST)))  # each has apart^2/8 or more
-        found.append(_within(*subdivided(mesh.X, F, apart), start))
+        alike = F.tobytes(), np.round(edge_lengths(mesh.X, F) / apart, 6).tobytes()
+        if alike not in cuts:
+            cuts[alike] = _within(subdivided(mesh.X, F, apart)[0])
+        nodes, weights = cuts[alike]
+        found.append((nodes + start, weights, np.full(len(nodes), longest)))
         spacing = min(spacing, apart)
         if apart > across:
             rough = _missed(own, longest, name, across)
     if not found:
         return single
-    nodes, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    nodes, weights, size = (np.concatenate(parts) for parts in zip(*found, strict=True))
     row = np.zeros(int(skin.max()) + 1, dtype=np.int64)
     row[skin] = np.arange(len(skin))
     both = np.concatenate([single.nodes, nodes]), np.concatenate([single.weights, weights])
-    return SkinPoints(*both, row[nodes[:, :3]], spacing, rough)
+    return SkinPoints(*both, row[nodes[:, :3]], size, spacing, rough)
 
 
-def _within(S: sp.csr_matrix, F: IntArray, start: int) -> tuple[IntArray, Array]:
+def _within(S: sp.csr_matrix) -> tuple[IntArray, Array]:
     """Nodes and weights (s, 4) of the vertices that are not the first ones: S has at most three weights in a row."""
     S = S[S.shape[1] :]
     row = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
@@ -121,7 +138,7 @@ def _within(S: sp.csr_matrix, F: IntArray, start: int) -> tuple[IntArray, Array]
     nodes = np.repeat(S.indices[S.indptr[:-1], None], 4, axis=1).astype(np.int64)
     weights = np.zeros(nodes.shape)
     nodes[row, slot], weights[row, slot] = S.indices, S.data
-    return nodes + start, weights
+    return nodes, weights
 
 
 def too_coarse(meshes: Sequence[Mesh | None], names: Sequence[str], obstacles: Sequence[Obstacle]) -> str:

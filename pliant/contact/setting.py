@@ -174,17 +174,6 @@ class Setting:
         return [passage(o.motion, t0, t) for o in self.obstacles]
 
 
-def telling(setting: Setting, places: SkinPoints, passages: Sequence[Passage], x: Array) -> list[IntArray]:
-    """The places that may touch each obstacle, with bodies at ``x (n, 3)``."""
-    if not len(places.corners):
-        return [np.arange(len(places))] * len(setting.obstacles)
-    y = places.at(x)
-    return [
-        places.telling(obstacle.distance(way.pose.local(y))[0])
-        for obstacle, way in zip(setting.obstacles, passages, strict=True)
-    ]
-
-
 def obstacle_gaps(
     setting: Setting,
     passages: Sequence[Passage],
@@ -200,18 +189,19 @@ def obstacle_gaps(
     """
     found = []
     places = setting.vertices if places is None else places
-    y = places.at(x)
     margins = margin[places.first] if isinstance(margin, np.ndarray) else np.full(len(places), margin)
     for k, (obstacle, way) in enumerate(zip(setting.obstacles, passages, strict=True)):
+        near = places.telling(obstacle, way.pose, x, margins) if met is None else met[k]
+        y = places.at(x, near)
         local = way.pose.local(y)
         g, n = obstacle.distance(local)
-        near = places.telling(g) if met is None else met[k]
-        near = near[g[near] < margins[near]]
-        bend = obstacle.curvature(local[near])
+        close = g < margins[near]
+        near, y, local, g, n = near[close], y[close], local[close], g[close], n[close]
+        bend = obstacle.curvature(local)
         if bend is not None:
             bend = way.pose.R @ bend @ way.pose.R.T
-        drift = way.velocity(y[near])
-        found.append(places.contacts(near, way.pose.turn(n[near]), g[near] - margins[near], drift, bend, -1 - k))
+        drift = way.velocity(y)
+        found.append(places.contacts(near, way.pose.turn(n), g - margins[near], drift, bend, -1 - k))
     return found
 
 

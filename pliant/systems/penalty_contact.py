@@ -12,7 +12,7 @@ from pliant.contact.contacts import Contacts, Remembered, joined
 from pliant.contact.initial import admissible
 from pliant.contact.pairs import ClosePairs, PairDetector
 from pliant.contact.pose import Passage
-from pliant.contact.setting import Setting, obstacle_gaps, telling
+from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.contact.swept import Entries, entries
 from pliant.energies.penalty import AnchoredPenalty, ContactPenalty
 from pliant.errors import SceneError
@@ -139,17 +139,23 @@ class PenaltyModel:
         if (start.t != t or c) and not passages and (frozen is None or not len(frozen.body)):
             return Terms((), ())  # all step long; a moment has its terms, and their names in the books, even so
         anchored = self.choice.anisotropy is not None
-        met = telling(self.setting, self.places, passages, x0)
+        met = self._met(passages, x0, way)
         swept = None if anchored else entries(self.setting, passages, x0, way, self.reach, self.places)
         energies: list[Any] = [self.penalty(passages, swept, frozen, met)]
         before = energies
         if any(obstacle.motion is not None for obstacle in self.setting.obstacles):  # they have not moved yet
             outset = [way.outset for way in passages]
-            before = [self.penalty(outset, None, frozen, telling(self.setting, self.places, outset, x0))]
+            before = [self.penalty(outset, None, frozen, self._met(outset, x0, way))]
         if self.choice.anisotropy is not None:
             anchors = self._anchors(start, t, passages)
             energies, before = [*energies, anchors], [*before, anchors]
         return self._terms_of(energies, before, start, t, c)
+
+    def _met(self, passages: Sequence[Passage], x: Array, way: Array) -> list[IntArray]:
+        """The places that may touch each obstacle in a stage from x on a ``way``, both (n, 3) [m]."""
+        far = self.against[self.places.first] + self.margin + float(np.sqrt((way * way).sum(axis=1).max(initial=0.0)))
+        pairs = zip(self.setting.obstacles, passages, strict=True)
+        return [self.places.telling(obstacle, way.pose, x, far) for obstacle, way in pairs]
 
     def penalty(
         self,

@@ -13,7 +13,7 @@ from pliant.articulated.joints import Prismatic
 from pliant.assembly import made_of, setting
 from pliant.contact import Box, Cylinder, Plane, Sphere, TriangleObstacle
 from pliant.contact.places import breadths
-from pliant.contact.setting import obstacle_gaps, telling
+from pliant.contact.setting import obstacle_gaps
 from pliant.maps.motions import Shake
 from pliant.mesh import ball, box
 from pliant.record import Interrupted, Output, record, resume
@@ -125,7 +125,9 @@ def test_corners_speak_for_what_faces_a_flat_side() -> None:
     for found in obstacle_gaps(here, still, X, 0.01, here.places):
         assert len(found) == 4
     over = X + [1.8, 0.0, 0.0]
-    on_slab, on_plane = telling(here, here.places, still, over)
+    on_slab, on_plane = (
+        here.places.telling(o, way.pose, over, 0.01) for o, way in zip(here.obstacles, still, strict=True)
+    )
     assert len(on_plane) == 8 and len(on_slab) > 8
 
 
