@@ -29,8 +29,8 @@ class SkinPoints:
     """Points ``sum_r weights_r x[nodes_r]`` of bodies, both (p, 4): single vertices, then those within triangles.
 
     ``corners (s, 3)`` are the rows of the vertices of these triangles, ``size (s,)`` [m] how far the first is away at
-    most. ``spacing`` [m] is how far the points in them
-    are apart, inf where there are none; ``rough`` says where that should be less.
+    most. ``spacing`` [m] is how far the points in them are apart, inf where there are none; ``rough`` says where that
+    lets an obstacle pass.
     """
 
     nodes: IntArray
