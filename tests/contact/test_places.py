@@ -100,6 +100,22 @@ def test_a_link_is_pushed_by_a_small_obstacle(method: str, kind: str) -> None:
     assert step.state.q[0] > 0.1
 
 
+@pytest.mark.parametrize("method", ["rows", "penalties"])
+def test_the_work_of_what_pushes_a_face_is_in_the_books(method: str) -> None:
+    """Without friction: of m v^2 an impact without rebound loses half; springs lose nothing."""
+    rows = method == "rows"
+    contact = pl.RowContact(mu=0.0) if rows else pl.PenaltyContact(mu=0.0)
+    integrator: Any = pl.LinearlyImplicit() if rows else pl.BDF2()
+    slider = pl.Articulated([Link(Prismatic(np.array([1.0, 0.0, 0.0])), cuboid((0.4, 0.5, 0.5), 200.0))])
+    small: Any = Sphere((-0.25, 0.03, 0.02), 0.04, Shake((0.2, 0.0, 0.0), 0.5))
+    options: dict[str, Any] = {"contact": contact, "integrator": integrator, "gravity": (0.0, 0.0, 0.0)}
+    steps = list(pl.simulate(pl.Scene([slider], obstacles=[small], h=1e-3, duration=0.2, **options)))
+    kinetic = 0.5 * 20.0 * float(steps[-1].state.v[0]) ** 2
+    work = sum(sum(step.ledger.work.values()) for step in steps)
+    assert kinetic > 1.0
+    np.testing.assert_allclose(work, (2.0 if rows else 1.0) * kinetic, rtol=5e-3)
+
+
 @pytest.mark.parametrize("speed", [5.0, 30.0])
 def test_a_fast_box_does_not_pass_a_ball(speed: float) -> None:
     """In one step of 10 ms it moves by up to three times as much as the ball is thick."""
