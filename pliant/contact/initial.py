@@ -108,14 +108,15 @@ def overlaps(
 
 
 def _with_obstacles(setting: Setting, x: Array, gap: float) -> list[Overlap]:
-    found = []
+    found, places = [], setting.places
+    owner, y = setting.body[places.first], places.at(x)
     for k, obstacle in enumerate(setting.obstacles):
         pose = pose_at(obstacle.motion, 0.0)
-        g, n = obstacle.distance(pose.local(x[setting.skin]))
-        for body in np.unique(setting.body[setting.skin[g < gap]]):
-            own = setting.body[setting.skin] == body
+        g, n = obstacle.distance(pose.local(y))
+        for body in np.unique(owner[g < gap]):
+            own = owner == body
             deepest = np.flatnonzero(own)[np.argmin(g[own])]
-            inside = setting.skin[own & (g < gap)]
+            inside = places.nodes[own & (g < gap)]
             direction = pose.turn(n[deepest][None])[0]
             found.append(
                 Overlap(int(body), -1 - k, float(gap - g[deepest]), direction, _faces(setting, int(body), inside))

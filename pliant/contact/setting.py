@@ -1,5 +1,6 @@
 """What contact needs to know of a scene: bodies, masses, stiffness, obstacles."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.arrays import Array, IntArray
-from pliant.contact.contacts import Contacts, obstacle_contacts
+from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.pairs import touchable_vertices
+from pliant.contact.places import SkinPoints, places, too_coarse, vertices
 from pliant.contact.pose import Passage, passage
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.topology import edges
@@ -36,6 +38,11 @@ class Shape:
     group: int | None = None
     first: int = 0
     beside: frozenset[str] = frozenset()
+
+    @property
+    def rigid(self) -> bool:
+        """Whether it is a link or a rigid body."""
+        return self.group is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +115,26 @@ class Setting:
         return np.concatenate([touchable_vertices(m) + o for m, o in zip(self.meshes, self.offsets, strict=False)])
 
     @cached_property
+    def vertices(self) -> SkinPoints:
+        """The vertices that can touch something, as places."""
+        return vertices(self.skin)
+
+    @cached_property
+    def places(self) -> SkinPoints:
+        """Where bodies touch obstacles: rigid ones also within triangles that are larger than these."""
+        solid = [s.mesh if s.rigid else None for s in self.shapes]
+        return places(solid, self.names, self.offsets, self.skin, self.obstacles)
+
+    def told_places(self) -> SkinPoints:
+        """The same, with a warning where obstacles may pass between them."""
+        soft = [s.mesh if not s.rigid and s.mesh.kind != "springs" else None for s in self.shapes]
+        for missed in (self.places.rough, too_coarse(soft, self.names, self.obstacles)):
+            if missed:
+                remedy = "use a finer mesh, BarrierContact, or a Rigid body in place of the obstacle"
+                warnings.warn(f"{missed}: it may pass between the points that touch it; {remedy}", stacklevel=2)
+        return self.places
+
+    @cached_property
     def edge_length(self) -> Array:
         """Mean edge length of every body (b,) [m]."""
         return np.array([_mean_edge(m) for m in self.meshes])
@@ -147,26 +174,34 @@ class Setting:
         return [passage(o.motion, t0, t) for o in self.obstacles]
 
 
-def obstacle_gaps(setting: Setting, passages: Sequence[Passage], x: Array, margin: float | Array) -> list[Contacts]:
-    """Vertices closer than ``margin`` [m] to each obstacle at positions ``x (n, 3)``; gaps are those beyond it.
+def obstacle_gaps(
+    setting: Setting,
+    passages: Sequence[Passage],
+    x: Array,
+    margin: float | Array,
+    places: SkinPoints | None = None,
+    met: Sequence[IntArray] | None = None,
+) -> list[Contacts]:
+    """Places closer than ``margin`` [m] to each obstacle at positions ``x (n, 3)``; gaps are those beyond it.
 
-    One margin for all, or one for every vertex (n,).
+    One margin for all, or one for every vertex (n,). ``places`` are the vertices if not given, of which those of
+    ``met`` may touch each obstacle (None: those that tell at x).
     """
     found = []
-    margins = margin[setting.skin] if isinstance(margin, np.ndarray) else np.full(len(setting.skin), margin)
+    places = setting.vertices if places is None else places
+    margins = margin[places.first] if isinstance(margin, np.ndarray) else np.full(len(places), margin)
     for k, (obstacle, way) in enumerate(zip(setting.obstacles, passages, strict=True)):
-        local = way.pose.local(x[setting.skin])
+        near = places.telling(obstacle, way.pose, x, margins) if met is None else met[k]
+        y = places.at(x, near)
+        local = way.pose.local(y)
         g, n = obstacle.distance(local)
-        near = np.flatnonzero(g < margins)
-        local, points = local[near], x[setting.skin[near]]
+        close = g < margins[near]
+        near, y, local, g, n = near[close], y[close], local[close], g[close], n[close]
         bend = obstacle.curvature(local)
         if bend is not None:
             bend = way.pose.R @ bend @ way.pose.R.T
-        found.append(
-            obstacle_contacts(
-                setting.skin[near], way.pose.turn(n[near]), g[near] - margins[near], way.velocity(points), bend, -1 - k
-            )
-        )
+        drift = way.velocity(y)
+        found.append(places.contacts(near, way.pose.turn(n), g - margins[near], drift, bend, -1 - k))
     return found
 
 

@@ -107,6 +107,10 @@ class PenaltyModel:
         self.k_d = choice.damping * np.sqrt(self.k * setting.mass)
         self._moments = Moments()
         self.margin = 0.5 * float(setting.edge_length.min())
+        anchored = choice.anisotropy is not None  # springs to closest points hold vertices alone
+        self.places = setting.vertices if anchored else setting.told_places()
+        self.reach = np.full(len(self.places), self.margin)
+        self.reach[self.places.alone :] = min(self.margin, 0.5 * self.places.spacing)
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
         self.detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
@@ -135,26 +139,45 @@ class PenaltyModel:
         if (start.t != t or c) and not passages and (frozen is None or not len(frozen.body)):
             return Terms((), ())  # all step long; a moment has its terms, and their names in the books, even so
         anchored = self.choice.anisotropy is not None
-        swept = None if anchored else entries(self.setting, passages, x0, way, self.margin)
-        energies: list[Any] = [self.penalty(passages, swept, frozen)]
+        met = self._met(passages, x0, way)
+        swept = None if anchored else entries(self.setting, passages, x0, way, self.reach, self.places)
+        energies: list[Any] = [self.penalty(passages, swept, frozen, met)]
         before = energies
         if any(obstacle.motion is not None for obstacle in self.setting.obstacles):  # they have not moved yet
-            before = [self.penalty([way.outset for way in passages], None, frozen)]
+            outset = [way.outset for way in passages]
+            before = [self.penalty(outset, None, frozen, self._met(outset, x0, way))]
         if self.choice.anisotropy is not None:
             anchors = self._anchors(start, t, passages)
             energies, before = [*energies, anchors], [*before, anchors]
         return self._terms_of(energies, before, start, t, c)
 
-    def penalty(self, passages: Sequence[Passage], swept: Entries | None, frozen: ClosePairs | None) -> ContactPenalty:
-        """The springs of the pairs ``frozen``, and those against obstacles on their ``passages``."""
+    def _met(self, passages: Sequence[Passage], x: Array, way: Array) -> list[IntArray]:
+        """The places that may touch each obstacle in a stage from x on a ``way``, both (n, 3) [m]."""
+        far = self.against[self.places.first] + self.margin + float(np.sqrt((way * way).sum(axis=1).max(initial=0.0)))
+        pairs = zip(self.setting.obstacles, passages, strict=True)
+        return [self.places.telling(obstacle, way.pose, x, far) for obstacle, way in pairs]
+
+    def penalty(
+        self,
+        passages: Sequence[Passage],
+        swept: Entries | None,
+        frozen: ClosePairs | None,
+        met: Sequence[IntArray] | None = None,
+    ) -> ContactPenalty:
+        """The springs of the pairs ``frozen``, and those against obstacles on their ``passages``.
+
+        They are at the places ``met`` (None: all), settled for a stage, so that no spring begins under load in it.
+        """
         apart = 0.0 if frozen is None else self._apart(frozen)
+        met = [np.arange(len(self.places))] * len(passages) if met is None else met
+        met = met if swept is None else swept.others(met)
 
         def contacts_at(x: Array) -> Contacts:
             x = x.reshape(-1, 3)
             anchored = self.choice.anisotropy is not None
-            parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self.against)
+            parts = [] if anchored else obstacle_gaps(self.setting, passages, x, self.against, self.places, met)
             if swept is not None:
-                parts = [c.only(~swept.covers(c)) for c in parts] + [swept.contacts(x, self.against)]
+                parts.append(swept.contacts(x, self.against))
             return joined(parts + ([frozen.contacts(x, apart)] if frozen is not None else []))
 
         return ContactPenalty(Remembered(contacts_at), self.k, smoothing=self.smoothing)

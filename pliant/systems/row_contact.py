@@ -76,6 +76,7 @@ class RowModel:
     def __init__(self, choice: RowContact, setting: Setting) -> None:
         self.choice, self.setting = choice, setting
         self._mu = Coefficients(choice.mu, RowContact.mu, setting, "RowContact.mu")
+        self._places = setting.told_places()
         shortest = float(setting.edge_length.min())
         self._margin = 0.5 * shortest
         self.thickness = 1e-3 * shortest if choice.thickness is None else choice.thickness
@@ -100,7 +101,7 @@ class RowModel:
         slack = self.setting.gravity * h * h
         speed = float(np.sqrt((v * v).sum(axis=1).max(initial=0.0)))
         reach, thickness = 2.0 * speed * h + slack + CLOSED * self._margin, self.thickness
-        found = obstacle_gaps(self.setting, self.setting.passages(t, t + h), x, thickness + reach)
+        found = obstacle_gaps(self.setting, self.setting.passages(t, t + h), x, thickness + reach, self._places)
         found = [c.shifted(reach) for c in found]
         if self._detector is not None:
             pairs = self._detector.detect_along(x, h * v, slack=slack, thickness=thickness, margin=self._margin)

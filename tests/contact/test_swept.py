@@ -70,9 +70,9 @@ def test_ways_enter_where_they_first_meet_the_surface() -> None:
     setting = Setting([Shape(mesh, np.ones(len(mesh.X)), "cube")], [plate])
     still = [passage(None, 0.0, 0.01)]
     found = entries(setting, still, mesh.X, np.tile([0.4, 0.1, 0.0], (8, 1)), 0.05)
-    assert found is not None and len(found.vertex) == 8
+    assert found is not None and len(found.which) == 8
     np.testing.assert_allclose(found.point[:, 0], -0.01, atol=1e-5)
     np.testing.assert_allclose(found.normal, np.tile([-1.0, 0.0, 0.0], (8, 1)), atol=1e-12)
-    from_start = found.point - mesh.X[found.vertex]
+    from_start = found.point - mesh.X[found.which]
     np.testing.assert_allclose(from_start[:, 1], 0.25 * from_start[:, 0], atol=1e-12)
     assert entries(setting, still, mesh.X, np.full((8, 3), 0.01), 0.05) is None
