@@ -125,7 +125,7 @@ class CoupledStep:
                 remedy = "use Dense() or Sparse(), or step it alone"
                 raise SceneError(f"part {k} does not form its matrix", where="LinearlyImplicit.matrix", remedy=remedy)
         self._blocks = blocks
-        if touches is not None and len(touches.contacts):
+        if touches is not None:
             self.touches = touches.among(self._points)
         self._starts = np.cumsum([0, *(len(b.b) for b in blocks)])
         self._equalities = np.cumsum([0, *(0 if b.equality is None else len(b.equality[1]) for b in blocks)])

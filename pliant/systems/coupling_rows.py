@@ -21,6 +21,7 @@ from pliant.velocity_programme import Rows
 from pliant.velocity_step import Relief
 
 ROUND_OFF = 1e-9  # of weights, which are at most 1
+EMPTY = 1e-14  # of the terms of a row: what is left of them is round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +59,13 @@ class Touches:
         return replace(self, contacts=self.contacts.renumbered(number), owner=owner)
 
     def among(self, J: sp.csr_matrix) -> "Touches":
-        """The contacts of points that J lets move: a base that is fixed and stands on the floor has empty rows."""
-        moves = sizes(J, np.ones(J.shape[1])).reshape(-1, 3).sum(axis=1)
-        live = np.abs(self.contacts.weights * moves[self.contacts.nodes]).sum(axis=1) > 0.0
+        """The contacts that J lets open or close. Rows of others are empty, or round-off: those of a fixed base that
+        stands on the floor, or of a slider that something meets from the side.
+        """
+        if not len(self.contacts):
+            return self
+        N, all_ones = _normal_rows(self.contacts, J.shape[0]), np.ones(J.shape[1])
+        live = sizes(product(N, J), all_ones) > EMPTY * sizes(N, sizes(J, all_ones))
         return self if np.all(live) else replace(self, contacts=self.contacts.only(live), mu=self.mu[live])
 
     def apart(self, ties: Ties) -> "Touches":
@@ -111,7 +116,7 @@ def contact_rows(touches: Touches, J: sp.csr_matrix, w: Array, h: float, closing
     Of a penetration a part is undone, but the obstacle is followed in full: what rests on it goes as fast as it does.
     """
     c = touches.contacts
-    N = _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], len(w))
+    N = _normal_rows(c, len(w))
     speed = np.einsum("ci,ci->c", c.normals, c.drift)
     now, relief = c.gaps + h * speed, Relief(h, closing, touches.gamma)
     return product(N, J), np.where(now < 0.0, speed + relief(now), -c.gaps / h) - times(N, w)
@@ -128,6 +133,11 @@ def contact_slip(touches: Touches, x: Array, J: sp.csr_matrix, w: Array, first: 
     T = _over_points(slips.nodes, slips.B, len(w))
     drift = np.einsum("cij,cj->ci", slips.t, c.drift).ravel()
     return coulomb(product(T, J), drift - times(T, w), np.repeat(first + rubbing, 2), np.repeat(touches.mu[rubbing], 2))
+
+
+def _normal_rows(c: Contacts, n: int) -> sp.csr_matrix:
+    """(c, n): how the velocities of points open contacts."""
+    return _over_points(c.nodes, c.weights[:, None, :, None] * c.normals[:, None, None, :], n)
 
 
 def _over_points(nodes: IntArray, values: Array, n: int) -> sp.csr_matrix:

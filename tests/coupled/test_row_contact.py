@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from coupled_samples import Sided, contact, rigid_block, soft_cube, stacked
 
-from pliant.articulated import ArticulatedSystem, Link, MatrixFree, Sparse, sphere
+from pliant.articulated import Articulated, ArticulatedSystem, Link, MatrixFree, Sparse, cuboid, sphere
 from pliant.articulated.constraints import FloorContact
-from pliant.articulated.joints import Free3D
+from pliant.articulated.joints import Free3D, Prismatic
 from pliant.checkpoint import Checkpoint, load, save
 from pliant.cloth.active_set import ActiveSet
-from pliant.contact.obstacles import Box, Plane
+from pliant.contact.obstacles import Box, Cylinder, Plane
 from pliant.errors import SceneError
 from pliant.integrators import LinearlyImplicit
-from pliant.maps.motions import Keyframes
+from pliant.maps.motions import Keyframes, Shake
+from pliant.scene import Scene
 from pliant.scenes.redmax import NUMBERED
+from pliant.simulate import simulate
 from pliant.state import State
 from pliant.systems.row_contact import RowContact
 
@@ -207,3 +209,14 @@ def test_what_turns_together_does_not_slip():
     sliding = np.zeros((4, 3))
     sliding[0] = x[2] - x[1]
     assert np.linalg.norm(T @ sliding.ravel()) == pytest.approx(np.linalg.norm(sliding[0]))
+
+
+def test_a_slider_that_is_met_from_the_side_too_is_pushed_along_its_axis():
+    """Contacts at the rim of the piston push across the axis, along which nothing moves: their rows say nothing."""
+    motion = Shake((0.2, 0.0, 0.0), 0.5)
+    piston = Cylinder((-0.35, 0.03, 0.02), (1.0, 0.0, 0.0), 0.04, 0.2, motion)
+    slider = Articulated([Link(Prismatic(np.array([1.0, 0.0, 0.0])), cuboid((0.4, 0.5, 0.5), 200.0))])
+    options = {"contact": RowContact(mu=0.3), "obstacles": [piston], "gravity": (0.0, 0.0, 0.0)}
+    *_, last = simulate(Scene([slider], LinearlyImplicit(), h=1e-3, duration=0.5, **options))
+    met = np.arcsin(0.25) / np.pi  # [s], when the piston has gone the 5 cm between them; it brakes ever after
+    assert last.state.q[0] == pytest.approx(0.2 * np.pi * np.cos(np.pi * met) * (0.5 - met), rel=5e-3)
