@@ -11,7 +11,7 @@ from pliant.scenes.world_muscle import BONE, FORE, UPPER, muscle
 from pliant.simulate import simulate
 from pliant.systems.elastodynamics import Elastodynamics
 
-QUICK = {"duration": 0.3, "layers": 8, "signal": ((0.05, 0.0), (0.25, 1.0)), "contact": None}
+QUICK = {"duration": 0.3, "layers": 8, "signal": ((0.05, 0.0), (0.25, 1.0)), "contact": None, "h": 5e-3}
 
 
 def angles(scene):
@@ -36,7 +36,7 @@ def test_a_condensed_muscle_moves_the_arm_as_a_full_one_the_more_nodes_the_bette
 def test_the_stage_moves_the_arm_as_the_velocity_step_does(full):
     """BDF2 has ties as closures met exactly; the velocity step is of first order, so the difference is one of h."""
     stage = angles(muscle(None, integrator=BDF2(), **QUICK))
-    fine = angles(muscle(None, integrator=LinearlyImplicit(beta=0.5), h=2.5e-3, **QUICK))[1::2]
+    fine = angles(muscle(None, integrator=LinearlyImplicit(beta=0.5), **QUICK | {"h": 2.5e-3}))[1::2]
     assert abs(fine - stage).max() < 0.75 * abs(full - stage).max()
 
 
