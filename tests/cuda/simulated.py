@@ -14,6 +14,7 @@ import numpy as np
 from pliant.bodies import Membrane, Solid, SpringNet
 from pliant.contact.distances import DistanceFormula, radial
 from pliant.contact.obstacles import Bowl, Box, Cylinder, Plane, Sphere
+from pliant.contact.sharp import NO_SURFACE
 from pliant.contact.triangles import TriangleObstacle
 from pliant.cuda.device import SIMULATED, to_device, to_host
 from pliant.cuda.pcg import DevicePCG
@@ -120,6 +121,12 @@ class Ring:
 
     def curvature(self, x):
         return None
+
+    def surface(self):
+        return NO_SURFACE
+
+    def inner_points(self):
+        return np.zeros((0, 3))
 
 
 def scenes_of_contact():
