@@ -106,7 +106,8 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str, str]], Sequence[str]]] = 
         "A body on a joint. `frame` is that of the joint, seen from the parent's; several shapes are welded.",
         {"name": ("text", "", '"link0", ...'), "parent": ("name or number of a link", "", "the world"),
          "joint": ("[joint](#joint)", "", '"fixed"'), "shape": ("[shape](#shape), or list of them", "", REQUIRED),
-         "density": ("number, of shapes without one", "kg/m^3", "1000.0"), "frame": ("[frame](#frame)", "", "")},
+         "density": ("number, of shapes without one", "kg/m^3", "1000.0"), "frame": ("[frame](#frame)", "", ""),
+         "armature": ("number, of the rotor as the joint feels it", "kg m^2, of sliders kg", "0.0")},
         LINK,
     ),
     "frame": (

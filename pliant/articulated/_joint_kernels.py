@@ -1,10 +1,10 @@
 """The covered joints of a tree, compiled: frames and columns of single links, springs in joints; real or complex.
 
-``I (n, 4)`` has parent, kind, first coordinate and number of coordinates of every link, ``C (n, 86)`` its constants:
+``I (n, 4)`` has parent, kind, first coordinate and number of coordinates of every link, ``C (n, 87)`` its constants:
 the base of the joint seen from the parent body (R, p) 0:12, the body seen from the joint 12:24, the joint seen from the
 body 24:36, principal moments and mass 36:40, the axis 40:43, the damping of the body 43; for hinges and sliders the
 column B 44:50, which does not change, and 50:62, 62:74, 74:86 the parent body seen from the link, which is the sum of
-the first, the second times sin q (of sliders q) and the third times cos q.
+the first, the second times sin q (of sliders q) and the third times cos q; the armature of the joint 86.
 """
 
 import numpy as np

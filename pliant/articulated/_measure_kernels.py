@@ -24,6 +24,8 @@ def measure(I, C, gravity, springs, F, q, v):
         for c in range(6):
             kinetic += 0.5 * inertia_of(C, i, c) * P[i, c] * P[i, c]
             power -= C[i, 43] * P[i, c] * P[i, c]
+        for k in range(I[i, 2], I[i, 2] + I[i, 3]):
+            kinetic += 0.5 * C[i, 86] * v[k] * v[k]
         for c in range(3):
             weight -= m * gravity[c] * E[i, 9 + c]
             lever[c] = m * (E[i, 3 * c] * P[i, 3] + E[i, 3 * c + 1] * P[i, 4] + E[i, 3 * c + 2] * P[i, 5])

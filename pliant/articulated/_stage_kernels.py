@@ -16,7 +16,7 @@ STEP = 1e-30
 
 @njit(**_options)
 def inverse_dynamics(I, C, gravity, springs, F, tau, q, v, a):
-    """(missing joint forces (nr,), joint wrenches W (n, 6), what `forward` gives): J^T (M Z - f) - f_r."""
+    """(missing joint forces (nr,), joint wrenches W (n, 6), what `forward` gives): J^T (M Z - f) + R a - f_r."""
     n = len(I)
     K, B, Bd, P, Z, X, g = forward(I, C, gravity, q, v, a)
     W, f = np.empty((n, 6)), tau.copy()
@@ -27,7 +27,7 @@ def inverse_dynamics(I, C, gravity, springs, F, tau, q, v, a):
     spring(springs, F, 0, len(springs), q, v, True, f)
     for i in range(n - 1, -1, -1):
         for k in range(I[i, 2], I[i, 2] + I[i, 3]):
-            f[k] = -f[k]
+            f[k] = C[i, 86] * a[k] - f[k]
             for m in range(6):
                 f[k] += B[k, m] * W[i, m]
         if I[i, 0] >= 0:
@@ -37,7 +37,7 @@ def inverse_dynamics(I, C, gravity, springs, F, tau, q, v, a):
 
 @njit(**_options)
 def mass_diagonal(I, C, gravity, q):
-    """The diagonal of J^T M J (nr,), from the inertia of everything a joint carries."""
+    """The diagonal of J^T M J + R (nr,), from the inertia of everything a joint carries."""
     zero = np.zeros(len(q))
     K, B, _, _, _, _, _ = forward(I, C, gravity, q, zero, zero)
     d, p = np.zeros(len(B)), np.zeros((len(I), 6))
@@ -45,7 +45,7 @@ def mass_diagonal(I, C, gravity, q):
         for k in range(I[j, 2], I[j, 2] + I[j, 3]):
             inside = np.zeros(len(I), np.bool_)
             inside[j] = True
-            p[j] = B[k]
+            p[j], d[k] = B[k], C[j, 86]
             for i in range(j, len(I)):
                 if i > j:
                     if I[i, 0] < j or not inside[I[i, 0]]:
@@ -146,6 +146,7 @@ def tangent(I, C, gravity, springs, F, q, v, a, W, K, B, Bd, P, Z, X, g, w_mass,
                         for m in range(6):
                             A[r, k] += B[r, m] * dW[i, m]
                     up(K, i, dW, i, dW, I[i, 0])
+            A[k, k] += w_mass * C[j, 86]
             for r in range(dof):
                 for m in range(6):
                     A[f + r, k] += B[f + r, m] * dW[j, m] + Bc[r, m].imag / STEP * W[j, m]

@@ -1,9 +1,9 @@
 """One velocity step, or the accelerations, of an ordinary tree in one compiled call: kinematics, forces, recursion.
 
-    (J^T A J + a) u = J^T w + c,    A = M + h d,    a = h D_r + beta h^2 K_r,    c = h f_r
+    (J^T A J + a) u = J^T w + c,    A = M + h d,    a = R + h D_r + beta h^2 K_r,    c = R v + h f_r
 
 by the articulated-body recursion [Featherstone1983]: leaf to root the inertia and the wrench that a link shows its
-parent, root to leaf the rates. Everything is in body coordinates; see `_joint_kernels` for ``I`` and ``C``.
+parent, root to leaf the rates. R is the armature. Everything is in body coordinates; `_joint_kernels` has ``I``, ``C``.
 """
 
 import numpy as np
@@ -125,8 +125,10 @@ def advance(I, C, gravity, springs, F, tau, q, v, h, beta, moving):
     spring(springs, F, 0, len(springs), q, v, not moving, c)
     if moving:
         _slopes(springs, F, q, h, beta, a)
-    for k in range(nr):
-        c[k] *= h
+    for i in range(n):
+        for k in range(I[i, 2], I[i, 2] + I[i, 3]):
+            a[k, k - I[i, 2]] += C[i, 86]
+            c[k] = h * c[k] + (C[i, 86] * v[k] if moving else 0.0)
     u, V, worst = _solve(I, C, K, B, w, c, a, h if moving else 0.0)
     return u, q + h * u, _residual(I, C, K, B, w, c, a, u, V, h if moving else 0.0), worst
 

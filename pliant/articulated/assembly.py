@@ -71,9 +71,15 @@ def diagonals(inertia: Array) -> Array:
     return D
 
 
+def inverse_inertia(kin: Kinematics) -> Recursion:
+    """(J^T M J + R)^-1 in O(n), with the armature R of the joints."""
+    rotors = [(np.array([k]), np.array([[r]])) for k, r in enumerate(kin.tree.armature) if r]
+    return Recursion(kin, diagonals(kin.tree.inertia), rotors)
+
+
 def check_inertia(kin: Kinematics) -> None:
-    """Every joint must move some mass: the recursion's pivots S^T M S are positive."""
-    bad = Recursion(kin, diagonals(kin.tree.inertia), []).smallest_pivots()
+    """Every joint must move some mass: the recursion's pivots S^T M S + R are positive."""
+    bad = inverse_inertia(kin).smallest_pivots()
     worst = np.flatnonzero(bad <= 1e-12)
     if len(worst):
         raise SceneError(

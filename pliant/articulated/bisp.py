@@ -80,7 +80,7 @@ class BISP:
         t = state.t + h
         kin = system.kinematics(q, v)
         analysis = None if memory is None else memory.analysis
-        problem = _Problem(self, system, system.assemble(kin, t), active_rows(system, kin, t), h, analysis)
+        problem = _Problem(self, system, system.assemble(kin, t, h), active_rows(system, kin, t), h, analysis)
         f_beta = np.zeros((len(system.tree), 6)) if memory is None else memory.friction
         share = None if memory is None else memory.share
         beta = limits = np.zeros(len(problem.contacts.T))

@@ -163,14 +163,15 @@ def _ordinary(force: Any, tree: Tree) -> bool:
 
 
 def _constants(tree: Tree, dampers: Sequence[BodyDamping]) -> Array:
-    """C (n, 86)."""
+    """C (n, 87)."""
     n = len(tree)
     base = np.array([np.eye(4) if j < 0 else tree.Eij[j] for j in tree.parent]) @ tree.E0
-    C = np.zeros((n, 86))
+    C = np.zeros((n, 87))
     for column, E in ((0, base), (12, tree.Eb), (24, inverse(tree.Eb))):
         C[:, column : column + 9] = E[:, :3, :3].reshape(n, 9)
         C[:, column + 9 : column + 12] = E[:, :3, 3]
     C[:, 36:40] = tree.inertia[:, [0, 1, 2, 5]]
+    C[:, 86] = [link.armature for link in tree.links]
     for i, link in enumerate(tree.links):
         if isinstance(link.joint, Revolute | Prismatic):
             C[i, 40:43] = link.joint.axis

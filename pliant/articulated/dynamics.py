@@ -37,7 +37,7 @@ class TreeStep:
         self.q, v = system.tree.reparameterise(state.q, state.v)
         self.system, self.h, self.t, self.how = system, h, state.t, how
         self.kin = system.kinematics(self.q, v)
-        self.at = system.assemble(self.kin, state.t + h)
+        self.at = system.assemble(self.kin, state.t + h, h)
         self.rows = active_rows(system, self.kin, state.t + h)
 
     @cached_property

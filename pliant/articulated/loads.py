@@ -36,6 +36,12 @@ class Loads:
     def reduced_damping(self, index: IntArray, block: Array) -> None:
         self._D_r.append((index, block))
 
+    def armature(self, R: Array, v: Array, h: float) -> None:
+        """Add R (v - u)/h, what rotors of inertia R (nr,) exert in a step from the rates v to u, as -D_r u + f_r."""
+        for k in np.flatnonzero(R):
+            self.f_r[k] += R[k] * v[k] / h
+            self.reduced_damping(np.array([k]), np.array([[-R[k] / h]]))
+
     def K_r(self) -> Array:
         """K_r (nr, nr), dense."""
         return _dense(self._K_r, len(self.f_r))

@@ -40,7 +40,9 @@ def energies(system: "ArticulatedSystem", q: Array, v: Array, t: float) -> dict[
         return {"kinetic": found.kinetic, "gravity": found.gravity, "elastic": found.elastic}
     kin = system.kinematics(q, v)
     elastic = float(sum(f.potential(kin, t, system.quirks) for f in system.forces))
-    return {**mechanical(system, kin.frames, kin.twists), "elastic": elastic}
+    bodies = mechanical(system, kin.frames, kin.twists)
+    rotors = 0.5 * float(system.tree.armature @ v**2)
+    return {**bodies, "kinetic": bodies["kinetic"] + rotors, "elastic": elastic}
 
 
 def mechanical(system: "ArticulatedSystem", frames: Array, twists: Array) -> dict[str, float]:

@@ -32,9 +32,9 @@ REMEDY = "take it out of the file, or name its kind in skip=(...) to go without 
 def read_mjcf(source: str | Path, *, skip: Sequence[str] = (), geometry: Geometry = "collision") -> Robot:
     """The robot in an MJCF file, or in a string that starts with '<'.
 
-    Bodies, inertias, hinge, slide, ball and free joints with limits, springs, dampers and friction, and geoms (box,
-    sphere, capsule, cylinder, mesh) are read. Everything else that changes the motion is refused by its name, unless
-    its kind ("actuator", "tendon", "equality", "flex", "plane", "armature", ...) is in ``skip``.
+    Bodies, inertias, hinge, slide, ball and free joints with limits, springs, dampers, friction and armature, and geoms
+    (box, sphere, capsule, cylinder, mesh) are read. Everything else that changes the motion is refused by its name,
+    unless its kind ("actuator", "tendon", "equality", "flex", "plane", ...) is in ``skip``.
 
     Links have one surface, which is drawn and touched: that of the geoms that can touch anything (contype or
     conaffinity is not 0), or with "visual" of those that cannot, or of the former where a link has no others.
@@ -91,8 +91,6 @@ def _foreign(model: Any, geoms: Sequence[int]) -> Iterator[tuple[str, list[str]]
     yield "plugin", [f"number {k}" for k in range(model.nplugin)]
     yield "mocap", named(model.nbody, model.body, lambda k: model.body_mocapid[k] >= 0)
     yield "gravcomp", named(model.nbody, model.body, lambda k: model.body_gravcomp[k] != 0.0)
-    joint_of = lambda k: model.joint(model.dof_jntid[k])
-    yield "armature", named(model.nv, joint_of, lambda k: model.dof_armature[k] != 0.0)
     fluid = {"density": model.opt.density, "viscosity": model.opt.viscosity}
     yield "fluid", [f"option {name} = {value:g}" for name, value in fluid.items() if value != 0.0]
     yield "polynomial", _polynomials(model, named)
@@ -104,6 +102,8 @@ def _foreign(model: Any, geoms: Sequence[int]) -> Iterator[tuple[str, list[str]]
     sprung = lambda k: model.jnt_stiffness[k] != 0.0 or model.dof_damping[model.jnt_dofadr[k]] != 0.0
     yield "ball limit", named(model.njnt, model.joint, lambda k: wide(k) and bool(model.jnt_limited[k]))
     yield "ball friction", named(model.njnt, model.joint, lambda k: wide(k) and rubs(k))
+    geared = lambda k: model.dof_armature[model.jnt_dofadr[k]] != 0.0
+    yield "ball armature", named(model.njnt, model.joint, lambda k: wide(k) and bool(geared(k)))
     yield "free spring", named(model.njnt, model.joint, lambda k: _joint(model, k).dof == 6 and sprung(k))
 
 
@@ -153,7 +153,9 @@ def _add_body(
         place, origin = place @ frame(p=model.jnt_pos[k] - origin), np.array(model.jnt_pos[k])
         inner = name if k == first + count - 1 else f"{name}/{model.joint(k).name or k}"
         body = _carried(model, b, origin, surface) if inner == name else Body(np.full(6, FRAME_ONLY))
-        robot.links.append(Link(_joint(model, k), body, parent, place, inner))
+        joint, dof = _joint(model, k), int(model.jnt_dofadr[k])
+        armature = float(model.dof_armature[dof]) if joint.dof == 1 else 0.0
+        robot.links.append(Link(joint, body, parent, place, inner, armature))
         robot.joints[model.joint(k).name or f"joint_{k}"] = inner
         _add_resistance(robot, model, k, inner)
         parent, place = inner, np.eye(4)

@@ -29,7 +29,7 @@ from pliant.systems.base import Weights
 class PointwiseLinks:
     """The ``links`` of a system in the step of length h from ``start``: inertia and gravity are forces of a potential.
 
-    So `inertia` is zero. Where nothing else acts on the links, the force is a gradient.
+    So `inertia` has the armatures of joints only. Where nothing else acts on the links, the force is a gradient.
     """
 
     def __init__(self, links: ArticulatedSystem, start: State, h: float) -> None:
@@ -68,7 +68,7 @@ class PointwiseLinks:
         return kin.apply_transpose(loads.f + maximal) + loads.f_r + reduced
 
     def inertia(self, q: Array, a: Array) -> Array:
-        return np.zeros(len(q))
+        return self.links.tree.armature * a
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         J = self._centers.jacobian(self._at(q))
@@ -85,9 +85,13 @@ class PointwiseLinks:
         self, q: Array, v: Array, t: float, weights: Weights, *, psd: bool = True, a: Array | None = None
     ) -> sp.csr_matrix:
         """With ``psd`` too it is exact: `Coupled` projects it with what contact forces add."""
-        _, w_damping, w_stiffness = weights
+        w_mass, w_damping, w_stiffness = weights
         w = w_stiffness / self._h**2
-        A = added(w * self.mass(q), self._centers.curvature(self._at(q), self._pulls(q)[1]), w)
+        A = w * self.mass(q)
+        armature = self.links.tree.armature
+        if w_mass != w and armature.any():  # its inertia is no potential; in this step the weights are equal
+            A = added(A, sp.csr_matrix(sp.diags_array(armature)), w_mass - w)
+        A = added(A, self._centers.curvature(self._at(q), self._pulls(q)[1]), w)
         if not self.links.forces:
             return A
         moved = lambda e: -self._applied(q + w_stiffness * e, v + w_damping * e, t)
@@ -104,8 +108,8 @@ def momenta(inertia: Array, d: Array) -> Array:
 
 
 def swept(system: ArticulatedSystem, before: Array, q: Array) -> Array:
-    """J(q)^T M (x(q) - x(before)) (nr,) over the material points."""
+    """J(q)^T M (x(q) - x(before)) + R (q - before) (nr,) over the material points and the rotors."""
     centers = LinkPoints.of_frames(system.tree, system.trees)
     here, there = (system.kinematics(x, np.zeros_like(x)) for x in (q, before))
     d = centers.positions(here) - centers.positions(there)
-    return centers.jacobian(here).T @ momenta(system.tree.inertia, d)
+    return centers.jacobian(here).T @ momenta(system.tree.inertia, d) + system.tree.armature * (q - before)

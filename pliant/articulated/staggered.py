@@ -108,7 +108,7 @@ class _Problem:
         t: float,
         h: float,
     ) -> None:
-        at = system.assemble(kin, t)
+        at = system.assemble(kin, t, h)
         W = joint_map(kin)
         at.loads.spread(W)
         A = at.matrix(h)

@@ -1,8 +1,9 @@
 """An articulated system: the tree, what acts on it, what restricts it [Weidner2022, ch. 3].
 
-    (J^T M J) a = f_r + J^T (f_m - M Jdot v)
+    (J^T M J + R) a = f_r + J^T (f_m - M Jdot v)
 
-Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity and all maximal wrenches.
+Generalised coordinates are the joint coordinates; f_m holds Coriolis, gravity and all maximal wrenches; R is diagonal,
+the armature of the joints.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 from pliant.arrays import Array, IntArray
 from pliant.articulated import _kernels as kernels
 from pliant.articulated import measures
-from pliant.articulated.assembly import Assembly, Gaps, check_inertia, diagonals
+from pliant.articulated.assembly import Assembly, Gaps, check_inertia, inverse_inertia
 from pliant.articulated.closures import (
     check_closures,
     closed_acceleration,
@@ -35,7 +36,6 @@ from pliant.articulated.joint_contacts import DryFriction, JointContact, grouped
 from pliant.articulated.loads import Loads
 from pliant.articulated.points import LinkPoints
 from pliant.articulated.quirks import Quirks
-from pliant.articulated.recursion import Recursion
 from pliant.articulated.tree import Kinematics, Link, Tree
 from pliant.errors import SceneError
 from pliant.maps.motions import Placement
@@ -116,11 +116,13 @@ class ArticulatedSystem:
             self._seen[:] = [(key, kin), *self._seen[:2]]
         return kin
 
-    def assemble(self, kin: Kinematics, t: float) -> Assembly:
-        """All forces at this instant, with their derivatives."""
+    def assemble(self, kin: Kinematics, t: float, h: float | None = None) -> Assembly:
+        """All forces at this instant, with their derivatives; for a step of length ``h`` armatures are among them."""
         loads = Loads(kin, self.quirks)
         for force in self.forces:
             force.add(loads, kin, t)
+        if h is not None:
+            loads.armature(self.tree.armature, kin.v, h)
         f = kernels.wrenches(kin.frames, kin.twists, self.tree.inertia, self.gravity) + loads.f
         return Assembly(kin, self.tree.inertia, f, loads.f_r, loads)
 
@@ -131,33 +133,36 @@ class ArticulatedSystem:
         return [replace(r, owner=i) for i, r in found if r is not None]
 
     def mass(self, q: Array) -> sp.csr_matrix:
-        """J^T M J (nr, nr)."""
+        """J^T M J + R (nr, nr)."""
         still = np.zeros_like(q)
         if self.ordinary is not None and len(q) <= DENSE and not np.iscomplexobj(q):
             return self.islands.stored(self.ordinary.tangent(q, still, still, (1.0, 0.0, 0.0)))
         kin = self.kinematics(q, still)
-        return self.islands.matrix(lambda d: kin.apply_transpose(self.tree.inertia * kin.apply(d)))
+        return self.islands.matrix(lambda d: self._momentum(kin, d))
 
     def inertia(self, q: Array, a: Array) -> Array:
-        """J^T M J a (nr,), in O(n)."""
+        """(J^T M J + R) a (nr,), in O(n)."""
         kin = self.kinematics(q, np.zeros_like(q))
-        return kin.apply_transpose(self.tree.inertia * kin.apply(a.astype(kin.q.dtype)))
+        return self._momentum(kin, a.astype(kin.q.dtype))
+
+    def _momentum(self, kin: Kinematics, v: Array) -> Array:
+        return kin.apply_transpose(self.tree.inertia * kin.apply(v)) + self.tree.armature * v
 
     def weights(self, q: Array) -> Array:
-        """The diagonal of J^T M J (nr,): off it, its entries may be negative."""
+        """The diagonal of J^T M J + R (nr,): off it, its entries may be negative."""
         if self.ordinary is not None:
             return self.ordinary.weights(q)
         return self.mass(q).diagonal()
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array, t: float) -> Array:
-        """J^T (M (J a + Jdot v) - f_m) - f_r (nr,): the joint forces missing for the acceleration a; O(n)."""
+        """J^T (M (J a + Jdot v) - f_m) + R a - f_r (nr,): the joint forces missing for the acceleration a; O(n)."""
         if self.ordinary is not None and not any(np.iscomplexobj(x) for x in (q, v, a)):
             return self.ordinary.inverse_dynamics(q, v, a, t)
         kin = self.kinematics(q, v)
         at = self.assemble(kin, t)
         maximal, reduced = at.loads.damping_force(kin)
         inertial = self.tree.inertia * (kin.apply(a.astype(kin.q.dtype)) + kin.bias)
-        return kin.apply_transpose(inertial - at.f - maximal) - at.f_r - reduced
+        return kin.apply_transpose(inertial - at.f - maximal) + self.tree.armature * a - at.f_r - reduced
 
     def force(self, q: Array, v: Array, t: float) -> Array:
         """f_r + J^T (f_m - M Jdot v) (nr,), damping included."""
@@ -197,7 +202,7 @@ class ArticulatedSystem:
             return self.ordinary.acceleration(q, v, t)
         f, rows = self.force(q, v, t), self.acceleration_rows(q, v, t)
         if rows is None:
-            return Recursion(self.kinematics(q, v), diagonals(self.tree.inertia), []).solve(f)
+            return inverse_inertia(self.kinematics(q, v)).solve(f)
         return closed_acceleration(self.mass(q).toarray(), f, *rows)
 
     def acceleration_rows(self, q: Array, v: Array, t: float) -> tuple[Array, Array] | None:
@@ -208,8 +213,7 @@ class ArticulatedSystem:
 
     def accelerated(self, q: Array, f: Array) -> Array:
         """M(q)^-1 f (nr,), whatever closes."""
-        kin = self.kinematics(q, np.zeros_like(q))
-        return Recursion(kin, diagonals(self.tree.inertia), []).solve(f)
+        return inverse_inertia(self.kinematics(q, np.zeros_like(q))).solve(f)
 
     def closures(self, q: Array, v: Array, t: float) -> Closures | None:
         """Closed loops, coupled joints and motors; what acts one way only is refused."""

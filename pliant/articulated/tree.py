@@ -25,7 +25,9 @@ _apply, _joined = entry(kernels.apply), entry(joined)
 class Link:
     """A body on a joint: E_wj = E_w(parent joint) ``frame`` Q(q), E_wi = E_wj body.frame.
 
-    ``parent`` is the name or the number of another link in the list, None for the world.
+    ``parent`` is the name or the number of another link in the list, None for the world. ``armature`` is the inertia of
+    the rotor that drives the joint, as the joint feels it through the gears [kg m^2, of sliders kg]: the rotor's own
+    times the square of the gear ratio. It has the kinetic energy armature/2 |qdot|^2 and no momentum of its own.
     """
 
     joint: Joint
@@ -33,9 +35,18 @@ class Link:
     parent: int | str | None = None
     frame: Array = field(default_factory=lambda: np.eye(4))
     name: str = ""
+    armature: float = 0.0
 
     def __post_init__(self) -> None:
         require_frame(self.frame, f"Link {self.name!r}")
+        if not (np.isfinite(self.armature) and self.armature >= 0.0):
+            what, remedy = f"armature = {self.armature!r}", "give an inertia [kg m^2, of sliders kg] of at least 0"
+            raise SceneError(what, where=f"Link {self.name!r}", remedy=remedy)
+        if self.armature and self.joint.exponential:
+            what = (
+                f"a {type(self.joint).__name__} joint has an armature, but turns by a rotation vector, as no motor does"
+            )
+            raise SceneError(what, where=f"Link {self.name!r}", remedy="put it on hinges or sliders")
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,7 @@ class Tree:
         self.dof = int(self.ptr[-1])
         self.link = np.repeat(np.arange(len(links)), dofs)
         self.inertia = np.array([link.body.inertia for link in self.links])
+        self.armature = np.repeat([float(link.armature) for link in self.links], dofs)  # (nr,)
         self.E0 = np.array([link.frame for link in self.links], dtype=float)
         self.Eb = np.array([link.body.frame for link in self.links], dtype=float)
         self.Eij = inverse(self.Eb)

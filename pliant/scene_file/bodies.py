@@ -47,7 +47,7 @@ MORE: dict[type, tuple[str, ...]] = {  # keys beyond the fields of the class
     Articulated: ROBOT,
 }
 PIN = ("where", "vertices", "motion", "axes")
-LINK = ("name", "parent", "joint", "shape", "density", "frame")
+LINK = ("name", "parent", "joint", "shape", "density", "frame", "armature")
 FIT = ("mesh", "material", "density", "pins", "s", "alpha", "beta", "frozen", "on_mismatch")
 FABRIC = ("modulus", "nu", "density", "thickness")  # of a homogeneous sheet
 
@@ -230,7 +230,7 @@ def read_link(reader: Reader, table: Any, where: str) -> Link:
     parts = [_shape(reader, s, density, f"{where}.shape") for s in shapes]
     if not parts:
         raise SceneError("no shape", where=f"{where}.shape", remedy="give at least one")
-    values: dict[str, Any] = {k: table[k] for k in ("name", "parent", "joint", "frame") if k in table}
+    values: dict[str, Any] = {k: table[k] for k in ("name", "parent", "joint", "frame", "armature") if k in table}
     values["body"] = located(f"{where}.shape", welded, parts)
     made: Link = reader.construct(Link, {"joint": "fixed"} | values, where)
     return made

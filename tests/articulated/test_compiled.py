@@ -30,7 +30,8 @@ def random_system(seed, joints=COVERED, links=8, extra=()):
         if isinstance(joint, Revolute | Prismatic):
             joint = type(joint)(rng.normal(size=3))
         body = cuboid(rng.uniform(0.5, 2.0, 3), 1.0, somewhere(rng))
-        parts.append(Link(joint, body, int(rng.integers(i)) if i else None, somewhere(rng)))
+        armature = 0.0 if joint.exponential else 0.2 * (i % 3)
+        parts.append(Link(joint, body, int(rng.integers(i)) if i else None, somewhere(rng), armature=armature))
         if joint.dof and rng.uniform() < 0.7:
             forces.append(JointSpring(i, rng.uniform(0.0, 5.0), rng.uniform(0.0, 1.0), rng.normal(size=joint.dof)))
         if joint.dof and not joint.exponential:

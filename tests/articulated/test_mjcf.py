@@ -74,12 +74,19 @@ def theirs(model, robot, q, v):
     return data
 
 
-def test_kinematics_and_acceleration_are_those_of_mujoco():
-    model = mujoco.MjModel.from_xml_string(ARM)
+GEARED = ARM  # with rotors behind gears
+for _name, _armature in (("turn", 0.3), ("slide", 2.0), ("twist", 0.05), ("wag", 0.1)):
+    GEARED = GEARED.replace(f'<joint name="{_name}"', f'<joint name="{_name}" armature="{_armature}"')
+
+
+@pytest.mark.parametrize("text", [ARM, GEARED], ids=["plain", "geared"])
+def test_kinematics_and_acceleration_are_those_of_mujoco(text):
+    model = mujoco.MjModel.from_xml_string(text)
     off = mujoco.mjtDisableBit
     model.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS)
-    robot = read_mjcf(ARM)
+    robot = read_mjcf(text)
     system = robot.system(gravity=(0.0, 0.0, -9.81))
+    assert system.tree.armature.any() == (text is GEARED)
     bodies = [b for b in range(model.nbody) if model.body(b).name in system.tree.names]
     ours = [system.tree.body(model.body(b).name) for b in bodies]
     random = np.random.default_rng(3)
@@ -138,7 +145,7 @@ BODY = '<body name="b"><joint name="j"/><geom size=".1"/></body>'
         (BODY, '<tendon><fixed name="cord"><joint joint="j" coef="1"/></fixed></tendon>', "tendon: cord"),
         (BODY, '<equality><weld name="glue" body1="b"/></equality>', "equality: glue"),
         (BODY + '<geom name="floor" type="plane" size="1 1 1"/>', "", "plane: floor"),
-        (BODY.replace('"j"', '"j" armature="0.1"'), "", "armature: j"),
+        (BODY.replace('"j"', '"j" type="ball" armature="0.1"'), "", "ball armature: j"),
         ('<body gravcomp="1" name="b"><joint/><geom size=".1"/></body>', "", "gravcomp: b"),
         (BODY.replace('"j"', '"j" type="ball" range="0 30"'), "", "ball limit: j"),
         (BODY, '<option><flag spring="disable"/></option>', "flag: spring"),
