@@ -41,6 +41,13 @@ class History:
         known = len(self.states) >= states and last.q.shape == state.q.shape and h <= RATIO * self.steps[0]
         return known and np.array_equal(last.q, state.q) and np.array_equal(last.v, state.v)
 
+    def extrapolated(self, h: float) -> tuple[float, Array, Array]:
+        """(c, base, velocity) of a step of size h: q = base + c v, and v would be this velocity without forces."""
+        now, before = self.states[:2]
+        r = h / self.steps[0]
+        mixed = lambda new, old: ((1.0 + r) ** 2 * new - r * r * old) / (1.0 + 2.0 * r)
+        return (1.0 + r) / (1.0 + 2.0 * r) * h, mixed(now.q, before.q), mixed(now.v, before.v)
+
     def moved(self, state: State) -> "History":
         """The history of a state whose velocities were changed by less than the errors of a step."""
         return replace(self, states=(state, *self.states[1:]))
@@ -94,13 +101,10 @@ class BDF2:
         return step, LocalError(q, v, 3, RATIO, analysis)
 
     def _continued(self, system: System, state: State, h: float, memory: History, kept: int) -> Step:
-        q, v, t = state.q, state.v, state.t + h
-        before, r = memory.states[1], h / memory.steps[0]
-        c = (1.0 + r) / (1.0 + 2.0 * r) * h
-        mixed = lambda now, then: ((1.0 + r) ** 2 * now - r * r * then) / (1.0 + 2.0 * r)
-        base = mixed(q, before.q)
-        target = base + c * mixed(v, before.v)
-        stage = Stage(system, c, target, base, t=t, frame=system.prescribe(q + h * v, t), start=state)
+        t = state.t + h
+        c, base, v = memory.extrapolated(h)
+        frame = system.prescribe(state.q + h * state.v, t)
+        stage = Stage(system, c, base + c * v, base, t=t, frame=frame, start=state)
         q, report, solver = solve_stage(stage, self.solver, memory.solver)
         last = {"motors": memory.motors, "scripts": memory.scripts}
         work = {name: 0.5 * (h * last[name] + done) for name, done in closure_work((h, report)).items()}

@@ -10,16 +10,23 @@ A body at rest is in the exact equilibrium of the full mesh, whatever the number
 Linearised once it is Newton's first step from v = 0 on M (v - v_0) = h f(x_0 + beta h v) with v in the range of J.
 From v = v_0 (``ahead``) the same step keeps more energy in large motions. With ``iterations`` > 1 it goes on, f, K and
 J taken anew each time: what soft bodies and fast turning need.
+
+BDF2 (``second_order``) is the same step from another start and of another length: x_0 and v_0 are the base and the
+velocity that the last two states lead to, c = 2h/3 stands for h, and beta = 1. What a correction moved is no motion
+that goes on: the state before it counts as moved by it, too. Steps in which contacts press, and those that would change
+an edge by more than ``cap`` of its length, are backward Euler, and what they did to the velocities is no history.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.clock import Clock
+from pliant.energies.base import Pressing
 from pliant.errors import NotPositiveDefinite, SceneError
+from pliant.integrators.bdf2 import History
 from pliant.integrators.conjac_friction import filtered
 from pliant.linear.base import LinearSolver
 from pliant.linear.cholesky import Cholesky
@@ -47,13 +54,15 @@ class ConJac:
 
     ``gamma`` is the fraction of the force residual removed per correction (None: a line search along the energy),
     ``corrections`` their number with one factor, ``iterations`` how often a step is linearised, and ``ahead``
-    linearises it first at the positions that the old velocities lead to instead of the old positions. ``inertial``
-    subtracts the inertia of the quasistatic nodes from the residual; unsupported pieces, which would otherwise sag in
-    free flight, have as much of it subtracted as lowers their energy. ``cap`` limits the relative change of an edge
-    length per correction, ``friction`` is the coefficient of friction with obstacles, ``settle`` puts the quasistatic
-    nodes in equilibrium at t = 0. ``project``: K is made definite "always", "on_demand" where K_qq or the matrix of the
-    step cannot be factored otherwise, or "never", in which case such steps fail. Corrections with the unprojected K
-    converge like Newton's method.
+    linearises it first at the positions that the old velocities lead to instead of the old positions. ``second_order``
+    is BDF2 in the velocities of the nodes, at the same cost: it damps far less, is always linearised ahead, has no
+    ``beta``, and starts with a step of backward Euler. ``inertial`` subtracts the inertia of the quasistatic nodes from
+    the residual; unsupported pieces, which would otherwise sag in free flight, have as much of it subtracted as lowers
+    their energy. ``cap`` limits the relative change of an edge length per correction, and per step of BDF2, which is
+    otherwise taken anew by backward Euler. ``friction`` is that of contact with obstacles, ``settle`` puts the
+    quasistatic nodes in equilibrium at t = 0. ``project``: K is made definite "always", "on_demand" where K_qq or the
+    matrix of the step cannot be factored otherwise, or "never", in which case such steps fail. Corrections with the
+    unprojected K converge like Newton's method, and only with it is BDF2 of second order in the positions.
     """
 
     nodes: IntArray | None = None
@@ -65,6 +74,7 @@ class ConJac:
     iterations: int = 1
     inertial: bool = False
     ahead: bool = False
+    second_order: bool = False
     cap: float = 0.25
     friction: float = 0.0
     settle: bool = False
@@ -83,18 +93,21 @@ class ConJac:
         if self.nodes is not None and self.count != ConJac.count:
             what = f"{len(self.nodes)} nodes and a count of {self.count}"
             raise SceneError(what, where="ConJac", remedy="give the nodes themselves, or how many to spread")
+        if self.second_order and self.beta != ConJac.beta:
+            what = f"beta = {self.beta} beside second_order"
+            raise SceneError(what, where="ConJac", remedy="leave beta out: BDF2 is implicit in the whole step")
         if not self.beta > 0.0:
             raise SceneError(f"beta is {self.beta}", where="ConJac", remedy="use 0.5, or more to damp")
 
     @one_thread()
     def step(self, system: Elastodynamics, state: State, h: float, memory: Any = None) -> Step:
-        plan, analysis = memory if memory is not None else (None, None)
+        plan, known = memory if memory is not None else (None, None)
         if plan is None or plan.vertices != len(system.X):
-            plan, analysis = self.plan(system), None
+            plan, known = self.plan(system), replace(known, solver=None) if isinstance(known, History) else None
             if self.settle and state.t == 0.0:
                 state = self.settled(CondensedMoment(system.at(state, state.t), state, h, plan, plan.nodes))
-        state, report, analysis = self.advance(system, state, h, plan, plan.nodes, analysis)
-        return Step(state, (plan, analysis), (report,))
+        state, report, known = self.advance(system, state, h, plan, plan.nodes, known)
+        return Step(state, (plan, known), (report,))
 
     def plan(self, system: Elastodynamics) -> Plan:
         """What stays the same as long as the topology does."""
@@ -107,12 +120,54 @@ class ConJac:
         return plan.around(plan.nodes, system)
 
     def advance(
+        self, system: Elastodynamics, state: State, h: float, plan: Plan, dynamic: IntArray, known: Any
+    ) -> tuple[State, SolveReport, Any]:
+        """One step with the given dynamic vertices; the new state, the report, and what the next step should know."""
+        if not self.second_order:
+            return self._linear_step(system, state, h, plan, dynamic, known, ahead=self.ahead)
+        if pressed(system, state, h):
+            return self._started_anew(system, state, h, plan, dynamic, None if known is None else known.solver)
+        return self._second_order_step(system, state, h, plan, dynamic, known)
+
+    def _second_order_step(
+        self, system: Elastodynamics, state: State, h: float, plan: Plan, dynamic: IntArray, known: History | None
+    ) -> tuple[State, SolveReport, Any]:
+        """BDF2, or backward Euler where it starts; a step too rough for it is taken anew."""
+        c, start, analysis = h, state, None if known is None else known.solver
+        if known is not None and known.continues(state, h):
+            c, base, v = known.extrapolated(h)
+            start = State(base, v, state.t + h - c)
+        after, report, analysis = self._linear_step(system, start, c, plan, dynamic, analysis, ahead=True)
+        if not report.converged or plan.stretched(state.q, after.q) > self.cap:
+            again, tried, analysis = self._started_anew(system, state, h, plan, dynamic, analysis)
+            return again, replace(tried, counts=tried.counts + report.counts), analysis
+        after = State(after.q, after.v, state.t + h)  # to the bit, which (t + h - c) + c is not
+        corrected = after.q - system.prescribe(start.q + c * after.v, after.t)
+        before = State(state.q + corrected, state.v, state.t)
+        return after, report, History((after, before), (h,), analysis)
+
+    def _started_anew(
         self, system: Elastodynamics, state: State, h: float, plan: Plan, dynamic: IntArray, analysis: Any
     ) -> tuple[State, SolveReport, Any]:
-        """One step with the given dynamic vertices; the new state, the report, and the analysis to reuse."""
+        """The published step with beta = 1, after which there is no history."""
+        after, report, analysis = self._linear_step(system, state, h, plan, dynamic, analysis, ahead=self.ahead)
+        return after, report, History((after,), (), analysis)
+
+    def _linear_step(
+        self,
+        system: Elastodynamics,
+        state: State,
+        h: float,
+        plan: Plan,
+        dynamic: IntArray,
+        analysis: Any,
+        *,
+        ahead: bool,
+    ) -> tuple[State, SolveReport, Any]:
+        """A step of backward Euler linearised; the new state, the report, and the analysis to reuse."""
         clock = Clock()
         now = CondensedMoment(system.at(state, state.t + h), state, h, plan, dynamic)
-        guess = Guess(state.v, now.unhindered() if self.ahead else 0.0 * state.v, 0.0 * state.q)
+        guess = Guess(state.v, now.unhindered() if ahead else 0.0 * state.v, 0.0 * state.q)
         counts = Counts()
         try:
             for _ in range(self.iterations):
@@ -150,7 +205,8 @@ class ConJac:
         """The step linearised, and the velocities that follow; with K projected where it is wanted or needed."""
 
         def attempt(psd: bool) -> tuple[LinearisedMoment, Array]:
-            local = linearised(now, guess, self.beta, self._following, analysis, clock, psd=psd)
+            beta = 1.0 if self.second_order else self.beta
+            local = linearised(now, guess, beta, self._following, analysis, clock, psd=psd)
             return local, self._velocities(now, local, clock)
 
         try:
@@ -236,6 +292,13 @@ def searched(system: Elastodynamics, q: Array, dx: Array, f: Array, inertia: Arr
             return s
         s *= 0.5
     return s
+
+
+def pressed(system: Elastodynamics, state: State, h: float) -> bool:
+    """Whether contacts press at the start of a step or where the velocities lead."""
+    there = system.prescribe(state.q + h * state.v, state.t + h)
+    contacts = [e for e in system.at(state, state.t + h).energy_terms if isinstance(e, Pressing)]
+    return any(e.gradient(q).any() for e in contacts for q in (state.q, there))
 
 
 def given_up(now: CondensedMoment, q: Array, v: Array) -> float:

@@ -39,6 +39,12 @@ class Plan:
         d, among = system.X.shape[1], system.free if self.inside is None else self.inside
         return np.unique(among[self.means.W[_dofs(nodes, d, among)].indices] // d)
 
+    def stretched(self, q: Array, there: Array) -> float:
+        """The largest change of the length of an edge from q to there (N,), in lengths at rest."""
+        ends = (x.reshape(self.vertices, -1)[self.edges] for x in (q, there))
+        now, then = (np.linalg.norm(e[:, 0] - e[:, 1], axis=1) for e in ends)
+        return float((abs(then - now) / self.length).max(initial=0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Guess:

@@ -34,9 +34,9 @@ LOADS = "forces/test_loads.py"
 IDENTIFIED = "adjoint/test_fit.py"
 MUTANTS = (
     Mutant("integrators", "integrators/bdf1.py", "target = q + h * v", "target = q - h * v", METHODS),
-    Mutant("integrators", "integrators/bdf2.py", "c = (1.0 + r) / (1.0 + 2.0 * r) * h\n", "c = 0.6 * h\n",
+    Mutant("integrators", "integrators/bdf2.py", "return (1.0 + r) / (1.0 + 2.0 * r) * h,", "return 0.6 * h,",
            METHODS),
-    Mutant("integrators", "integrators/bdf2.py", "(1.0 + r) ** 2 * now - r", "(1.0 + r) ** 2 * now + r",
+    Mutant("integrators", "integrators/bdf2.py", "(1.0 + r) ** 2 * new - r", "(1.0 + r) ** 2 * new + r",
            METHODS),
     Mutant("integrators", "integrators/sdirk2.py", "1.0 - 1.0 / sqrt(2.0)", "1.0 - 1.0 / sqrt(3.0)", METHODS),
     Mutant("integrators", "integrators/sdirk2.py", "(2.0 - 2.0 * ALPHA) * h", "(2.0 - ALPHA) * h", METHODS),
