@@ -119,6 +119,13 @@ class Matrix:
         add_diagonal(total.rows, total.values, 1.0, self.whole(extra))
         return total
 
+    def between(self, other: "Matrix", part: float) -> "Matrix":
+        """(1 - part) A + part B, of another matrix B with the same pattern."""
+        pairs, others = self.coupling, other.coupling
+        if pairs is not None and others is not None:
+            pairs = pairs._replace(blocks=pairs.blocks + part * (others.blocks - pairs.blocks))
+        return self._with(self.values + part * (other.values - self.values), pairs)
+
     def solver(self) -> Callable[[Any], Any]:
         """b -> A^-1 b to a millionth, where no linear solver was chosen."""
         from pliant.cuda.pcg import DevicePCG

@@ -30,9 +30,11 @@ class OfSystem(Protocol):
 
 @runtime_checkable
 class Shiftable(Protocol):
-    """A matrix of a device, which adds to its diagonal and solves by itself."""
+    """A matrix of a device, which adds to its diagonal, lies between others and solves by itself."""
 
     def plus_diagonal(self, extra: Any) -> Any: ...
+
+    def between(self, other: Any, part: float) -> Any: ...
 
     def solver(self) -> Callable[[Any], Any]: ...
 

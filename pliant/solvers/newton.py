@@ -14,6 +14,7 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.clock import Clock
+from pliant.errors import NotPositiveDefinite
 from pliant.linear.automatic import Automatic
 from pliant.linear.base import Factor, LinearSolver
 from pliant.linear.bordered import Bordered
@@ -36,7 +37,7 @@ from pliant.solvers.base import (
 from pliant.solvers.chord import Chord, Held, Recall, chord_of
 from pliant.solvers.line_search import LineSearch, Trial
 from pliant.solvers.rounding import SAMPLES, RoundedOff, error_of, floor_of, settled
-from pliant.solvers.shifts import least_shifted, next_shift, shifted
+from pliant.solvers.shifts import faded, stiffened
 from pliant.state import Counts, SolveReport, Transient
 from pliant.systems.stepped import Solving
 
@@ -44,7 +45,6 @@ STRICT = 0.5  # of the projected residual
 ROUNDED = "the residual is round-off, and what it leaves in the positions is above the tolerance"
 SHORT = 0.25  # of a step
 SLOW = 0.5  # part of the residual that a whole step should not leave
-LIFTS = tuple(float(x) for x in np.geomspace(1e-3, 1.0, 7))  # of the mass, on an exact matrix that is not definite
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Newton:
     a step is limited to the square root of the distance.
 
     Blocks projected one by one may together be far stiffer than the exact matrix where their curvatures balance: past a
-    saddle, full steps then hardly move. After such a step, the exact matrix with the smallest of ``LIFTS`` that makes
-    it definite is tried before the projected one.
+    saddle, full steps then hardly move. After such a step the next matrices lie between the exact and the projected
+    one, (1 - s) A + s A_psd, with half of the last s each, or as much as it takes to make them definite.
 
     The last steps are ``chords`` where these are expected to arrive (`pliant.solvers.chord`): at most so many in a row
     with the factor of the step before them. Where the matrix hardly changes, so are the first, with that of the last
@@ -92,8 +92,8 @@ class Newton:
         now = start_trial(stage, guess, clock)
         goal = self.tolerance.goal(stage, now.norm)
         counts, history = Counts(forces=1), [row(0, now, 0.0)]
-        message, search, project, rounded = "", self.line_search, self.project, None
-        k, escape, inert, slow = 0, 0, 0.0, False
+        message, manner, rounded = "", Manner(self.line_search, self.project), None
+        k, escape = 0, 0
         linear = self.linear if stage.symmetric else _general(stage)
         recall = Recall.of(memory, stage, linear, self.chords if own_linear(stage) is None else 0)
         memory, chord, has_merit = recall.linear, recall.chord, now.merit is not None
@@ -109,7 +109,7 @@ class Newton:
             if has_merit and now.merit is None:  # a chord step did not ask for it
                 now = replace(now, merit=stage.merit(now.z))
             k += 1
-            found, memory, work, chord = self._iterate(stage, now, memory, clock, search, project, inert, slow)
+            found, part, memory, work, chord = self._iterate(stage, now, memory, clock, manner)
             counts += work
             recall.stepped(k, chord)
             if isinstance(found, RoundedOff):
@@ -118,14 +118,13 @@ class Newton:
             if found is None:
                 message = f"no acceptable step in iteration {k}"
                 break
-            slow = found.t >= 1.0 and found.norm > SLOW * now.norm
+            manner = manner.after(now, found, part)
             now = found
-            inert = damped(inert, now)
             history.append(row(k, now, now.t))
             escape = k if now.escaped else escape
             if stagnates(history[escape:]):
-                if search.projected > STRICT and (now.merit is None or project == "on_demand"):
-                    project, search, escape = "always", replace(search, projected=STRICT), k
+                if manner.search.projected > STRICT and (now.merit is None or manner.project == "on_demand"):
+                    manner, escape = manner.strict(), k
                     continue
                 message = "the residual has stopped decreasing"
                 break
@@ -133,57 +132,81 @@ class Newton:
         return finish(stage, now, goal, k, counts, clock, history, message, memory, rounded)
 
     def _iterate(
-        self,
-        stage: StageLike,
-        now: Trial,
-        memory: Any,
-        clock: Clock,
-        search: LineSearch,
-        project: Project,
-        inert: float,
-        slow: bool,
-    ) -> tuple[Trial | RoundedOff | None, Any, Counts, Chord | None]:
+        self, stage: StageLike, now: Trial, memory: Any, clock: Clock, manner: "Manner"
+    ) -> tuple[Trial | RoundedOff | None, float, Any, Counts, Chord | None]:
         """One accepted step, or None after all shifts failed; `RoundedOff` where the residual is round-off alone.
 
-        The first step is ``inert``: its matrix has that much of the mass besides.
+        Also the part of the projection in its matrix.
         """
-        counts = Counts()
-        psd = (project == "always" and (stage.symmetric or search.projected <= STRICT)) or now.cut or inert > 0.0
-        places = places_for(self.linear, stage, now.z) if stage.symmetric else None
-        own = placed(self.linear, places) if stage.symmetric else _general(stage)
-        linear = own_linear(stage) or own
-        shift, first = inert, None
-        for _ in range(7 if not psd else 6):
-            with clock("fill"):
-                A = shifted(stage.jacobian(now.z, psd=psd, coupled=self.coupled), shift, stage.weights)
+        counts, first = Counts(), None
+
+        def filled(psd: bool) -> Any:
+            nonlocal counts
             counts += Counts(fills=1)
-            lifts = LIFTS if slow and not psd and stage.symmetric and stage.inertial else ()
-            with clock("factor"):
-                factor, tries = least_shifted(linear, A, memory, (0.0, *lifts), stage.weights)
-            counts += Counts(factorizations=tries)
-            if factor is None:
-                psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
+            with clock("fill"):
+                return stage.jacobian(now.z, psd=psd, coupled=self.coupled)
+
+        places = places_for(self.linear, stage, now.z) if stage.symmetric else None
+        linear = own_linear(stage) or (placed(self.linear, places) if stage.symmetric else _general(stage))
+        for made in stiffened(filled, manner.least(stage, now), manner.inert, stage.weights):
+            try:
+                with clock("factor"):
+                    factor = linear.factor(made.A, memory)
+            except NotPositiveDefinite:
+                counts += Counts(factorizations=1)
                 continue
             memory = factor.memory
             with clock("solve"):
                 dz = -factor.solve(now.r)
             counts += factor_counts(factor)
-            floor = floor_of(stage, A, now.z) if shift == 0.0 and not tries else 0.0
+            floor = floor_of(stage, made.A, now.z) if made.plain else 0.0
             if now.norm <= floor:
                 with clock("force"):
-                    error = error_of(stage, A, factor.solve, now.z, now.r)
-                return RoundedOff(floor, error), memory, counts + Counts(forces=SAMPLES, solves=1 + SAMPLES), None
+                    error = error_of(stage, made.A, factor.solve, now.z, now.r)
+                counts += Counts(forces=SAMPLES, solves=1 + SAMPLES)
+                return RoundedOff(floor, error), made.part, memory, counts, None
+            search = manner.search if made.part or stage.symmetric else replace(manner.search, projected=0.0)
             with clock("force"):
-                found = (search if psd or stage.symmetric else replace(search, projected=0.0)).search(stage, now, dz)
+                found = search.search(stage, now, dz)
             if found is not None:
-                most = 0 if tries or shift else self.chords
-                chord = chord_of(stage, Held(A, places, Transient(factor)), now, found, most)
-                return found, memory, counts + Counts(forces=found.evaluations), chord
-            counts += Counts(forces=search.halvings + 1)
-            first = dz if first is None and psd else first
-            psd, shift = True, shift if not psd else next_shift(shift, A, stage.weights)
-        found = None if first is None else search.pulled(stage, now, first)
-        return found, memory, counts + Counts(forces=1), None
+                held = Held(made.A, places, Transient(factor))
+                chord = chord_of(stage, held, now, found, self.chords if made.plain else 0)
+                return found, made.part, memory, counts + Counts(forces=found.evaluations), chord
+            counts += Counts(forces=manner.search.halvings + 1)
+            first = dz if first is None and made.part == 1.0 else first
+        found = None if first is None else manner.search.pulled(stage, now, first)
+        return found, 1.0, memory, counts + Counts(forces=1), None
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the next step is made: its line search, which blocks are projected, ``part`` of the projection to begin with
+    where the exact matrix would be tried, ``inert`` of the mass in the first matrix.
+    """
+
+    search: LineSearch
+    project: Project
+    part: float = 0.0
+    inert: float = 0.0
+
+    def least(self, stage: StageLike, now: Trial) -> float:
+        """The part of the projection in the first matrix."""
+        always = self.project == "always" and (stage.symmetric or self.search.projected <= STRICT)
+        if always or now.cut or self.inert > 0.0:
+            return 1.0
+        return self.part if stage.symmetric else 0.0
+
+    def after(self, before: Trial, now: Trial, part: float) -> "Manner":
+        """After a step whose matrix had ``part`` of the projection.
+
+        From a whole step with the projected matrix that leaves most of the residual on, there is less of it each time.
+        """
+        slow = now.t >= 1.0 and now.norm > SLOW * before.norm
+        return replace(self, part=faded(part) if part < 1.0 or slow else 0.0, inert=damped(self.inert, now))
+
+    def strict(self) -> "Manner":
+        """Projected blocks, and steps that reduce the projected residual well."""
+        return replace(self, search=replace(self.search, projected=STRICT), project="always")
 
 
 def ND(**options: Any) -> Newton:
