@@ -233,7 +233,7 @@ class ConJac:
         with clock("reduced"):
             v = local.lifted(velocity_step(*local.projected(local.momentum())).u)
             if self.friction > 0.0 and now.system.X.shape[1] == 3:
-                rubbed = local.A @ filtered(now.system, now.state.q, v, now.h, self.friction)
+                rubbed = local.times(filtered(now.system, now.state.q, v, now.h, self.friction))
                 v = local.lifted(velocity_step(*local.projected(rubbed)).u)
         return v
 

@@ -60,6 +60,8 @@ class Follow:
     factor: Factor
     columns: Array  # (n_free, n_d)
     dynamic: IntArray  # (n_d,) positions among the free coordinates
+    rows: sp.csr_matrix  # (n_d, n_free) of K, of the dynamic coordinates
+    anchoring: Sequence[Anchoring] = ()
     means: Means | None = None
 
     def condensed(self, others: Array) -> "Condensed":
@@ -70,17 +72,22 @@ class Follow:
         rhs[self.dynamic, :k] = 0.0
         rhs[:, k:] = self.columns
         solved = self.factor.solve(rhs)
+        stiffness = self.rows @ solved[:, k:] + anchored(solved[:, k:], self.anchoring)
         if self.means is not None:
             solved = self.means.B @ solved
-        return Condensed(solved[:, k:], solved[:, :k], self.dynamic, self.factor, self.means)
+        return Condensed(solved[:, k:], solved[:, :k], stiffness, self.dynamic, self.factor, self.means)
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """J (n_free, n_d), the answers to the other right-hand sides (n_free, k), and the factor of -K_A."""
+    """J (n_free, n_d), the answers to the other right-hand sides (n_free, k), and the factor of -K_A.
+
+    ``stiffness (n_d, n_d)`` is J^T K J = K_dd + K_dq J_qd: the followers' rows of K J are zero.
+    """
 
     J: Array
     others: Array
+    stiffness: Array
     dynamic: IntArray
     factor: Factor
     means: Means | None = None
@@ -107,7 +114,7 @@ def follow(
         K.sort_indices()
     A, columns = adjusted(K, dynamic)
     anchor(A, columns, anchoring)
-    return Follow(linear.factor(A, memory), columns, dynamic, means)
+    return Follow(linear.factor(A, memory), columns, dynamic, sp.csr_matrix(K[dynamic]), anchoring, means)
 
 
 def adjusted(K: sp.csr_matrix, dynamic: IntArray) -> tuple[sp.csr_matrix, Array]:
@@ -131,3 +138,14 @@ def anchor(A: sp.csr_matrix, columns: Array, anchoring: Sequence[Anchoring]) -> 
             columns[np.ix_(part.rows, part.columns)] += part.weight[:, None] / len(part.columns)
     if anchoring:
         A.setdiag(A.diagonal() + extra)
+
+
+def anchored(J: Array, anchoring: Sequence[Anchoring]) -> Array:
+    """J^T times what the anchoring leaves in the followers' rows of K J: its weights on J less the mean it follows."""
+    out = np.zeros((J.shape[1], J.shape[1]))
+    for part in anchoring:
+        apart = J[part.rows]
+        if len(part.columns):
+            apart[:, part.columns] -= 1.0 / len(part.columns)
+        out += J[part.rows].T @ (part.weight[:, None] * apart)
+    return out

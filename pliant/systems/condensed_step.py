@@ -59,7 +59,7 @@ class LinearisedMoment:
     def A(self) -> sp.csr_matrix:
         system, h = self.now.system, self.now.h
         M = system.mass(self.now.state.q)
-        return system.weighted_sum([(1.0, M), (-h, self.D), (-self.beta * h * h, self.K)])
+        return system.weighted_sum([(1.0, M), (-h, self.D), (-self.stiff, self.K)])
 
     @cached_property
     def J(self) -> Matrix:
@@ -75,16 +75,31 @@ class LinearisedMoment:
 
     def momentum(self) -> Array:
         """b (N,) = M v + h (f + closing - D v) - beta h^2 K v_guess."""
-        now, stiff = self.now, self.beta * self.now.h**2
+        now, moved = self.now, self.guess.moved
         kept = now.system.mass(now.state.q) @ now.state.v
-        return (
-            kept + now.h * (self.f + self.closing - self.D @ self.guess.velocity) - stiff * (self.K @ self.guess.moved)
-        )
+        led = self.stiff * (self.K @ moved) if moved.any() else 0.0
+        return kept + now.h * (self.f + self.closing - self.D @ self.guess.velocity) - led
 
     def projected(self, b: Array) -> tuple[Matrix, Array]:
-        """J^T A J and J^T (b - A w)."""
-        system = self.now.system
-        return project(self.J, system.restrict(self.A), (b - self.A @ self.w)[system.free])
+        """J^T A J and J^T (b - A w); without A where all that is free leads or follows: most of K J is zero."""
+        now, system = self.now, self.now.system
+        b = (b - self.times(self.w))[system.free]
+        if len(now.inside) < len(system.free):
+            return project(self.J, system.restrict(self.A), b)
+        J, M, D = self.condensed.J, system.mass(now.state.q), self.D
+        A = J.T @ (system.restrict(M - now.h * D if D.nnz else M) @ J) - self.stiff * self.condensed.stiffness
+        return 0.5 * (A + A.T), J.T @ b
+
+    def times(self, v: Array) -> Array:
+        """A v (N,)"""
+        if not v.any():
+            return np.zeros_like(v)
+        now = self.now
+        return now.system.mass(now.state.q) @ v - now.h * (self.D @ v) - self.stiff * (self.K @ v)
+
+    @property
+    def stiff(self) -> float:
+        return self.beta * self.now.h**2
 
     def lifted(self, u: Array) -> Array:
         """All velocities J u + w (N,)."""

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 
-from pliant.bodies import Solid
+from pliant.bodies import Rayleigh, Solid
+from pliant.clock import Clock
 from pliant.integrators import ConJac
 from pliant.kernels.liveliness import stretch_rates
 from pliant.linear.cholesky import Cholesky
@@ -14,7 +16,8 @@ from pliant.materials import StableNeoHookean
 from pliant.mesh import bar
 from pliant.scene import Scene
 from pliant.state import State
-from pliant.systems.condensed_plan import dofs_of
+from pliant.systems.condensed_plan import CondensedMoment, Guess, dofs_of, plan_of
+from pliant.systems.condensed_step import Followers, linearised
 from pliant.systems.placement import spread
 
 
@@ -66,6 +69,40 @@ def test_adjusted_matrices_keep_the_pattern_and_give_the_same_map():
         assert abs(condensed.J[rest] - J).max(initial=0.0) < 1e-10
         assert abs(condensed.others[rest, 0] - b).max() < 1e-10 * abs(b).max()
         assert np.allclose(condensed.J[d], np.eye(len(d)), rtol=0, atol=1e-14) and not condensed.others[d].any()
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.02])
+@pytest.mark.parametrize("case", ["pinned", "free", "damped", "driven"])
+def test_the_matrix_of_the_nodes_is_that_of_the_full_mesh_between_j(case, radius):
+    """J^T A J and J^T (b - A w) from the followers' balance, against the products with all of A; `free` is anchored."""
+    mesh = bar(size=(0.15, 0.05, 0.05), cells=(6, 2, 2))
+    motion = Driven() if case == "driven" else None
+    pins = () if case == "free" else Pin(mesh.where(lambda X: X[:, 0] < 1e-9), motion)
+    damping = Rayleigh(alpha=0.5, beta=1e-2) if case == "damped" else None
+    system = Scene([Solid(mesh, StableNeoHookean(3e4, 0.4), pins=pins, damping=damping)]).system()
+    rng = np.random.default_rng(3)
+    q = system.prescribe(system.X.ravel() + 1e-3 * rng.normal(size=system.X.size), 0.0)
+    v = rng.normal(size=system.X.size)
+    nodes = spread(system, 3)
+    plan = plan_of(system, nodes, radius=radius)
+    now = CondensedMoment(system, State(q, v, 0.0), 1e-2, plan, plan.nodes)
+    guess = Guess(v, now.unhindered(), 0.0 * q)
+    local = linearised(now, guess, 0.7, Followers(0.3, 0.25, False, Cholesky()), None, Clock(), psd=True)
+    b, J, A = rng.normal(size=len(q)), local.J, local.A.toarray()
+    whole = J.T @ A[np.ix_(system.free, system.free)] @ J
+    ours, pull = local.projected(b)
+    assert abs(ours - whole).max() < 1e-10 * abs(whole).max() and np.array_equal(ours, ours.T)
+    K = local.K.toarray()[np.ix_(system.free, system.free)]
+    assert abs(J.T @ K @ J - local.condensed.stiffness).max() < 1e-10 * abs(J.T @ abs(K) @ J).max()
+    expected = J.T @ (b - A @ local.w)[system.free]
+    assert abs(pull - expected).max() < 1e-10 * abs(expected).max()
+    assert bool(local.w.any()) == (case == "driven") and bool(local.D.nnz) == (case == "damped")
+    assert np.allclose(local.times(v), A @ v, rtol=1e-12, atol=1e-12 * abs(A @ v).max())
+
+
+class Driven:
+    def positions(self, X, t):
+        return X + np.array([0.0, 0.3 * t, 0.0])
 
 
 @dataclass
