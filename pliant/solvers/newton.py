@@ -202,7 +202,8 @@ class Manner:
         From a whole step with the projected matrix that leaves most of the residual on, there is less of it each time.
         """
         slow = now.t >= 1.0 and now.norm > SLOW * before.norm
-        return replace(self, part=faded(part) if part < 1.0 or slow else 0.0, inert=damped(self.inert, now))
+        part, inert = faded(part) if part < 1.0 or slow else 0.0, damped(self.inert, now)
+        return self if (part, inert) == (self.part, self.inert) else replace(self, part=part, inert=inert)
 
     def strict(self) -> "Manner":
         """Projected blocks, and steps that reduce the projected residual well."""
