@@ -72,6 +72,7 @@ def evaluations(materials=MATERIALS):
             "projected": relative(C @ z, D @ zd),
             "sizes": relative(abs(A) @ abs(z), abs(B) @ abs(zd)),
             "shifted": relative(A @ z + z, B.plus_diagonal(to_device(np.ones(len(z)))) @ zd),
+            "between": relative(0.75 * (A @ z) + 0.25 * (C @ z), B.between(D, 0.25) @ zd),
         }
         if name != "springs":
             found[name]["det"] = abs(host.energy_terms[0].det(q).min() - float(device.energy_terms[0].det(qd).min()))
@@ -178,10 +179,11 @@ def contacts():
         x = q + 0.5 * dt * v
         qd, vd, xd, zd = (to_device(a) for a in (q, v, x, z))
         ours, theirs = host.at(State(q, v, 0.3), t, dt), device.at(State(qd, vd, 0.3), t, dt)
-        tangents = [
-            relative(ours.tangent(x, v, t, weights, psd=psd) @ z, theirs.tangent(xd, vd, t, weights, psd=psd) @ zd)
+        exact, projected = (
+            (ours.tangent(x, v, t, weights, psd=psd), theirs.tangent(xd, vd, t, weights, psd=psd))
             for psd in (False, True)
-        ]
+        )
+        (A, B), (C, D) = exact, projected
         acted, others = ours.acting(x, v, t), theirs.acting(xd, vd, t)
         energies, there = host.energies(q, v, 0.3), device.energies(qd, vd, 0.3)
         known, lag = ours.potential(x, t), ours.relagged(x)
@@ -191,7 +193,8 @@ def contacts():
             "contacts": [len(touch), len(device.contacts(qd, vd, 0.3))],
             "distances": [host.min_distance(q, 0.3), device.min_distance(qd, 0.3)],
             "force": relative(ours.force(x, v, t), theirs.force(xd, vd, t)),
-            "tangents": max(tangents),
+            "tangents": max(relative(A @ z, B @ zd), relative(C @ z, D @ zd)),
+            "between": relative(0.75 * (A @ z) + 0.25 * (C @ z), B.between(D, 0.25) @ zd),
             "potential": 0.0 if known is None else abs(theirs.potential(xd, t) / known - 1.0),
             "dissipation": abs(ours.dissipation(x, v) - theirs.dissipation(xd, vd)) / max(ours.dissipation(x, v), 1.0),
             "lag": 0.0 if lag is None else abs(lag[0] - theirs.relagged(xd)[0]),
