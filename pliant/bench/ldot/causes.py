@@ -119,6 +119,6 @@ def notes(result: Contest) -> list[str]:
     return [
         f"{vertices}; counts per step; prices on the full mesh in direct solves: {prices}. Where two factorizations are"
         " half of what NEWTON-L0 costs, no solver that makes them can be twice as fast",
-        "there (ldot/fig5_4) the published HYBRID-L1 gains less over NEWTON-L0, because PCG with the extrapolated factor"
+        "there (ldot/fig5_4) the published HYBRID-L1 gains less over NEWTON-L0: PCG with the extrapolated factor"
         f" takes more iterations on the finer mesh; here {inner:.0f} a step",
     ]
