@@ -52,3 +52,18 @@ def largest_strain(edges, length, moves):
             change += difference * difference
         most = max(most, change / (length[e] * length[e]))
     return sqrt(most)
+
+
+@njit(cache=True, error_model="numpy")
+def largest_change(edges, length, q, there):
+    """The largest ||x_a - x_b| before - after| / length over edges (e, 2) between positions q and ``there (n, d)``."""
+    most = 0.0
+    for e in range(len(edges)):
+        a, b = edges[e, 0], edges[e, 1]
+        before = after = 0.0
+        for k in range(q.shape[1]):
+            old, new = q[a, k] - q[b, k], there[a, k] - there[b, k]
+            before += old * old
+            after += new * new
+        most = max(most, abs(sqrt(after) - sqrt(before)) / length[e])
+    return most

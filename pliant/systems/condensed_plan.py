@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray, indices, require_among
 from pliant.errors import SceneError
-from pliant.kernels.condense import largest_strain
+from pliant.kernels.condense import largest_change, largest_strain
 from pliant.maps.condensation import Anchoring, Means
 from pliant.maps.pieces import Pieces, loose, movable, pieces_of, promoted
 from pliant.state import State
@@ -41,9 +41,8 @@ class Plan:
 
     def stretched(self, q: Array, there: Array) -> float:
         """The largest change of the length of an edge from q to there (N,), in lengths at rest."""
-        ends = (x.reshape(self.vertices, -1)[self.edges] for x in (q, there))
-        now, then = (np.linalg.norm(e[:, 0] - e[:, 1], axis=1) for e in ends)
-        return float((abs(then - now) / self.length).max(initial=0.0))
+        now, then = (x.reshape(self.vertices, -1) for x in (q, there))
+        return float(largest_change(self.edges, self.length, now, then))
 
 
 @dataclass(frozen=True, eq=False)

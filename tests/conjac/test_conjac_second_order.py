@@ -19,6 +19,7 @@ from pliant.scene import Scene
 from pliant.simulate import simulate
 from pliant.solvers import Newton, Tolerance
 from pliant.state import State
+from pliant.systems.condensed_plan import plan_of
 from pliant.systems.penalty_contact import PenaltyContact
 
 EXACT = {"second_order": True, "project": "on_demand"}
@@ -168,6 +169,18 @@ def test_a_step_that_changes_an_edge_too_much_is_backward_euler():
     free = ConJac(count=4, second_order=True, cap=1e9)
     least = [min(smallest_det(system, s.q) for s in run(m, system, start, [5e-3] * 4)) for m in (method, free)]
     assert least[0] > 0.3 and least[1] < 0.0
+
+
+def test_how_far_a_step_stretches_edges():
+    """Against the lengths themselves; a rotation stretches none."""
+    _, system = cantilever()
+    plan, rng = plan_of(system, np.array([30])), np.random.default_rng(0)
+    q, there = (system.X + 1e-2 * rng.normal(size=system.X.shape) for _ in range(2))
+    lengths = [np.linalg.norm(np.diff(x[plan.edges], axis=1)[:, 0], axis=1) for x in (q, there, system.X)]
+    expected = (abs(lengths[1] - lengths[0]) / lengths[2]).max()
+    assert plan.stretched(q.ravel(), there.ravel()) == pytest.approx(expected, rel=1e-12)
+    turned = q @ Rotation.from_rotvec((0.3, -1.0, 0.5)).as_matrix().T
+    assert plan.stretched(q.ravel(), turned.ravel()) < 1e-12
 
 
 @pytest.mark.parametrize("adaptive", [False, True])
