@@ -1,4 +1,4 @@
-"""Matrices of a Newton step that is definite, or shorter: (1 - s) A + s A_psd, then A_psd + tau diag(M)."""
+"""Stiffer and stiffer matrices for a Newton step: A, (1 - s) A + s A_psd, A_psd, A_psd + tau diag(M)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
