@@ -168,7 +168,7 @@ def foreseen(now: CondensedMoment, q: Array, guess: Guess, beta: float) -> tuple
     nothing = np.zeros_like(q)
     if not contact:
         return now.system, nothing
-    old = guess.moved if guess.moved.any() else now.unhindered()
+    old = now.unhindered()  # in every linearisation: where the last one led, the contacts it met no longer press
     way = now.state.q + now.h * old + guess.shift - q
     late = [Shifted(e, way) for e in contact]
     others = tuple(e for e in now.system.energy_terms if not isinstance(e, Pressing))
