@@ -158,7 +158,7 @@ def linearised(
 
 
 def foreseen(now: CondensedMoment, q: Array, guess: Guess, beta: float) -> tuple[Elastodynamics, Array]:
-    """The system with contacts as they are at the end of the step where the guess leads, and what that adds to f(q).
+    """The system with contacts as they are where the old velocities lead to, and what that adds to f(q).
 
     Linearised where it starts, a step does not see what it runs into, and the next one is thrown back by springs that
     nobody has tensed. With the force f_c at x_c = x_0 + h v_0 and f_c + beta h K_c (v - v_0), a vertex with the normal

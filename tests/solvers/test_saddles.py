@@ -50,7 +50,7 @@ def test_the_minimum_beyond_a_saddle_is_reached_in_few_steps(start):
 
 
 def test_the_matrices_of_a_step_grow_stiffer_until_one_is_definite():
-    """Of A = -K and A_psd = K + N (Balanced at z = 0): in between they are definite from s = (N - K) / 2 N on."""
+    """Of A = K - N and A_psd = K + N (Balanced at z = 0): in between they are definite from s = (N - K) / 2 N on."""
     stage = Balanced()
     made = []
 
@@ -78,9 +78,8 @@ def test_in_between_the_pattern_of_the_matrix_stays():
     P.data = abs(P.data)
     B = between(A, P, 0.25)
     assert B.indices is A.indices and B.indptr is A.indptr
-    assert (
-        np.array_equal(B.toarray(), 0.75 * A.toarray() + 0.25 * P.toarray()) and A.data[0] == 2.0 and A.data[1] == -1.0
-    )
+    assert np.array_equal(B.toarray(), 0.75 * A.toarray() + 0.25 * P.toarray())
+    assert A.data[0] == 2.0 and A.data[1] == -1.0
     other = sp.identity(3, format="csr")
     assert np.allclose(between(A, other, 0.25).toarray(), 0.75 * A.toarray() + 0.25 * np.eye(3))
 
