@@ -102,3 +102,10 @@ def all_converged(runners: Iterable[Runner], kind: str = "solver") -> Claim:
     """The claim that no solve of any contestant failed."""
     failures = sum(r.failures for r in runners)
     return Claim(f"every step of every {kind} converged", "yes", f"{failures} failures", failures == 0)
+
+
+def no_inversion(dets: dict[str, float]) -> Claim:
+    """That no element is ever inside out, for the smallest det F of every run: finite numbers alone say little."""
+    worst = min(dets, key=lambda name: dets[name])
+    shown = f"{dets[worst]:.2f}" + (f" ({worst})" if len(dets) > 1 else "")
+    return Claim("no element inside out: min det F > 0", "-", shown, dets[worst] > 0.0)

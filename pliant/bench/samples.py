@@ -9,7 +9,7 @@ PLIANT_BENCH_STEPS sets the number of sampled steps; "all" gives every solver a 
 
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from pliant.bench.parts import WHOLE, Share, together
-from pliant.bench.race import Runner, faster, race
+from pliant.bench.race import Runner, faster, no_inversion, race
+from pliant.bench.table import Claim
 from pliant.certificate import smallest_det
 from pliant.scene import Scene
 from pliant.solvers import QLB, Solution, Tolerance
@@ -162,6 +163,12 @@ def sampled(case: str, build: Build, solvers: dict[str, Any], samples: int, shar
         dets.append(smallest_det(guide.system, guide.state.q))
     least = min((d for d in dets if d is not None), default=None)
     return Contest(case, runners, len(chosen), whole, apart, iterations, least, len(guide.system.X))
+
+
+def upright(contests: Iterable[Contest]) -> list[Claim]:
+    """The claim that no element is inside out on the way; none where nobody looked (whole runs)."""
+    dets = {c.case: c.least for c in contests if c.least is not None}
+    return [no_inversion(dets)] if dets else []
 
 
 def _ready(guide: Runner, name: str, solver: Any, build: Build) -> Runner:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import march, no_inversion
+from pliant.bench.conjac.play import march
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.mesh import figure
 from pliant.scenes.conjac import LIMBS, armadillo, limbs

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.bench.conjac.play import ShownStep, equilibrium, march, no_inversion
+from pliant.bench.conjac.play import ShownStep, equilibrium, march
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Solid
 from pliant.integrators import BDF1

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.conjac.play import march, no_inversion
+from pliant.bench.conjac.play import march
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac, LinearlyImplicit
 from pliant.mesh import serpent

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.linalg
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import ShownStep, march, no_inversion
+from pliant.bench.conjac.play import ShownStep, march
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.scene import Scene
 from pliant.scenes.muscle import muscle

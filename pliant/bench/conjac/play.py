@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.arrays import Array
-from pliant.bench.table import Claim
 from pliant.certificate import smallest_det
 from pliant.integrators import Quasistatic
 from pliant.linear.cholesky import Cholesky
@@ -68,13 +67,6 @@ def march(scene: Scene, steps: int | None = None, start: State | None = None) ->
             yield moment
             if not moment.sound:
                 return
-
-
-def no_inversion(dets: dict[str, float]) -> Claim:
-    """That no element is ever inside out, for the smallest det F of every run: finite numbers alone say little."""
-    worst = min(dets, key=lambda name: dets[name])
-    shown = f"{dets[worst]:.2f}" + (f" ({worst})" if len(dets) > 1 else "")
-    return Claim("no element inside out: min det F > 0", "-", shown, dets[worst] > 0.0)
 
 
 def equilibrium(system: Any, start: State) -> Array:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import equilibrium, no_inversion
+from pliant.bench.conjac.play import equilibrium
 from pliant.bench.conjac.twist import angle
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.certificate import smallest_det
 from pliant.mesh import bar, paper_bar

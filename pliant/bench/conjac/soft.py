@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import march, no_inversion
+from pliant.bench.conjac.play import march
 from pliant.bench.conjac.soft_picture import picture
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.bodies import Solid
 from pliant.integrators import BDF1, BDF2, ConJac

@@ -14,7 +14,8 @@ from typing import Any
 
 from pliant.arrays import Array
 from pliant.bench.conjac.beta import RELEASE, WEAK, outcome
-from pliant.bench.conjac.play import ShownStep, march, no_inversion
+from pliant.bench.conjac.play import ShownStep, march
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF2, ConJac, LinearlyImplicit
 from pliant.mesh import serpent

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from pliant.arrays import Array
-from pliant.bench.conjac.play import equilibrium, march, no_inversion
+from pliant.bench.conjac.play import equilibrium, march
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac
 from pliant.maps.pins import Pin

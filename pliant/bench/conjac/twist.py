@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Array, IntArray
-from pliant.bench.conjac.play import march, no_inversion
+from pliant.bench.conjac.play import march
+from pliant.bench.race import no_inversion
 from pliant.bench.table import Claim, Table
 from pliant.integrators import ConJac
 from pliant.maps.motions import Keyframes

@@ -7,7 +7,7 @@ compresses by 40 %, where the bar folds. About 15 minutes on one core.
 from pliant.bench.ldot.contest import CONTESTANTS, RULE, bar_case, wall_clock_figure
 from pliant.bench.parts import Plays, played
 from pliant.bench.race import all_converged
-from pliant.bench.samples import Contest, contest
+from pliant.bench.samples import Contest, contest, upright
 from pliant.bench.table import Claim, Table
 
 figure = wall_clock_figure
@@ -46,12 +46,11 @@ def claims(result: Contest) -> list[Claim]:
         holds, shown = result.ratio(slow, name) >= 1.0, result.faster(slow, name)
         out.append(Claim(f"{'LD-7 ' if 'L1' in slow else ''}{name} not slower than {slow}", "ours", shown, holds))
     far, distance = max(result.apart.items(), key=lambda item: item[1], default=("all", 0.0))
-    tangled = result.least is None or result.least <= 0.0
     return [
         *out,
         Claim("same root as NEWTON-D", "1e-6 of the size", f"{distance:.0e} ({far})", distance <= 1e-6),
         all_converged(result.runners),
-        Claim("no element is inverted on the way", "-", f"min det F {result.least}", not tangled),
+        *upright([result]),
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pliant.bench.ldot.contest import RULE, SIX, THREE, bar_case, wall_clock_figure
 from pliant.bench.parts import Plays, Share, played
-from pliant.bench.samples import Contest, contest
+from pliant.bench.samples import Contest, contest, upright
 from pliant.bench.table import Claim, Table
 
 CASES: dict[str, dict[str, Any]] = {
@@ -37,7 +37,7 @@ def _play(case: str, quick: bool, share: Share) -> Contest:
 def run(*, quick: bool = False) -> Table:
     done = played(contests(quick))
     rows = [row for result in done.values() for row in result.rows("NEWTON-D")]
-    claims = [*stiffness(done), *variations(done), *as_published(done)]
+    claims = [*stiffness(done), *variations(done), *as_published(done), *upright(done.values())]
     return Table("ldot/fig5_5", "Early factors on variations of BAR", rows, claims, [RULE])
 
 

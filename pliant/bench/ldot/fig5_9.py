@@ -15,7 +15,7 @@ from pliant.arrays import Array
 from pliant.bench.ldot.contest import THREE, chosen, figure_case, wall_clock_figure
 from pliant.bench.parts import Plays, Share, played
 from pliant.bench.race import Runner, race, ratio
-from pliant.bench.samples import Contest, contest
+from pliant.bench.samples import Contest, contest, upright
 from pliant.bench.table import Claim, Table
 from pliant.integrators import BDF1, LinearlyImplicit
 from pliant.linear import PCG, Cholesky, Factor
@@ -52,7 +52,8 @@ def run(*, quick: bool = False) -> Table:
         " an iteration costs, to which damping and polar decompositions add; BDF1 takes more of them than BDF2, not"
         " fewer.",
     ]
-    return Table("ldot/fig5_9", "Early factors on variations of ARMADILLO", rows, [*claims(done), baraff(quick)], notes)
+    judged = [*claims(done), baraff(quick), *upright(done.values())]
+    return Table("ldot/fig5_9", "Early factors on variations of ARMADILLO", rows, judged, notes)
 
 
 def claims(done: dict[str, Contest]) -> list[Claim]:
