@@ -168,11 +168,13 @@ def page() -> str:
             lines += [f"## {title}", "", '<div class="grid cards" markdown>', ""]
         for film in there:
             run, export = (shlex.join(command) for command in film.commands)
+            scene = scenes[film.scene]
+            caption = film.text + figure(scene) if film.text else summary(scene)
             shown.add(film.scene)
             lines += [
                 f"-   ![{film.scene}](images/gallery/{film.slug}.webp){{ loading=lazy }}",
                 "",
-                f"    **{film.scene}** · {film.text or summary(scenes[film.scene])}{figure(scenes[film.scene])}",
+                f"    **{film.scene}** · {caption}",
                 "",
                 "    ```sh",
                 f"    {run}",

@@ -58,7 +58,7 @@ SCENE: dict[str, tuple[str, str, str]] = {
 OUTPUT = {
     "every": ("whole number: steps per frame", "", "1"),
     "channels": ("list of texts (`pliant list` names them)", "", "[]"),
-    "checkpoint_every": ("whole number: steps, 0 for none", "", "0"),
+    "checkpoint_every": ("whole number: steps; 0: every ten seconds by the clock", "", "0"),
 }
 MORE = {
     "kind": ("text", "", '"solid"'),

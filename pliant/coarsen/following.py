@@ -3,7 +3,7 @@
 A system remembers nothing, so EigenFit alone seeks its modes from those at rest whenever it is asked at a new q: exact
 restarts, at the price of several blocks of solves. Memory belongs to integrators. This one hands the modes of the last
 step to the next, which needs about one block, and a new factor only now and then. `simulate` uses it for every scene
-with fitted bodies alone.
+of soft bodies some of which are fitted.
 """
 
 from dataclasses import dataclass, field, replace

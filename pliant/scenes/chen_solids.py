@@ -45,7 +45,7 @@ def soft_bar(E: float = 10e3, cells: tuple[int, int, int] = (10, 3, 3)) -> Scene
 
 
 def twisted_bar(E: float = 1e3, cells: tuple[int, int, int] = (10, 3, 3), turns: float = 0.25) -> Scene:
-    """The same bar without gravity, held at one end and let go twisted. [Chen2019, Figure 4.11]"""
+    """A bar of 1 x 0.25 x 0.25 m without gravity, held at one end and let go twisted. [Chen2019, Figure 4.11]"""
     mesh, body = _bar(E, cells)
     return Scene([Released(body, twisted(mesh.X, turns, axis=0))], ERE(), h=1 / 60, gravity=(0, 0, 0), duration=2.0)
 
@@ -76,7 +76,7 @@ def strip(eta: float = 2e2) -> Scene:
 
 
 def continuous_strip() -> Scene:
-    """The strip as an ordinary triangle mesh."""
+    """1 kg of ordinary triangles, 1 x 0.25 m, clamped, bent and let go: chen/strip without glue."""
     mesh, material, clamp = _strip()
     body = Solid(mesh, material, density=4.0, pins=clamp)
     return Scene([Released(body, bent(mesh))], DGSI(), h=0.01, gravity=(0, 0), duration=10.0)

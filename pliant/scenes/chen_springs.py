@@ -62,14 +62,14 @@ def falling_cloth(K_l: float = 100.0) -> Scene:
 
 
 def mixed_cloth() -> Scene:
-    """Held at two corners; one half of 20 N/m, the other of 200 N/m."""
+    """A cloth held at two corners; springs of 20 N/m in one half, of 200 N/m in the other."""
     mesh = spring_net(10, 10)
     middle = mesh.X[mesh.T].mean(axis=1)[:, 0]
     return Scene([cloth(np.where(middle < 0.5, 20.0, 200.0), Pin(np.array([0, 110])))], ERE(), h=1 / 60, duration=5.0)
 
 
 def cape(K_l: float = 50.0) -> Scene:
-    """Held along one edge that turns and sways like the shoulders of a dancer."""
+    """A cape held along one edge that turns and sways like the shoulders of a dancer."""
     edge = np.arange(0, 121, 11)
     times = tuple(0.25 * k for k in range(21))
     turns = tuple((0.0, 0.0, 0.8 * np.sin(np.pi * t)) for t in times)

@@ -34,7 +34,7 @@ def _ball_material(mesh: Mesh, E: float) -> NeoHookean:
 
 
 def hanging_ball(E: float = 1e8) -> Scene:
-    """Radius 10 cm, held at the top, pulled down with 20 g. [Chen2019, sec. 6.4.3]"""
+    """A ball of radius 10 cm, held at the top, pulled down with 20 g. [Chen2019, sec. 6.4.3]"""
     mesh = thesis_mesh("ball", 0.2 * np.sqrt(3)).mesh
     top = mesh.X[:, 2].max()
     pins = Pin(mesh.where(lambda X: X[:, 2] > top - 0.02))
@@ -42,7 +42,7 @@ def hanging_ball(E: float = 1e8) -> Scene:
 
 
 def bouncing_ball(E: float = 1e8, height: float = 0.1) -> Scene:
-    """The same ball dropped from ``height`` [m] onto a floor of penalty springs, k ~ E times the element size."""
+    """A ball dropped from ``height`` [m] onto a floor of penalty springs, k ~ E times the element size."""
     mesh = thesis_mesh("ball", 0.2 * np.sqrt(3)).mesh
     mesh = mesh.transformed(translate=(0.0, 0.0, height - mesh.X[:, 2].min()))
     spacing = float(np.abs(mesh.measures()).mean() ** (1 / 3))

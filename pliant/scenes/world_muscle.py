@@ -60,8 +60,10 @@ def muscle(
     duration: float = 1.0,
     layers: int = 12,
 ) -> Scene:
-    """A muscle contracts and lifts the forearm: condensed onto ``nodes`` (None: every vertex moves by itself), grown to
-    the bones, or tied to them by springs of ``stiffness`` [N/m]. It glides along the bones that it lies against.
+    """A muscle contracts and lifts the forearm; it glides along the bones that it lies against.
+
+    It is condensed onto ``nodes`` (None: every vertex moves by itself), and grown to the bones, or tied to them by
+    springs of ``stiffness`` [N/m].
     """
     mesh, s = spindle(layers=layers)
     middle = s[mesh.T].mean(axis=1)

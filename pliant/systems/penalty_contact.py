@@ -38,11 +38,11 @@ class PenaltyContact:
 
     ``thickness`` [m] is the contact distance of vertices to obstacles and triangles (None: half the thickness of a
     sheet on either side, since nothing is ever inside a sheet, and 0 for solids). ``smoothing`` [m] makes the spring
-    softer at first, by default over 2 % of the mean edge, which helps solvers to converge. ``anisotropy`` alpha
-    replaces the springs against obstacles by those of [ConJac2020] to the closest point at the start of a step, K ((1 -
-    alpha) n n^T + alpha I): alpha > 0 also resists tangential motion, whatever mu is. They are meant for ConJac and
-    BDF1; in integrators with several stages per step they move between stages. ``resolve_initial`` separates bodies
-    that overlap at the start.
+    softer at first, by default over 2 % of the shortest mean edge of the bodies, which helps solvers to converge.
+    ``anisotropy`` alpha replaces the springs against obstacles by those of [ConJac2020] to the closest point at the
+    start of a step, K ((1 - alpha) n n^T + alpha I): alpha > 0 also resists tangential motion, whatever mu is. They are
+    meant for ConJac and BDF1; in integrators with several stages per step they move between stages.
+    ``resolve_initial`` separates bodies that overlap at the start.
     """
 
     k: float | None = None

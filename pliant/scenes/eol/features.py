@@ -71,8 +71,10 @@ def draped_edge(
 
 @by_name
 def wire(variant: Variant = EOL, cells: int = 22, speed: float = 0.3, pull: float = 0.2) -> Scene:
-    """A wire rises under a cloth, whose far hem is led down beside it: the cloth folds over the wire almost flat
-    against itself. Then the hem is pulled down, and the cloth slides over the wire."""
+    """A wire rises under a cloth, whose far hem is led down beside it; then the cloth slides over the wire.
+
+    It folds over the wire almost flat against itself before its hem is pulled down.
+    """
     rise, settled = 0.4, 0.6
     line = Wire((-0.48, 0.51, -0.01), (1.52, 0.51, -0.01), motion=Phases((Phase(0.0, rise, (0.0, 0.0, 1.0)),)))
     flat, hem = with_hem(square(variant, cells), 1, FAR)
