@@ -140,7 +140,8 @@ class ClosedStage:
 def consistent(system: System, state: State) -> State:
     """The state after the impulses that make its velocities agree with the closures: min |u - v|_M, G u = rate.
 
-    A method that remembers velocities must not remember one from before a motor was switched on.
+    A method that remembers velocities must not remember one from before a motor was switched on, and one that finds
+    accelerations alone would never get rid of it.
     """
     rows = system.closures(state.q, state.v, state.t) if able(system, Constrained) else None
     if rows is None:

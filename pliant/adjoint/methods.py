@@ -19,7 +19,7 @@ from pliant.closed_stage import ClosedStage
 from pliant.errors import SceneError
 from pliant.integrators.bdf1 import BDF1
 from pliant.integrators.bdf2 import BDF2
-from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet, scripted_velocity
+from pliant.integrators.explicit import ExplicitEuler, SymplecticEuler, Verlet, begun, scripted_velocity
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.integrators.midpoint import ImplicitMidpoint
 from pliant.integrators.quasistatic import Quasistatic
@@ -38,7 +38,7 @@ Pair = tuple[Vector, Vector]
 class Taken:
     """One step as it was taken: where it set out from, where it led, and its stages with their roots.
 
-    ``analysis`` is that of the stages' matrices, where their solver keeps one.
+    ``analysis`` is that of the stages' matrices, where their solver keeps one; ``first`` says that it had no memory.
     """
 
     system: Any
@@ -47,12 +47,13 @@ class Taken:
     h: float
     stages: Sequence[tuple[Stage | ClosedStage, Array]]
     analysis: Analysis | None
+    first: bool
 
     @property
     def began(self) -> State:
         """What the method made of the start: velocities that agree with closures, where it asks for them."""
         if not self.stages:
-            return self.start
+            return begun(self.system, self.start, None)[0] if self.first else self.start
         stage = self.stages[0][0]
         return stage.free.start if isinstance(stage, ClosedStage) else stage.start
 
@@ -93,6 +94,10 @@ class TapeWriter:
             return self.tape.add(Closed(system, False, slots, t, (q, v), a), a)
         return self.tape.add(Accelerated(system, slots, t, (q, v), a), a)
 
+    def begun(self, taken: Taken) -> Pair:
+        """Where a method sets out that makes velocities agree with closures at the beginning of a run only."""
+        return self.consistent(taken) if taken.first else self.now
+
     def consistent(self, taken: Taken) -> Pair:
         """Where the step begins, with velocities that agree with closures."""
         (q, v), system, start = self.now, taken.system, taken.start
@@ -112,7 +117,7 @@ class TapeWriter:
         return self.tape.add(Put(taken.system.free, t, (q,)), value)
 
     def sped(self, taken: Taken, v: Vector, q: Vector) -> Vector:
-        value = scripted_velocity(taken.system, taken.start, taken.h)
+        value = scripted_velocity(taken.system, taken.began, taken.h)
         return self.tape.add(Sped(taken.system.free, taken.start.t, taken.h, (v, q)), value)
 
 
@@ -157,7 +162,7 @@ def trbdf2(write: TapeWriter, taken: Taken) -> Pair:
 
 
 def midpoint(write: TapeWriter, taken: Taken) -> Pair:
-    (q, v), h, t = write.now, taken.h, taken.start.t
+    (q, v), h, t = write.begun(taken), taken.h, taken.start.t
     middle, vm = write.solve(taken, 0, q, q + 0.5 * h * v, base=q)
     end = write.put(taken, 2.0 * middle - q, t + h)
     return end, write.sped(taken, 2.0 * vm - v, q)
@@ -177,7 +182,8 @@ def linearly_implicit(write: TapeWriter, taken: Taken, beta: float) -> Pair:
 
 def explicit(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
-    q, v = write.now[0], write.sped(taken, write.now[1], write.now[0])
+    q, v = write.begun(taken)
+    v = write.sped(taken, v, q)
     for k in range(substeps):
         a = write.acceleration(taken, q, v, t + k * dt)
         q, v = write.put(taken, q + dt * v, t + (k + 1) * dt), v + dt * a
@@ -186,7 +192,8 @@ def explicit(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
 
 def symplectic(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
-    q, v = write.now[0], write.sped(taken, write.now[1], write.now[0])
+    q, v = write.begun(taken)
+    v = write.sped(taken, v, q)
     for k in range(substeps):
         v = v + dt * write.acceleration(taken, q, v, t + k * dt)
         q = write.put(taken, q + dt * v, t + (k + 1) * dt)
@@ -195,7 +202,8 @@ def symplectic(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
 
 def verlet(write: TapeWriter, taken: Taken, substeps: int) -> Pair:
     dt, t = taken.h / substeps, taken.start.t
-    q, v = write.now[0], write.sped(taken, write.now[1], write.now[0])
+    q, v = write.begun(taken)
+    v = write.sped(taken, v, q)
     a = write.acceleration(taken, q, v, t)
     for k in range(1, substeps + 1):
         q = write.put(taken, q + dt * (v + (0.5 * dt) * a), t + k * dt)

@@ -76,12 +76,12 @@ class Problem:
         if recorder is not None:
             integrator = replace(integrator, solver=recorder)  # type: ignore[type-var]
         run = simulate(replace(self.scene, integrator=integrator), start=start, system=self.system)
-        state, h = start.state, float(self.scene.h)
+        state, memory, h = start.state, start.memory, float(self.scene.h)
         for step in run:
             stages, analysis = ([], None) if recorder is None else recorder.taken()
             require_chart(self.system, state)
-            yield Taken(self.system, state, step.state, h, stages, analysis), step.checkpoint()
-            state = step.state
+            yield Taken(self.system, state, step.state, h, stages, analysis, memory is None), step.checkpoint()
+            state, memory = step.state, step.memory
             if step.index == stop:
                 return
 

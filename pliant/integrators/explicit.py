@@ -12,10 +12,12 @@ import numpy as np
 from pliant.abilities import able
 from pliant.arrays import Array
 from pliant.budget import check_budget
+from pliant.closed_stage import consistent
 from pliant.errors import require_count
 from pliant.linear.threads import one_thread
 from pliant.state import Counts, SolveReport, State, Step
 from pliant.systems.base import System
+from pliant.systems.closures import Constrained
 from pliant.systems.stepped import Marching, Smooth
 
 MARCHED = 10_000  # substeps of one call, before the budget of the step is looked at
@@ -33,6 +35,17 @@ def explicit_report(system: System, before: State, q: Array, v: Array, h: float,
     with np.errstate(over="ignore"):  # of a step that explodes
         size = float(np.sqrt(system.weights(before.q)[system.free] @ missed**2)) if finite else float("nan")
     return SolveReport(finite, 0, size, None, Counts(forces=forces), message=message, certified=False)
+
+
+def begun(system: System, state: State, memory: Any) -> tuple[State, Any]:
+    """The state that an explicit step sets out from, and its memory: whether closures have been met.
+
+    Where a run begins, velocities are made to agree with loops, motors and ties: accelerations keep them so, but would
+    never close a gap that opens at a constant rate.
+    """
+    if memory is not None or not able(system, Constrained):
+        return state, memory
+    return consistent(system, state), {"begun": True}
 
 
 def scripted_velocity(system: System, state: State, h: float) -> Array:
@@ -56,12 +69,13 @@ class ExplicitEuler:
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
+        state, memory = begun(system, state, memory)
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
         for k in range(self.substeps):
             check_budget()
             a = system.acceleration(q, v, t + k * dt)
             q, v = system.prescribe(q + dt * v, t + (k + 1) * dt), v + dt * a
-        return Step(State(q, v, t + h), None, (explicit_report(system, state, q, v, h, self.substeps),))
+        return Step(State(q, v, t + h), memory, (explicit_report(system, state, q, v, h, self.substeps),))
 
 
 @dataclass(frozen=True)
@@ -79,9 +93,10 @@ class SymplecticEuler:
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt = h / self.substeps
+        state, memory = begun(system, state, memory)
         v = scripted_velocity(system, state, h)
         q, v = march(system, state.q, v, state.t, dt, self.substeps)
-        return Step(State(q, v, state.t + h), None, (explicit_report(system, state, q, v, h, self.substeps),))
+        return Step(State(q, v, state.t + h), memory, (explicit_report(system, state, q, v, h, self.substeps),))
 
 
 @dataclass(frozen=True)
@@ -103,6 +118,7 @@ class Verlet:
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         dt, t = h / self.substeps, state.t
+        state, memory = begun(system, state, memory)
         q, v = state.q, scripted_velocity(system, state, h)
         a = system.acceleration(q, v, t)
         marched = marched_by_kernel(system, q, v - 0.5 * dt * a, dt, self.substeps)
@@ -115,7 +131,7 @@ class Verlet:
                 q = system.prescribe(q + dt * (v + 0.5 * dt * a), t + k * dt)
                 new = system.acceleration(q, v + dt * a, t + k * dt)
                 v, a = v + 0.5 * dt * (a + new), new
-        return Step(State(q, v, t + h), None, (explicit_report(system, state, q, v, h, self.substeps + 2),))
+        return Step(State(q, v, t + h), memory, (explicit_report(system, state, q, v, h, self.substeps + 2),))
 
 
 def march(system: System, q: Array, v: Array, t: float, dt: float, steps: int) -> tuple[Array, Array]:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.closed_stage import closure_work, require_flat
+from pliant.closed_stage import closure_work, consistent, require_flat
 from pliant.integrators.base import NonlinearSolver, default_solver
 from pliant.linear.threads import one_thread
 from pliant.solve_stage import solve_stage
@@ -19,7 +19,8 @@ from pliant.systems.stepped import Smooth
 class ImplicitMidpoint:
     """Implicit midpoint rule: order 2, no numerical damping [Chen2019, Eq. 2.11, corrected].
 
-    One backward Euler step of h/2 to the midpoint m, then q = 2 m - q_n and v = 2 v_m - v_n.
+    One backward Euler step of h/2 to the midpoint m, then q = 2 m - q_n and v = 2 v_m - v_n. A run begins with
+    velocities that agree with ties: others would change their sign in every step.
     """
 
     solver: NonlinearSolver = default_solver
@@ -30,6 +31,7 @@ class ImplicitMidpoint:
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
         require_flat(system, state, "ImplicitMidpoint")
+        state = consistent(system, state) if memory is None else state
         q, v, t = state.q, state.v, state.t
         c = 0.5 * h
         target = q + c * v

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pliant.arrays import Array
-from pliant.integrators.explicit import explicit_report, scripted_velocity
+from pliant.integrators.explicit import begun, explicit_report, scripted_velocity
 from pliant.linear.threads import one_thread
 from pliant.state import State, Step
 from pliant.systems.base import System
@@ -23,6 +23,7 @@ class RK4:
 
     @one_thread()
     def step(self, system: System, state: State, h: float, memory: Any = None) -> Step:
+        state, memory = begun(system, state, memory)
         q, v, t = state.q, scripted_velocity(system, state, h), state.t
 
         def slope(dq: Array, dv: Array, s: float) -> tuple[Array, Array]:
@@ -34,4 +35,4 @@ class RK4:
         q4, v4 = slope(h * q3, h * v3, h)
         q = system.prescribe(q + h / 6.0 * (q1 + 2.0 * q2 + 2.0 * q3 + q4), t + h)
         v = v + h / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4)
-        return Step(State(q, v, t + h), None, (explicit_report(system, state, q, v, h, 4),))
+        return Step(State(q, v, t + h), memory, (explicit_report(system, state, q, v, h, 4),))
