@@ -16,7 +16,7 @@ from pliant.articulated.constraints.loops import LoopClosure
 from pliant.articulated.joints import Prismatic, Revolute
 from pliant.articulated.se3 import gamma, rotation
 from pliant.articulated.tree import Kinematics, Tree
-from pliant.errors import SceneError
+from pliant.errors import SceneError, require_numbers
 
 _Z = np.array([0.0, 0.0, 1.0])
 
@@ -103,14 +103,13 @@ class DryFriction:
     force: float
 
     def bind(self, tree: Tree) -> "DryFriction":
-        link = tree.moved(self.link, f"DryFriction on {self.link!r}")
-        if tree.links[link].joint.dof != 1 or not self.force >= 0.0:
-            raise SceneError(
-                f"force {self.force} on a joint with {tree.links[link].joint.dof} coordinates",
-                where=f"DryFriction on '{self.link}'",
-                remedy="give a force >= 0 for a revolute or prismatic joint",
-            )
-        return DryFriction(link, self.force)
+        where, remedy = f"DryFriction on '{self.link}'", "give a force >= 0 for a revolute or prismatic joint"
+        link = tree.moved(self.link, where)
+        force = require_numbers(self.force, f"{where}, force", "give a number [N m or N]")
+        if tree.links[link].joint.dof != 1 or force.shape or not 0.0 <= force < np.inf:
+            what = f"force {self.force} on a joint with {tree.links[link].joint.dof} coordinates"
+            raise SceneError(what, where=where, remedy=remedy)
+        return DryFriction(link, float(force))
 
 
 class JointContact(Protocol):

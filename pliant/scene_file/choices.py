@@ -35,6 +35,10 @@ UNITS: dict[str, dict[str, str]] = {  # of fields whose classes take plain numbe
     "link constraint": JOINT | LENGTHS,
     "joint contact": LENGTHS,
     "DryFriction": {"force": "N or N*m"},
+    "WorldForce": {"force": "N"},
+    "PointSprings": {"stiffness": "N/m"},
+    "Cable": {"stiffness": "N", "damping": "N*s", "rest": "m"},  # of strains, not of lengths
+    "SpringDamper": {"stiffness": "N", "damping": "N*s", "rest": "m"},
     "shape": LENGTHS | {"mass": "kg", "density": "kg/m^3", "center": "m"},
 }
 KINDS = {"SpringNet": "springs", "DiscontinuousSolid": "discontinuous"}  # bodies are called after what they are made of
@@ -217,7 +221,7 @@ def required(choice: Choice) -> list[str]:
 def units_of(choice: Choice) -> dict[str, str]:
     """The units in which a choice takes its parameters, as far as it says so."""
     own = choice.__dict__.get("units", {}) if isinstance(choice, type) else {}
-    return {**UNITS.get(family_of(choice) or choice.__name__, {}), **own}
+    return {**UNITS.get(family_of(choice) or "", {}), **UNITS.get(choice.__name__, {}), **own}
 
 
 def kind_of(choice: Choice) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from pliant.articulated.constraints import BallClosure, PrescribedJoint
 from pliant.articulated.forces import JointTorque, Servo
-from pliant.errors import SceneError
+from pliant.errors import SceneError, UnitError
 from pliant.scene_file import load_scene
 
 ARM = """
@@ -39,6 +39,19 @@ def test_motors_take_quantities(tmp_path):
     assert second.torque(0.5) == pytest.approx([1.0])
     (row,) = body.constraints
     assert isinstance(row, PrescribedJoint) and row.bind(tree).rate(0.0) == pytest.approx(np.pi / 2)
+
+
+def test_a_cable_and_a_force_in_space_have_units_of_their_own(tmp_path):
+    """The tension of a cable is its stiffness times a strain."""
+    path = 'path = [["none", [0, 0, 1]], ["rod", [0, 0, 0]]]\n'
+    cable = f'[[bodies.forces]]\nkind = "cable"\n{path}stiffness = "2 kN"\ndamping = "3 N s"\nrest = "80 cm"\n'
+    push = '[[bodies.forces]]\nkind = "world-force"\nlink = "rod"\npoint = [0, 0, 0]\nforce = ["1 kN", 0, 0]\n'
+    tension, force = written(tmp_path, cable + push).forces
+    assert (tension.stiffness, tension.damping, tension.rest) == (2e3, 3.0, 0.8) and force.force[0] == 1e3
+    with pytest.raises(UnitError, match="stiffness"):
+        written(tmp_path, cable.replace("kN", "kN/m"))
+    with pytest.raises(UnitError, match="force"):
+        written(tmp_path, push.replace("1 kN", "1 N m"))
 
 
 def test_what_is_missing_is_named_and_the_world_is_none(tmp_path):
