@@ -56,6 +56,7 @@ class Audit:
         self.bare = self.known and scene.contact is None and all(b.damping is None for b in scene.bodies)
         self.free = self.bare and all(not b.pins for b in scene.bodies)
         self.still = self.bare and all(p.motion is None for b in scene.bodies for p in b.pins)
+        self.moves = not isinstance(scene.integrator, pl.Quasistatic)  # equilibria have no momentum, whatever q does
         self.g = np.asarray(scene.gravity, dtype=float)
         if self.known:
             self._measure()
@@ -112,7 +113,7 @@ class Audit:
                 yield from self._books(step)
         if not self.known:
             return
-        if self.free and not isinstance(self.scene.integrator, pl.Quasistatic):
+        if self.free and self.moves:
             yield from self._fall(steps, start)
         if self.bare:
             yield from self._residuals(steps, start)
@@ -155,8 +156,12 @@ class Audit:
         apart = [isinstance(b, pl.Rigid) for b in self.scene.bodies]
         return np.concatenate(faces) if apart == sorted(apart) else np.zeros((0, 3), dtype=int)
 
+    def _velocity(self, state: Any) -> Array:
+        """Velocities (n, 3) that carry momentum and kinetic energy."""
+        return self.moves * np.asarray(state.v).reshape(-1, 3)
+
     def _books(self, step: Any) -> Iterator[str]:
-        x, v, row = step.state.q.reshape(-1, 3), step.state.v.reshape(-1, 3), step.ledger
+        x, v, row = step.state.q.reshape(-1, 3), self._velocity(step.state), step.ledger
         if not self.bare:
             said, own = row.energies["kinetic"], 0.5 * float(self.m @ (v**2).sum(axis=1))
             size = own
@@ -190,8 +195,8 @@ class Audit:
                 return
 
     def _residuals(self, steps: Sequence[Any], start: Any) -> Iterator[str]:
-        """|M (q - target) - c^2 f(q)| of BDF1 and BDF2, against what the certificate says of it."""
-        if type(self.scene.integrator) not in (pl.BDF1, pl.BDF2):
+        """|M (q - target) - c^2 f(q)| of BDF1 and BDF2, |f(q)| of equilibria, against what the certificate says."""
+        if type(self.scene.integrator) not in (pl.BDF1, pl.BDF2, pl.Quasistatic):
             return
         states = [start, *(step.state for step in steps)]
         two = type(self.scene.integrator) is pl.BDF2
@@ -206,6 +211,8 @@ class Audit:
                 a, c = states[k - 1], 2.0 * self.h / 3.0
                 target = (4.0 * b.q - a.q) / 3.0 + c * (4.0 * b.v - a.v) / 3.0
             f, size = self.force(q.reshape(-1, 3))
+            if not self.moves:
+                target, c = q, 1.0
             r = self.m[:, None] * (q - target).reshape(-1, 3) - c * c * f
             noise = 200 * EPS * (self.m * np.abs(q).max() + c * c * size)
             r[self.held], noise[self.held] = 0.0, 0.0
@@ -215,9 +222,9 @@ class Audit:
 
     def _gains(self, steps: Sequence[Any], start: Any) -> Iterator[str]:
         """A spurious energy gain must raise an alarm, where nothing does work on the bodies."""
-        last, peak = self.energy(start.q.reshape(-1, 3), start.v.reshape(-1, 3))
+        last, peak = self.energy(start.q.reshape(-1, 3), self._velocity(start))
         for step in steps:
-            now, size = self.energy(step.state.q.reshape(-1, 3), step.state.v.reshape(-1, 3))
+            now, size = self.energy(step.state.q.reshape(-1, 3), self._velocity(step.state))
             peak = max(peak, size)
             told = any(alarm.kind == "energy" for alarm in step.report.alarms)
             if now - last > GAINED * peak + 1e-12 and not told:

@@ -4,6 +4,7 @@ What is drawn is what a user might write, also by mistake: a scene may be refuse
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,13 @@ class Dice:
         self._spoiled = int(self.rng.integers(1, 20)) if self.rng.random() < 0.1 else 0
         self._asked = 0
 
+    @classmethod
+    def honest(cls, seed: int) -> "Dice":
+        """Dice that spoil nothing."""
+        dice = cls(seed)
+        dice._spoiled = 0
+        return dice
+
     def value(self, given: Any) -> Any:
         self._asked += 1
         return given if self._asked != self._spoiled else self.one(ODD)
@@ -59,11 +67,12 @@ def invented(seed: int, *, budget: float | None = 3.0) -> pl.Scene:
     contact, obstacles = _contact(dice, size)
     kinds = [dice.one(KINDS) for _ in range(dice.one((1, 1, 1, 2, 3)))]
     bodies = [make(dice, size, np.array([2.0 * size * k, 0.0, 0.0])) for k, make in enumerate(kinds)]
+    integrator = _integrator(dice, all(make in MESHES for make in kinds), contact)
     return pl.Scene(
-        bodies=bodies,
+        bodies=[_held(body) for body in bodies] if isinstance(integrator, pl.Quasistatic) else bodies,
         contact=contact,
         obstacles=obstacles,
-        integrator=_integrator(dice, all(make in MESHES for make in kinds), contact),
+        integrator=integrator,
         gravity=dice.value(dice.one(((0.0, 0.0, -9.81), (0.0, 0.0, 0.0), (1.0, -2.0, 3.0)))),
         h=dice.value(h),
         duration=dice.value(STEPS * h),
@@ -120,6 +129,11 @@ def _common(dice: Dice, mesh: Mesh, size: float) -> dict[str, Any]:
     if dice.happens(0.2):
         options["damping"] = dice.one((pl.Rayleigh(alpha=1.0), pl.Rayleigh(beta=1e-3), pl.Green(1e-3)))
     return options
+
+
+def _held(body: Any) -> Any:
+    """A body that can neither move nor turn as a whole: without an equilibrium every scene would be refused."""
+    return replace(body, pins=pl.Pin([0, 1, 2], body.pins[0].motion if body.pins else None))
 
 
 def _solid(dice: Dice, size: float, by: np.ndarray) -> Any:

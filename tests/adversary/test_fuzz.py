@@ -22,6 +22,14 @@ def test_rates_that_are_truths_are_refused():
     assert play(6545).end == "refused"
 
 
+def test_drawn_equilibria_are_found_and_audited():
+    """Their bodies are held at three vertices: with fewer they could turn, and every such scene would be refused."""
+    for seed in (142, 314):
+        found = play(seed)
+        assert (found.method, found.end, found.wrong) == ("Quasistatic", "finished", "")
+        assert found.certified == found.steps > 0
+
+
 @pytest.fixture(scope="module")
 def fallen():
     """A free scene of one solid under gravity, and its steps."""

@@ -1,0 +1,110 @@
+"""trust/agreement: methods that know nothing of each other lead the same scene to the same place as steps get shorter.
+
+Mixtures of every kind of body, tied together, loaded and driven, are drawn at random (`pliant.testing.mixtures`) and
+stepped by each method with a coarse and a fine step. The distance from where TR-BDF2 leads must fall with h, or be
+small beside the motion: a force, a tie or a motor that one method forgets leaves a distance that stays.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import pliant as pl
+from pliant.arrays import Array
+from pliant.attempt import StepFailed
+from pliant.bench.table import Claim, Table
+from pliant.bench.workers import spread
+from pliant.errors import PliantError
+from pliant.testing.mixtures import mixture
+
+SCENES = 300
+STEPS = (16, 48)
+METHODS: dict[str, Any] = {
+    "BDF1": pl.BDF1(),
+    "BDF1, QLB": pl.BDF1(solver=pl.QLB()),
+    "BDF2": pl.BDF2(),
+    "SDIRK2": pl.SDIRK2(),
+    "ImplicitMidpoint": pl.ImplicitMidpoint(),
+    "LinearlyImplicit": pl.LinearlyImplicit(),
+    "RK4": pl.RK4(),
+    "Verlet": pl.Verlet(),
+    "SymplecticEuler": pl.SymplecticEuler(),
+}
+SMALL = 3e-3  # of the motion
+FALLS = 0.75  # a distance of order h falls to a third
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How a method did on the scene of a seed; ``apart`` with coarse and fine steps, relative to the motion."""
+
+    seed: int
+    method: str
+    end: str  # agrees, differs, refused or failed
+    apart: tuple[float, ...] = ()
+    note: str = ""
+
+
+def run(*, quick: bool = False) -> Table:
+    return table(sum(map(play, range(12)) if quick else spread(play, range(SCENES), chunk=10), []), quick)
+
+
+def table(played: list[Compared], quick: bool = False) -> Table:
+    rows = []
+    for method in METHODS:
+        mine = [p for p in played if p.method == method]
+        told = Counter(p.end for p in mine)
+        apart = [p.apart[-1] for p in mine if p.apart]
+        far = {"median apart": float(np.median(apart)) if apart else float("nan"), "most": max(apart, default=0.0)}
+        rows.append({"method": method} | {end: told[end] for end in ("agrees", "differs", "refused", "failed")} | far)
+    differ = [p for p in played if p.end == "differs"]
+    scenes = len({p.seed for p in played if p.apart})
+    bare = [p for p in played if p.end == "failed" and p.note]
+    claims = [
+        Claim("scenes that are compared", ">= 250", str(scenes), scenes >= 250 or quick),
+        Claim("methods that lead elsewhere", "0", str(len(differ)), not differ),
+        Claim("tracebacks", "0", str(len(bare)), not bare),
+    ]
+    shown = [f"seed {p.seed}, {p.method}: {', '.join(f'{d:.2g}' for d in p.apart)} of the motion" for p in differ]
+    notes = [f"apart: largest distance from TR-BDF2 with {STEPS[1]} steps, relative to the largest motion."]
+    return Table("trust/agreement", "Methods on the same mixtures", rows, claims, notes + shown[:20])
+
+
+def play(seed: int) -> list[Compared]:
+    """All methods on the scene of a seed; nothing where it is refused as a whole."""
+    try:
+        scene = mixture(seed)
+        system = scene.system()
+        x = system.positions(scene.initial(system).q)
+        goal = [reached(scene, scene.integrator, n) for n in STEPS]
+    except (PliantError, StepFailed):
+        return []
+    moved = max(float(np.abs(goal[-1] - x).max()), 1e-9)
+    return [compared(scene, seed, method, goal, moved) for method in METHODS]
+
+
+def compared(scene: pl.Scene, seed: int, method: str, goal: list[Array], moved: float) -> Compared:
+    try:
+        found = [reached(scene, METHODS[method], n) for n in STEPS]
+    except StepFailed:
+        return Compared(seed, method, "failed")
+    except PliantError:
+        return Compared(seed, method, "refused")
+    except Exception as error:
+        return Compared(seed, method, "failed", note=f"{type(error).__name__}: {error}")
+    apart = tuple(float(np.abs(one - other).max()) / moved for one, other in zip(found, goal, strict=True))
+    return Compared(seed, method, "agrees" if near(apart) else "differs", apart)
+
+
+def near(apart: tuple[float, ...]) -> bool:
+    """Whether distances with coarse and fine steps are those of two methods for the same equations."""
+    return apart[-1] <= max(SMALL, FALLS * apart[0])
+
+
+def reached(scene: pl.Scene, integrator: Any, steps: int) -> Array:
+    """Where all points (n, 3) [m] of a scene are after that many steps of a method."""
+    *_, last = pl.simulate(replace(scene, integrator=integrator, h=float(scene.duration) / steps))
+    x: Array = last.system.positions(last.state.q)
+    return x

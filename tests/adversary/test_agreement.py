@@ -1,0 +1,31 @@
+"""Methods that know nothing of each other agree on scenes drawn at random (`trust/agreement`)."""
+
+import pytest
+
+from pliant.bench.trust.agreement import METHODS, near, play, table
+from pliant.integrators import explicit
+
+
+@pytest.mark.parametrize("seed", [5, 20, 38])  # a floating arm; a membrane grown to a link; one to a muscle
+def test_methods_lead_the_same_scene_to_the_same_place(seed):
+    played = play(seed)
+    assert [p.method for p in played] == list(METHODS)
+    assert {p.end for p in played} <= {"agrees", "refused"}, played
+    assert sum(p.end == "agrees" for p in played) >= 6
+
+
+def test_a_method_that_forgets_what_ties_demand_is_found(monkeypatch):
+    """Explicit methods began with velocities that ties do not allow, and kept them."""
+    monkeypatch.setattr(explicit, "consistent", lambda system, state: state)
+    differ = {p.method for p in play(38) if p.end == "differs"}
+    assert differ == {"RK4", "Verlet", "SymplecticEuler"}
+
+
+def test_distances_must_fall_or_be_small():
+    assert near((0.3, 0.1)) and near((1e-3, 2e-3)) and not near((0.3, 0.29))
+
+
+def test_the_table_counts_who_leads_elsewhere():
+    made = table(play(5), quick=True)
+    assert [row["method"] for row in made.rows] == list(METHODS)
+    assert all(claim.holds for claim in made.claims)
