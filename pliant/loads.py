@@ -1,5 +1,6 @@
 """Loads: forces of a scene as functions of time. [ConJac2020, Table 1; Chen2019, sec. 6.4.6]"""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -311,7 +312,7 @@ def _surface(placed: Placed, chosen: OnVertices | None, load: str) -> IntArray:
 class TimedForce:
     """f_i = w_i a(t) with a weight ``w (n,)`` per vertex, the same for all positions and velocities."""
 
-    def __init__(self, name: str, w: Array, a: "AtTime", dim: int) -> None:
+    def __init__(self, name: str, w: Array, a: Callable[[float], Array], dim: int) -> None:
         self.name, self._w, self._a, self._d = name, w, a, dim
         self._zero = sp.csr_matrix((dim * len(w), dim * len(w)))
 
@@ -323,7 +324,3 @@ class TimedForce:
 
     def damping(self, x: Array, v: Array, t: float) -> sp.csr_matrix:
         return self._zero
-
-
-class AtTime(Protocol):
-    def __call__(self, t: float) -> Array: ...

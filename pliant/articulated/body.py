@@ -52,7 +52,7 @@ class Articulated:
     q: Sequence[float] | Array | None = None
     v: Sequence[float] | Array | None = None
     baumgarte: float = 5.0
-    quirks: Quirks = Quirks()  # noqa: RUF009  (a frozen value)
+    quirks: Quirks = Quirks()
     name: str = "articulated"
     self_contact: bool = False
     separate: ClassVar[bool] = True

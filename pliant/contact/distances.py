@@ -46,6 +46,16 @@ class Analytic(Protocol):
     def formula(self) -> DistanceFormula: ...
 
 
+def distance(obstacle: Analytic, x: Array) -> tuple[Array, Array]:
+    """`Obstacle.distance` of an obstacle with a formula."""
+    return obstacle.formula.distances(x)
+
+
+def curvature(obstacle: Analytic, x: Array) -> Array | None:
+    """`Obstacle.curvature` of an obstacle with a formula."""
+    return obstacle.formula.curvatures(x)
+
+
 def radial(y: Vector) -> tuple[Any, Vector]:
     """Length and direction; the zero vector points up, so that nothing is ever undefined."""
     r = length(y)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,14 +123,8 @@ def _with_obstacles(setting: Setting, x: Array, gap: float) -> list[Overlap]:
     return found
 
 
-def _finder(setting: Setting) -> PairDetector:
-    """Of pairs of different bodies."""
-    never: Any = {"group": setting.group, "apart": setting.apart}
-    return PairDetector(setting.meshes, setting.offsets, **never, self_contact=False)
-
-
 def _between_bodies(setting: Setting, x: Array, gap: float, detector: PairDetector | None) -> list[Overlap]:
-    finder = detector or _finder(setting)
+    finder = detector or setting.detector(self_contact=False)
     pairs = finder.detect(x)
     contacts = pairs.contacts(x)
     body = setting.body[pairs.nodes[:, 0]]
@@ -181,7 +174,7 @@ def swallowed(setting: Setting, x: Array) -> tuple[str, str] | None:
 
 def pushed_apart(setting: Setting, x: Array, *, gap: float, fixed: IntArray, bodies: bool = True) -> Array:
     """Positions with whole bodies moved until none overlap; what has prescribed vertices ``fixed`` stays."""
-    finder = _finder(setting)
+    finder = setting.detector(self_contact=False)
     x = x.copy()
     edge = float(setting.edge_length.min())
     held, whole = _held(setting, fixed), setting.whole[setting.body]

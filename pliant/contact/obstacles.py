@@ -63,6 +63,8 @@ class Plane:
     container: ClassVar[bool] = True
     units: ClassVar[dict[str, str]] = {"point": "m", "normal": "1"}
 
+    distance, curvature = formulas.distance, formulas.curvature
+
     def __post_init__(self) -> None:
         read_fields(self)
         if np.shape(self.normal) != (3,) or np.shape(self.point) != (3,):
@@ -76,12 +78,6 @@ class Plane:
     @property
     def formula(self) -> DistanceFormula:
         return DistanceFormula(formulas.plane, None, (*self.point, *self.normal))
-
-    def distance(self, x: Array) -> tuple[Array, Array]:
-        return self.formula.distances(x)
-
-    def curvature(self, x: Array) -> Array | None:
-        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         return NO_SURFACE
@@ -104,6 +100,8 @@ class Sphere:
     container: ClassVar[bool] = False
     units: ClassVar[dict[str, str]] = {"center": "m", "radius": "m"}
 
+    distance, curvature = formulas.distance, formulas.curvature
+
     def __post_init__(self) -> None:
         read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
@@ -111,12 +109,6 @@ class Sphere:
     @property
     def formula(self) -> DistanceFormula:
         return DistanceFormula(formulas.sphere, formulas.sphere_bend, (*self.center, self.radius))
-
-    def distance(self, x: Array) -> tuple[Array, Array]:
-        return self.formula.distances(x)
-
-    def curvature(self, x: Array) -> Array | None:
-        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         from pliant.contact.tessellate import icosphere
@@ -139,6 +131,8 @@ class Bowl:
     container: ClassVar[bool] = True
     units: ClassVar[dict[str, str]] = {"center": "m", "radius": "m"}
 
+    distance, curvature = formulas.distance, formulas.curvature
+
     def __post_init__(self) -> None:
         read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
@@ -146,12 +140,6 @@ class Bowl:
     @property
     def formula(self) -> DistanceFormula:
         return DistanceFormula(formulas.bowl, formulas.bowl_bend, (*self.center, self.radius))
-
-    def distance(self, x: Array) -> tuple[Array, Array]:
-        return self.formula.distances(x)
-
-    def curvature(self, x: Array) -> Array | None:
-        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         return NO_SURFACE
@@ -172,6 +160,8 @@ class Box:
     container: ClassVar[bool] = False
     units: ClassVar[dict[str, str]] = {"center": "m", "size": "m", "turn": "1"}
 
+    distance, curvature = formulas.distance, formulas.curvature
+
     def __post_init__(self) -> None:
         read_fields(self)
         for length in self.size:
@@ -182,12 +172,6 @@ class Box:
         """Flat within every face's region, which is where penalties act."""
         half = (0.5 * length for length in self.size)
         return DistanceFormula(formulas.box, None, (*self.center, *half, *self._axes.T.ravel().tolist()))
-
-    def distance(self, x: Array) -> tuple[Array, Array]:
-        return self.formula.distances(x)
-
-    def curvature(self, x: Array) -> Array | None:
-        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         from pliant.contact.tessellate import cuboid
@@ -225,6 +209,8 @@ class Cylinder:
     container: ClassVar[bool] = False
     units: ClassVar[dict[str, str]] = {"center": "m", "axis": "1", "radius": "m", "length": "m"}
 
+    distance, curvature = formulas.distance, formulas.curvature
+
     def __post_init__(self) -> None:
         read_fields(self)
         _positive(self.radius, f"{self.name}.radius")
@@ -237,12 +223,6 @@ class Cylinder:
     def formula(self) -> DistanceFormula:
         parameters = (*self.center, *self.axis, self.radius, 0.5 * self.length)
         return DistanceFormula(formulas.cylinder, formulas.cylinder_bend, parameters)
-
-    def distance(self, x: Array) -> tuple[Array, Array]:
-        return self.formula.distances(x)
-
-    def curvature(self, x: Array) -> Array | None:
-        return self.formula.curvatures(x)
 
     def surface(self) -> Surface:
         from pliant.contact.tessellate import rod

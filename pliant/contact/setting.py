@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.arrays import Array, IntArray
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
-from pliant.contact.pairs import touchable_vertices
+from pliant.contact.pairs import PairDetector, touchable_vertices
 from pliant.contact.places import SkinPoints, places, too_coarse, vertices
 from pliant.contact.pose import Passage, passage
 from pliant.mesh.mesh import Mesh
@@ -99,6 +99,10 @@ class Setting:
         """Whether the shapes a and b (k,) never touch."""
         kin = (self.group[a] >= 0) & (self.group[a] == self.group[b])
         return kin | np.isin(a * len(self.shapes) + b, self.apart @ (len(self.shapes), 1))
+
+    def detector(self, *, self_contact: bool) -> PairDetector:
+        """Of pairs of bodies that may touch, and of a body with itself."""
+        return PairDetector(self.meshes, self.offsets, group=self.group, apart=self.apart, self_contact=self_contact)
 
     @property
     def n(self) -> int:

@@ -24,7 +24,7 @@ class BlockRows:
     def __init__(self, indptr: IntArray, indices: IntArray) -> None:
         n = len(indptr) - 1
         rows = np.repeat(np.arange(n), np.diff(indptr))
-        self.n, self.nonzeros = n, 9 * len(indices)
+        self.n = n
         self._keys = rows * n + indices.astype(np.int64)
         widths = np.zeros(-(-n // SLICE) * SLICE, dtype=np.int64)
         widths[:n] = np.diff(indptr)

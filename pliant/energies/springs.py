@@ -62,16 +62,12 @@ class Springs:
         return spring_gradient(before, after, self.edges, self.k, self.rest).ravel()
 
     def hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
-        return self._assemble(x, material=True, geometric=True, psd=psd)
+        return self._assemble(x, geometric=True, psd=psd)
 
     def material_hessian(self, x: Array) -> sp.csr_matrix:
         """The part along the springs; always positive semidefinite [Chen2019, Eq. 5.7]."""
-        return self._assemble(x, material=True, geometric=False, psd=False)
+        return self._assemble(x, geometric=False, psd=False)
 
-    def geometric_hessian(self, x: Array, *, psd: bool = False) -> sp.csr_matrix:
-        """The part across the springs, proportional to their tension."""
-        return self._assemble(x, material=False, geometric=True, psd=psd)
-
-    def _assemble(self, x: Array, *, material: bool, geometric: bool, psd: bool) -> sp.csr_matrix:
-        blocks = kernels.blocks(x.reshape(self._shape), self.edges, self.rest, self.k, material, geometric, psd)
+    def _assemble(self, x: Array, *, geometric: bool, psd: bool) -> sp.csr_matrix:
+        blocks = kernels.blocks(x.reshape(self._shape), self.edges, self.rest, self.k, geometric, psd)
         return self._pattern.matrix(kernels.scatter(blocks, self._slots, self._pattern.nnz))

@@ -136,7 +136,7 @@ class ERE:
             return increment(linear, mass, h, self._krylov)
         if factor is None:
             nowhere = np.full(len(linear.f), np.nan)
-            return nowhere, nowhere, Exponential(nowhere, 0, 0, 0, np.inf, False, 0.0)
+            return nowhere, nowhere, Exponential(nowhere, 0, 0, np.inf, False, 0.0)
         constant = linear.f + linear.D @ linear.v  # f holds the damping of v, the motion has it once more
         return projected(linear, factor, linear.v, [constant, h * linear.ramp], h, self._krylov)
 

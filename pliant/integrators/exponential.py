@@ -85,7 +85,7 @@ def projected(
     """
     D = linear.D if linear.damped else None
     found = motion(linear.M, linear.K, D, factor.solve, v, loads, h, m=choice.m, tolerance=choice.tolerance)
-    return found.dq, found.dv, Exponential(found.dq, 1, found.solves, 0, found.error, True, h)
+    return found.dq, found.dv, Exponential(found.dq, 1, found.solves, found.error, True, h)
 
 
 def product(linear: Linearised, mass: Mass, w0: float, x: Array) -> Array:
@@ -134,7 +134,7 @@ def correction(
     pull = mass.acceleration(excess)
     size = float(np.linalg.norm(pull))
     if size == 0.0:
-        return np.zeros(n), np.zeros(n), Exponential(np.zeros(0), 0, 0, 0, 0.0, True, h)
+        return np.zeros(n), np.zeros(n), Exponential(np.zeros(0), 0, 0, 0.0, True, h)
     eta, w0 = 1.0 / (h * size), 1.0 / h
 
     def apply(x: Array) -> Array:

@@ -106,8 +106,9 @@ class LinearlyImplicit:
                 clock.seconds[phase] = clock.seconds.get(phase, 0.0) + seconds
                 clock.seconds["fill"] -= seconds
             with clock("solve"):
-                options: Any = {"linear": self.linear, "qp": self.qp, "friction": self.friction}
-                solution = solve_block(block, **options, memory=kept.solver)
+                solution = solve_block(
+                    block, linear=self.linear, qp=self.qp, friction=self.friction, memory=kept.solver
+                )
         except NotPositiveDefinite as error:
             report = SolveReport(False, 1, float("nan"), 0.0, Counts(1, 1), clock.totals(), message=str(error))
             return Step(state, memory, (report,))

@@ -59,7 +59,7 @@ def gradient(x, edges, rest, k):
 
 
 @njit(cache=True, error_model="numpy")
-def blocks(x, edges, rest, k, material, geometric, psd):
+def blocks(x, edges, rest, k, geometric, psd):
     """One d x d block per spring: the Hessian with respect to s = x_i - x_j."""
     d = x.shape[1]
     out = np.zeros((len(edges), d, d))
@@ -71,7 +71,7 @@ def blocks(x, edges, rest, k, material, geometric, psd):
             s[a] = x[i, a] - x[j, a]
             L2 += s[a] * s[a]
         geo = across(math.sqrt(L2), rest[e], k[e], psd) if geometric else 0.0
-        along = (k[e] if material else 0.0) - geo
+        along = k[e] - geo
         for a in range(d):
             for b in range(d):
                 out[e, a, b] = along * s[a] * s[b] / max(L2, 1e-300)

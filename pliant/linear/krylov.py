@@ -26,7 +26,6 @@ class Exponential:
     w: Array
     substeps: int
     products: int
-    rejections: int
     error: float  # sum of the local error estimates, as a part of the largest |w|
     converged: bool
     reached: float
@@ -53,7 +52,7 @@ def expv(
     w = np.array(v, dtype=np.float64)
     m = min(m, len(w))
     now, step = 0.0, 0.0
-    substeps = products = rejections = 0
+    substeps = products = 0
     error = 0.0
     largest = float(np.linalg.norm(w))
     told = lambda: error / max(largest, 1e-300)
@@ -61,11 +60,11 @@ def expv(
         with np.errstate(over="ignore"):
             beta = float(np.linalg.norm(w))
         if beta == 0.0 or not np.isfinite(beta):
-            return Exponential(w, substeps, products, rejections, told(), bool(np.isfinite(beta)), now)
+            return Exponential(w, substeps, products, told(), bool(np.isfinite(beta)), now)
         V, H, exact, after = basis(w / beta, m)
         products += len(V)
         if not np.isfinite(H).all():
-            return Exponential(w * np.nan, substeps, products, rejections, told(), False, now)
+            return Exponential(w * np.nan, substeps, products, told(), False, now)
         step = t - now if exact else min(t - now, step or first_step(H, m, tolerance))
         for _ in range(REJECTIONS):
             with np.errstate(over="ignore", invalid="ignore"):  # growth beyond the range shows as not finite
@@ -75,16 +74,15 @@ def expv(
             allowed = step / t * tolerance * largest
             if local <= SLACK * allowed:
                 break
-            rejections += 1
             step *= SAFETY * (allowed / local) ** (1.0 / m) if np.isfinite(local) else 0.1
         else:
-            return Exponential(w, substeps, products, rejections, told(), False, now)
+            return Exponential(w, substeps, products, told(), False, now)
         with np.errstate(over="ignore", invalid="ignore"):
             w = beta * (small[: len(V)] @ V)
         now = t if step >= t - now else now + step
         substeps, error = substeps + 1, error + local
         step *= min(5.0, SAFETY * (allowed / max(local, 1e-30 * allowed)) ** (1.0 / m))
-    return Exponential(w, substeps, products, rejections, told(), now >= t, now)
+    return Exponential(w, substeps, products, told(), now >= t, now)
 
 
 def arnoldi(apply: Callable[[Array], Array], v: Array, m: int) -> tuple[Array, Array, bool, float]:

@@ -7,20 +7,13 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array, IntArray
 from pliant.linear.kkt import Matrix
-from pliant.linear.qp import Clarabel, QPSolution, QPSolver, Rows, solve_qp
+from pliant.linear.qp import Clarabel, QPSolution, Rows, solve_qp
 
 PRICE = 1e4  # of a unit of slack, in units of the largest entry on the diagonal of P
 GIVEN = 1e-6  # slack that counts
 
 
-def solve_relaxed(
-    P: Matrix,
-    q: Array,
-    *,
-    equality: Rows | None,
-    inequality: Rows,
-    solver: QPSolver = Clarabel(),  # noqa: B008  (a frozen value)
-) -> tuple[QPSolution, IntArray]:
+def solve_relaxed(P: Matrix, q: Array, *, equality: Rows | None, inequality: Rows) -> tuple[QPSolution, IntArray]:
     """The programme with C x + s >= d, s >= 0 and a stiff quadratic price on s; which rows (k,) got some."""
     C, d = inequality
     n, m = len(q), len(d)
@@ -33,7 +26,7 @@ def solve_relaxed(
         np.concatenate([q, np.zeros(m)]),
         equality=(sp.hstack([sp.csr_matrix(E), sp.csr_matrix((len(e), m))], format="csc"), e),
         inequality=(rows, np.concatenate([d, np.zeros(m)])),
-        solver=solver,
+        solver=Clarabel(),
     )
     given = np.flatnonzero(found.x[n:] > GIVEN)
     return replace(found, x=found.x[:n], z_inequality=found.z_inequality[:m]), given

@@ -103,17 +103,17 @@ class PaperGrid:
     cells: tuple[int, int, int]
 
 
-def _cubic(length: float, *cells: int) -> PaperGrid:
-    nx, ny, nz = cells
-    return PaperGrid((length, length * ny / nx, length * nz / nx), (nx, ny, nz))
+def _cubic(nx: int, ny: int, nz: int) -> PaperGrid:
+    """0.15 m long, of cubes."""
+    return PaperGrid((0.15, 0.15 * ny / nx, 0.15 * nz / nx), (nx, ny, nz))
 
 
 PAPER_BARS = {
     "BAR": PaperGrid((0.3, 0.1, 0.1), (44, 14, 14)),  # [QLB2021, Table 1]: 10,125 vertices, 51,744 tets, 3 kg
-    "TWIST": _cubic(0.15, 20, 6, 6),  # [ConJac2020, Table 1]: 1,029 / 4,320
-    "HETERO": _cubic(0.15, 34, 12, 12),  # 5,915 / 29,376
-    "ANISO": _cubic(0.15, 38, 12, 12),  # 6,591 / 32,832
-    "BARCUT": _cubic(0.15, 49, 10, 10),  # 6,050 / 29,400
+    "TWIST": _cubic(20, 6, 6),  # [ConJac2020, Table 1]: 1,029 / 4,320
+    "HETERO": _cubic(34, 12, 12),  # 5,915 / 29,376
+    "ANISO": _cubic(38, 12, 12),  # 6,591 / 32,832
+    "BARCUT": _cubic(49, 10, 10),  # 6,050 / 29,400
 }
 
 

@@ -18,10 +18,10 @@ def read(path: Path) -> RawMesh:
     for partner in (node, ele):
         if not partner.exists():
             raise MeshError(f"{partner.name} is missing", where=str(path), remedy="keep .node and .ele side by side")
-    (n, dim, *_), vertices, _ = _table(node, header=2)
+    (n, dim, *_), vertices, _ = _table(node)
     if dim not in (2, 3):
         raise MeshError(f"dimension {dim}", where=f"{node} line 1", remedy="use 2 or 3")
-    (m, corners, *rest), elements, lines = _table(ele, header=2)
+    (m, corners, *rest), elements, lines = _table(ele)
     X = _columns(node, vertices, 1 + dim)[:, 1:]
     table = _columns(ele, elements, 1 + corners + bool(rest and rest[0]))
     T = _integers(ele, table[:, 1 : 1 + corners], lines)
@@ -45,7 +45,7 @@ def write(mesh: Mesh, path: Path) -> None:
     path.with_suffix(".ele").write_text("\n".join(ele) + "\n")
 
 
-def _table(path: Path, header: int) -> tuple[list[int], list[tuple[int, list[float]]], IntArray]:
+def _table(path: Path) -> tuple[list[int], list[tuple[int, list[float]]], IntArray]:
     """The numbers of the header and the rows (line number, numbers) of a file; as many rows as the header says."""
     rows = []
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
@@ -55,7 +55,7 @@ def _table(path: Path, header: int) -> tuple[list[int], list[tuple[int, list[flo
                 rows.append((number, [float(w) for w in words]))
             except ValueError as error:
                 raise MeshError(str(error), where=f"{path} line {number}", remedy="write numbers only") from error
-    if not rows or len(rows[0][1]) < header or not all(w.is_integer() for w in rows[0][1]):
+    if not rows or len(rows[0][1]) < 2 or not all(w.is_integer() for w in rows[0][1]):
         raise MeshError("no header", where=f"{path} line {rows[0][0] if rows else 1}", remedy=_REMEDY)
     counts = [int(w) for w in rows[0][1]]
     if len(rows) - 1 != counts[0]:

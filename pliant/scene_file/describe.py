@@ -75,14 +75,13 @@ def _track(motion: Any, scene: Scene) -> Track:
 
 
 def _body(writer: Writer, body: Any) -> dict[str, Any]:
-    if type(body) not in families()["body"]:
-        raise NotDescribable(f"{type(body).__name__} is built in Python")
     kind = type(body)
+    if kind not in families()["body"]:
+        raise NotDescribable(f"{kind.__name__} is built in Python")
     writer.keep_extension(kind)
-    _nothing_else(body, {name for name in {f.name for f in fields(body)} if name not in HIDDEN})
+    _nothing_else(body, {f.name for f in fields(body)} - set(HIDDEN))
     table: dict[str, Any] = {"kind": kind_of(kind), "name": body.name}
-    skip: tuple[str, ...] = ("name", "fit", *HIDDEN)
-    table |= writer.fields(body, skip=(*skip, "pins", "continuous"))
+    table |= writer.fields(body, skip=("name", "fit", "pins", "continuous", *HIDDEN))
     if "pins" in keys(kind) and body.pins:
         table["pins"] = [writer.plain(pin, "pins") for pin in body.pins]
     if isinstance(body, DiscontinuousSolid):

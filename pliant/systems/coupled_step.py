@@ -79,18 +79,6 @@ def prepared_parts(
     )
 
 
-def points_of(parts: Sequence[Prepared]) -> tuple[Array, Array]:
-    """Positions and old velocities (p, 3) of the points of all parts, one after the other."""
-    x, v = [np.zeros((0, 3))], [np.zeros((0, 3))]
-    for k, block in enumerate(p.block for p in parts):
-        if block.guess is None:
-            raise SceneError(f"part {k} does not tell its velocities", where="Block.guess", remedy="give the old ones")
-        moving = block.J @ block.guess + (0.0 if block.w is None else block.w)
-        x.append(block.x)
-        v.append(moving.reshape(-1, 3))
-    return np.concatenate(x), np.concatenate(v)
-
-
 class CoupledStep:
     """Prepared parts as one, with attachments and contacts between their points. What it keeps is `Together`.
 

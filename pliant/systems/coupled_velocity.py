@@ -47,9 +47,18 @@ def _stepping(
             touches = touches.renumbered(system.rows, len(system.points.lift(state.q)) // 3)
         if ties is not None:
             touches = touches.apart(ties)
-    between: Any = {"ties": ties, "touches": touches, "shown": system.shown, "rebuild": lambda _: system}
-    between |= {"place": lambda end: _placed(system, end), "join": system.join, "closing": how.closing(h)}
-    coupled = CoupledStep(prepared, states, h, **between)
+    coupled = CoupledStep(
+        prepared,
+        states,
+        h,
+        ties=ties,
+        touches=touches,
+        shown=system.shown,
+        rebuild=lambda _: system,
+        place=lambda end: _placed(system, end),
+        join=system.join,
+        closing=how.closing(h),
+    )
     stage = system.at(state, state.t + h)
     terms = stage.energy_terms, stage.force_terms
     setting = None if system.contact is None else system.contact.setting

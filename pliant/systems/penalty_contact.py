@@ -10,7 +10,7 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, Remembered, joined
 from pliant.contact.initial import admissible
-from pliant.contact.pairs import ClosePairs, PairDetector
+from pliant.contact.pairs import ClosePairs
 from pliant.contact.pose import Passage
 from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.contact.swept import Entries, entries
@@ -112,16 +112,15 @@ class PenaltyModel:
         self.reach = np.full(len(self.places), self.margin)
         self.reach[self.places.alone :] = min(self.margin, 0.5 * self.places.spacing)
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
-        who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
-        self.detector = PairDetector(setting.meshes, setting.offsets, **who) if pairs else None
+        self.detector = setting.detector(self_contact=choice.self_contact) if pairs else None
         self.force_names = ("friction",) * bool(self.mu.largest)
         self.force_names += ("contact damping",) * bool(choice.damping)
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
         gap = (self.choice.thickness or 0.0) - 0.02 * float(self.setting.edge_length.min())
-        how: Any = {"resolve": self.choice.resolve_initial, "bodies": self.choice.bodies}
-        return admissible(self.setting, q.reshape(-1, 3), gap=gap, fixed=fixed // 3, **how).ravel()
+        x, resolve, bodies = q.reshape(-1, 3), self.choice.resolve_initial, self.choice.bodies
+        return admissible(self.setting, x, gap=gap, resolve=resolve, fixed=fixed // 3, bodies=bodies).ravel()
 
     def at(self, start: State, t: float, c: float = 0.0) -> Terms:
         """Pairs as they are at the start or will be if nothing changes; obstacles as they are at t."""

@@ -1,4 +1,4 @@
-"""Where dynamic nodes should go: by hand, spread evenly, or where the lowest modes move most."""
+"""Where dynamic nodes should go: by hand, or spread evenly."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from pliant.arrays import Array, IntArray
 from pliant.errors import SceneError
-from pliant.linear.modes import lowest
 from pliant.systems.elastodynamics import Elastodynamics
 
 TIE = 1e-9  # relative difference of distances that is round-off: the lowest number decides
@@ -47,25 +46,6 @@ def spread(
         chosen.append(best)
         distance = np.minimum(distance, np.linalg.norm(system.X - system.X[best], axis=1))
     return checked(system, np.array(sorted(chosen), dtype=np.int64), by_hand, among)
-
-
-def modal(system: Elastodynamics, count: int) -> IntArray:
-    """``count`` free vertices, each where the next lowest mode moves most, far enough from the others."""
-    d = system.X.shape[1]
-    q = system.X.ravel()
-    H = system.restrict(-system.stiffness(q, 0.0 * q, 0.0, psd=True))
-    M = system.mass(q)[system.free][:, system.free]
-    U = lowest(H, M, count).U
-    chosen: list[int] = []
-    least = LEAST * system.scale
-    for k in range(count):
-        motion = np.zeros(len(q))
-        motion[system.free] = U[:, k]
-        size = np.linalg.norm(motion.reshape(-1, d), axis=1)
-        if chosen:
-            size[distance_to(system.X, np.array(chosen)) < least] = -1.0
-        chosen.append(int(np.argmax(size)))
-    return checked(system, np.array(sorted(chosen), dtype=np.int64))
 
 
 def checked(

@@ -14,7 +14,6 @@ from pliant.arrays import Array, IntArray
 from pliant.contact.coefficients import Coefficients, Mu, read_mu
 from pliant.contact.contacts import Contacts, joined
 from pliant.contact.initial import admissible
-from pliant.contact.pairs import PairDetector
 from pliant.contact.setting import Setting, obstacle_gaps
 from pliant.contact.surfaces import Surfaces
 from pliant.errors import SceneError
@@ -82,15 +81,14 @@ class RowModel:
         self.thickness = 1e-3 * shortest if choice.thickness is None else choice.thickness
         pairs = choice.bodies and any(m.kind != "springs" for m in setting.meshes)
         sides = pairs and not choice.edges
-        who: Any = {"group": setting.group, "apart": setting.apart, "self_contact": choice.self_contact}
-        self._detector = PairDetector(setting.meshes, setting.offsets, **who) if sides else None
+        self._detector = setting.detector(self_contact=choice.self_contact) if sides else None
         self._surfaces = Surfaces(replace(setting, obstacles=())) if pairs and choice.edges else None
 
     def initial(self, q: Array, fixed: IntArray) -> Array:
         """The positions to start from: overlaps refused, or resolved; resting contact is tolerated."""
         gap = self.thickness - 0.04 * self._margin
-        how: Any = {"resolve": self.choice.resolve_initial, "bodies": self.choice.bodies}
-        return admissible(self.setting, q.reshape(-1, 3), gap=gap, fixed=fixed // 3, **how).ravel()
+        x, resolve, bodies = q.reshape(-1, 3), self.choice.resolve_initial, self.choice.bodies
+        return admissible(self.setting, x, gap=gap, resolve=resolve, fixed=fixed // 3, bodies=bodies).ravel()
 
     def touches(self, x: Array, v: Array, t: float, h: float) -> Touches:
         """What the points ``x (n, 3)`` may meet in a step of h [s] from time t, given their velocities ``v (n, 3)``."""

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from pliant.arrays import Array
 from pliant.energies.base import Internal, Limiting, Pairing
-from pliant.testing.differences import agree, along, dense, derivative, semidefinite, symmetric
+from pliant.testing.differences import agree, dense, derivative, semidefinite, symmetric
 from pliant.testing.materials import rotations
 
 
@@ -70,16 +70,6 @@ def check_limit(energy: Any, x: Array, dx: Array) -> None:
     for part in (0.5, 0.99):
         W = value(x + part * min(s, 1.0) * dx)
         assert np.isfinite(W), f"{type(energy).__name__}: infinite before its limit, at {part} of it"
-
-
-def check_directions(energy: Any, x: Array, *, count: int = 5, eps: float = 1e-6, tolerance: float = 1e-6) -> None:
-    """Gradient and Hessian of a large energy along a few random directions only."""
-    rng = np.random.default_rng(2)
-    for _ in range(count):
-        d = rng.normal(size=len(x))
-        slope = along(energy.value, x, d, eps)
-        agree(f"{energy.name}: gradient", np.array([energy.gradient(x) @ d]), np.array([slope]), tolerance)
-        agree(f"{energy.name}: Hessian", energy.hessian(x) @ d, along(energy.gradient, x, d, eps), tolerance)
 
 
 def _plane_rotation(angle: float) -> Array:

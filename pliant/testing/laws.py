@@ -17,7 +17,7 @@ def density(material: Any, F: Array) -> tuple[Array, Array, Array]:
     mu, lam = lame(float(material.E), float(material.nu))
     I, C = np.eye(3), np.swapaxes(F, 1, 2) @ F
     J, IC = np.linalg.det(F), np.trace(C, axis1=1, axis2=2)
-    over = lambda s: np.reshape(s, (-1, 1, 1))  # noqa: E731
+    over = lambda s: np.reshape(s, (-1, 1, 1))
     if isinstance(material, pl.StableNeoHookean | pl.StableNeoHookeanLog):
         log = isinstance(material, pl.StableNeoHookeanLog)
         mu, lam = (4.0 / 3.0 * mu, lam + 5.0 / 6.0 * mu) if log else (mu, lam + mu)

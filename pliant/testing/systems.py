@@ -12,7 +12,7 @@ from pliant.systems.base import System
 from pliant.systems.closures import Constrained
 from pliant.systems.observed import Moving
 from pliant.systems.stepped import Contacting
-from pliant.testing.differences import agree, along, dense, derivative, semidefinite, symmetric
+from pliant.testing.differences import agree, dense, derivative, semidefinite, symmetric
 
 WEIGHTS = (1.0, 0.1, 0.01)
 
@@ -183,18 +183,3 @@ def check_read_out(system: System, state: State) -> None:
     assert np.array_equal(q, state.q) and np.array_equal(v, state.v), f"{name} changes the state it is given"
     energies = system.energies(q, v, t)
     assert "kinetic" in energies and np.isfinite(list(energies.values())).all(), f"{name}: energies {energies}"
-
-
-def check_directions(
-    system: System, state: State, *, count: int = 4, eps: float = 1e-6, tolerance: float = 1e-6
-) -> None:
-    """K and D of a large system along a few random directions only."""
-    fixed = system.at(state, state.t) if isinstance(system, Contacting) else system
-    q, v, t = state.q, state.v, state.t
-    rng = np.random.default_rng(3)
-    for _ in range(count):
-        d = rng.normal(size=len(q))
-        name = type(system).__name__
-        K, D = fixed.stiffness(q, 0 * v, t) @ d, fixed.damping(q, v, t) @ d
-        agree(f"{name}: stiffness", K, along(lambda x: fixed.force(x, 0 * v, t), q, d, eps), tolerance, floor=1e-6)
-        agree(f"{name}: damping", D, along(lambda u: fixed.force(q, u, t), v, d, eps), tolerance, floor=1e-6)

@@ -93,7 +93,7 @@ TUPLES = [  # folder or file, methods that make a class a choice, module and tup
     ("articulated/joints", {"transform", "subspace"}, "pliant.articulated.joints", "JOINTS"),
     ("articulated/forces", {"bind", "add", "potential"}, "pliant.articulated.forces", "ARTICULATED_FORCES"),
     ("articulated/constraints", {"bind", "rows"}, "pliant.articulated.constraints", "CONSTRAINTS"),
-    ("contact", {"distance", "curvature", "surface"}, "pliant.contact", "OBSTACLES"),
+    ("contact", {"surface", "inner_points"}, "pliant.contact", "OBSTACLES"),
     ("systems", {"model"}, "pliant.choices", "CONTACTS"),
     ("loads.py", {"force", "at"}, "pliant.loads", "LOADS"),
     ("events.py", {"check", "apply"}, "pliant.events", "EVENTS"),

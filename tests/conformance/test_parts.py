@@ -32,10 +32,10 @@ from pliant.testing import (
 
 sys.path.append(str(Path(__file__).parents[1] / "articulated"))
 
-import samples  # noqa: E402
-from articulated_samples import pendulum, zoo  # noqa: E402
+import samples
+from articulated_samples import pendulum, zoo
 
-from pliant.testing import kinds  # noqa: E402
+from pliant.testing import kinds
 
 ENERGY_SAMPLES, FORCE_SAMPLES = samples.energies(), samples.forces()
 name = lambda x: type(x[0] if isinstance(x, tuple) else x).__name__

@@ -116,7 +116,7 @@ def test_several_linearisations_keep_a_body_turning():
     X = system.X - system.X.mean(axis=0)
     v = 60.0 * np.column_stack([-X[:, 1], X[:, 0], 0 * X[:, 0]]).ravel()
     start = State(system.X.ravel().copy(), v)
-    energy = lambda s: s.v @ (system.mass(s.q) @ s.v) / (v @ (system.mass(v) @ v))  # noqa: E731
+    energy = lambda s: s.v @ (system.mass(s.q) @ s.v) / (v @ (system.mass(v) @ v))
     assert energy(run(ConJac(count=4), system, start, 5e-3, 10)) < 0.05
     assert energy(run(ConJac(count=4, iterations=3), system, start, 5e-3, 10)) > 0.35
 

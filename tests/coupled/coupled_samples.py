@@ -5,14 +5,20 @@ import numpy as np
 from pliant.articulated import ArticulatedSystem, Link, cuboid
 from pliant.articulated.joints import Free3D
 from pliant.bodies import Solid
-from pliant.contact.hull import filled
 from pliant.contact.setting import Setting, Shape
 from pliant.materials import StableNeoHookean
-from pliant.mesh import box
+from pliant.mesh import Mesh, box
 from pliant.scene import Scene
 from pliant.state import State
-from pliant.systems.coupled_step import CoupledStep, points_of, prepared_parts
+from pliant.systems.coupled_step import CoupledStep, prepared_parts
 from pliant.systems.row_contact import RowContact
+
+
+def points_of(parts):
+    """Positions and old velocities (p, 3) of the points of all parts, one after the other."""
+    blocks = [p.block for p in parts]
+    velocities = [b.J @ b.guess + (0.0 if b.w is None else b.w) for b in blocks]
+    return np.concatenate([b.x for b in blocks]), np.concatenate([w.reshape(-1, 3) for w in velocities])
 
 
 class Sided:
@@ -60,7 +66,14 @@ def rigid_block(at=(0, 0, 0), sides=(0.2, 0.2, 0.2), velocity=(0, 0, 0), gravity
     system = ArticulatedSystem([Link(Free3D(), body, name="block")], gravity=gravity)
     q, v = np.zeros(6), np.zeros(6)
     q[:3], v[:3] = at, velocity
-    return system, State(q, v), filled(body.points, body.faces)
+    return system, State(q, v), filled(body)
+
+
+def filled(body):
+    """The inside of a convex body as tetrahedra: a fan from the first vertex of its surface."""
+    X, F = body.points, body.faces
+    volume = np.linalg.det(X[F] - X[0])
+    return Mesh(X, np.insert(F[volume > 1e-9 * volume.max()], 0, 0, axis=1))
 
 
 def contact(meshes, obstacles=(), gravity=9.81, thickness=0.0, **options):

@@ -17,7 +17,6 @@ class Mutant(NamedTuple):
 
 METHODS = "integrators/test_closed_forms.py"
 PARTS = "conformance/test_parts.py"
-SYSTEMS = "conformance/test_systems.py"
 PHYSICS = "integrators/test_integrator_physics.py"
 TERMS = "contact/test_contact_terms.py"
 LEDGER = "runs/test_ledger.py"

@@ -58,12 +58,12 @@ def tampered(name: str, place: Path) -> list[dict[str, Any]]:
         copy = place / f"{name} {len(rows)}"
         shutil.copytree(run, copy)
         change(copy)
-        told, said = answer(name, copy, part)
+        told, said = answer(copy, part)
         rows.append({"scene": name, "change": what, "part": part, "told": told, "said": said})
     return rows
 
 
-def answer(name: str, folder: Path, part: str) -> tuple[str, str]:
+def answer(folder: Path, part: str) -> tuple[str, str]:
     """How the folder is met, and what is said."""
     try:
         resume(folder, output=SAVED)

@@ -23,7 +23,6 @@ from pliant.simulate import simulate
 from pliant.systems.penalty_contact import PenaltyContact
 
 SIDE, SPEED, H = 0.1, 0.3, 1e-3
-Speed = tuple[float, float, float]
 
 
 def falling(cube: Any, *, h: float, duration: float) -> Scene:
