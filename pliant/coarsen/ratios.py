@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,14 +64,15 @@ def fit(
     B: sp.csr_matrix,
     s: int = 10,
     *,
+    by: Literal["shape", "number"] = "shape",
     on_mismatch: Mismatch = "raise",
 ) -> Fit:
     """Ratios r_i = lam_fine,i / lam_coarse,i of the s lowest modes, 1 for rigid ones; ``B`` from `prolongation`.
 
-    Modes are paired by their shapes (the assignment with the largest overlaps), not by their numbers as in the source,
-    which is wrong when two modes come in another order on the coarse mesh. Call it again when the constraints of the
-    two systems change: ratios belong to boundary conditions. The test of the source: at least half of the coarse modes
-    must look like a fine one; where they do not, "coarse" gives ratios of 1, with a warning.
+    Modes are paired ``by`` "shape" (the assignment with the largest overlaps) or by "number", as the source does, which
+    is wrong when two modes come in another order on the coarse mesh. Call it again when the constraints of the two
+    systems change: ratios belong to boundary conditions. The test of the source: at least half of the coarse modes must
+    look like a fine one; where they do not, "coarse" gives ratios of 1, with a warning.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -89,7 +90,7 @@ def fit(
         )
     U, lam_c, lam_f = c.U[:, :s], c.lam[:s], f.lam[:s]
     same = overlap(coarse, fine, B, U, f.U[:, :s])
-    partner = linear_sum_assignment(-same)[1]
+    partner = linear_sum_assignment(-same)[1] if by == "shape" else np.arange(s)
     ratios = np.where(rigid, 1.0, shared(lam_c, lam_f[partner] / np.where(rigid, 1.0, lam_c)))
     found = Fit(ratios, lam_c, lam_f[partner], U, same[:, partner])
     if 2 * found.matched < s and on_mismatch != "ignore":

@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 
 from pliant.coarsen import Following, coarsen, dac_factor, fit, prolongation, softened
 from pliant.coarsen.ratios import shared
+from pliant.coarsen.stiffening import eigenvalues, string
 from pliant.energies.elastic import Elastic
 from pliant.errors import MeshError, MissingDependency, SceneError
 from pliant.integrators import BDF1, BDF2, ERE, SIERE, ImplicitMidpoint, LinearlyImplicit
@@ -264,6 +265,19 @@ def test_dac_makes_the_first_eigenvalue_right_and_only_that():
     factor = dac_factor(body(COARSE), body(FINE))
     assert factor * FIT.coarse[0] == pytest.approx(FIT.fine[0], rel=1e-9)
     assert np.abs(factor * FIT.coarse / FIT.fine - 1)[2:].max() > 0.05
+
+
+def test_string_eigenvalues_are_the_closed_form_and_converge_from_above():
+    first = []
+    for N in (2, 4, 8, 16, 128):
+        for lumped in (False, True):
+            K, M = string(N, lumped=lumped)
+            lam = eigh(K.toarray(), M.toarray(), eigvals_only=True)
+            assert np.allclose(lam, eigenvalues(N, lumped=lumped), rtol=1e-10)
+        first.append(eigenvalues(N)[0])
+        assert eigenvalues(N, lumped=True)[0] < np.pi**2
+    assert first == pytest.approx([12.0, 10.387, 9.997, 9.9014, 9.8701], abs=1e-3)
+    assert first == sorted(first, reverse=True) and first[-1] > np.pi**2
 
 
 def test_meshes_of_different_bodies_are_refused():
