@@ -1,5 +1,6 @@
 """Attachments: vertices of one body tied to points of another, exactly or by springs; seams of cloth."""
 
+import warnings
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +16,8 @@ from pliant.units import read_fields
 if TYPE_CHECKING:
     from pliant.scene import Scene
 
+WIDE = 1e-2  # of the size of the tied body: a gap that nobody means to be closed at once
+
 
 @dataclass(frozen=True, eq=False)
 class Attachment:
@@ -23,8 +26,9 @@ class Attachment:
     The tied points are those at the same place when the scene starts: of the ``link``, of the nearest element of a soft
     body, or the nearest point of a sheet, towards which the vertices are then pulled. ``others`` makes it a seam: the
     vertices of ``to``, one for each of ``vertices``, however far apart they start; a panel may be sewn to itself. With
-    a ``stiffness`` [N/m] each tie is a spring per vertex; with None it is exact. With ``contact=False`` the body never
-    touches the ``link`` or the body that it is tied to, which may lie inside it: a bone in flesh.
+    a ``stiffness`` [N/m] each tie is a spring per vertex; with None it is exact, and a warning tells where it starts
+    wide open. With ``contact=False`` the body never touches the ``link`` or the body that it is tied to, which may lie
+    inside it: a bone in flesh.
     """
 
     body: int | str
@@ -149,6 +153,7 @@ def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings],
                 raise SceneError(what, where="scene.attachments", remedy="attach every vertex once")
             taken.add(point)
         if attachment.stiffness is None:
+            _tell_of_gap(*attachment.ends(scene, places), nodes, weights)
             rows.append((nodes, weights))
         else:
             springs.append(TieSprings(n, nodes, weights, np.full(len(nodes), attachment.stiffness)))
@@ -157,3 +162,16 @@ def tied(scene: "Scene", places: list[Place], n: int) -> tuple[list[TieSprings],
     width = max(nodes.shape[1] for nodes, _ in rows)
     pad = lambda a: np.pad(a, ((0, 0), (0, width - a.shape[1])))  # to node 0 with weight 0
     return springs, (np.concatenate([pad(a) for a, _ in rows]), np.concatenate([pad(w) for _, w in rows]))
+
+
+def _tell_of_gap(mine: Place, other: Place, nodes: IntArray, weights: Array) -> None:
+    """A warning where an exact tie starts wide open: most methods close it in a step, explicit ones never."""
+    held = np.einsum("kr,krd->kd", weights[:, 1:], other.x[nodes[:, 1:] - other.first])
+    gap = float(np.linalg.norm(mine.x[nodes[:, 0] - mine.first] + held, axis=1).max())
+    if gap > WIDE * float(np.linalg.norm(np.ptp(mine.x, axis=0))):
+        warnings.warn(
+            f"vertices of {mine.name!r} start up to {gap:.2g} m from where {other.name!r} holds them exactly: such a gap"
+            " closes in a step, which throws them, or never (explicit methods); start where they touch, or give a"
+            " stiffness [N/m]",
+            stacklevel=2,
+        )

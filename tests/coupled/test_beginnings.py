@@ -1,5 +1,7 @@
 """Runs that begin with velocities which ties do not allow: every method gives them up in the same impact."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,20 @@ def test_an_explicit_run_goes_on_with_the_same_bytes():
     half = steps[len(steps) // 2]
     *_, last = pl.simulate(scene, start=half.checkpoint())
     assert last.state.q.tobytes() == steps[-1].state.q.tobytes()
+
+
+def test_exact_ties_that_start_wide_open_are_told():
+    """To the nearest point of a sheet two centimetres below: a step would throw the block there."""
+    sheet = pl.mesh.sheet((0.3, 0.3), (2, 2))
+    block = LOWER.transformed(translate=(0.1, 0.1, 0.02))
+    low = block.where(lambda X: X[:, 2] < 0.02 + 1e-9)
+    bodies = [pl.Cloth(sheet, name="net", pins=pl.Pin([0, 2, 6, 8])), pl.Solid(block, SOFT, name="block")]
+    scene = lambda **tie: pl.Scene(
+        bodies, pl.BDF1(), 1e-3, 1e-3, attachments=[pl.Attachment("block", low, "net", **tie)]
+    )
+    with pytest.warns(UserWarning, match="of 'block' start up to 0.02 m from where 'net' holds them exactly"):
+        scene().system()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scene(stiffness=100.0).system()
+        blocks(pl.BDF1()).system()
