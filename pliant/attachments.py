@@ -170,8 +170,8 @@ def _tell_of_gap(mine: Place, other: Place, nodes: IntArray, weights: Array) -> 
     gap = float(np.linalg.norm(mine.x[nodes[:, 0] - mine.first] + held, axis=1).max())
     if gap > WIDE * float(np.linalg.norm(np.ptp(mine.x, axis=0))):
         warnings.warn(
-            f"vertices of {mine.name!r} start up to {gap:.2g} m from where {other.name!r} holds them exactly: such a gap"
-            " closes in a step, which throws them, or never (explicit methods); start where they touch, or give a"
+            f"vertices of {mine.name!r} start up to {gap:.2g} m from where {other.name!r} holds them exactly: such a"
+            " gap closes in a step, which throws them, or never (explicit methods); start where they touch, or give a"
             " stiffness [N/m]",
             stacklevel=2,
         )
