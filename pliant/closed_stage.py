@@ -17,6 +17,7 @@ from pliant.stage import G_EARTH, Stage
 from pliant.state import Reactions, SolveReport, State
 from pliant.systems.base import System
 from pliant.systems.closures import Closures, Constrained
+from pliant.systems.supports import script_rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +144,24 @@ def consistent(system: System, state: State) -> State:
     A method that remembers velocities must not remember one from before a motor was switched on, and one that finds
     accelerations alone would never get rid of it.
     """
-    rows = system.closures(state.q, state.v, state.t) if able(system, Constrained) else None
-    if rows is None:
+    if not able(system, Constrained) or system.closures(state.q, state.v, state.t) is None:
         return state
-    G = rows.G[:, system.free].toarray()
-    X = LU().factor(system.restrict(system.mass(state.q))).solve(G.T)
+    G, b = velocity_rows(system, state.q, state.v, state.t)
+    X = LU().factor(system.restrict(system.mass(state.q))).solve(G[:, system.free].T)
     v = state.v.copy()
-    v[system.free] += X @ np.linalg.lstsq(G @ X, rows.rate - rows.G @ state.v, rcond=1e-12)[0]
+    v[system.free] += X @ np.linalg.lstsq(G[:, system.free] @ X, b - G @ state.v, rcond=1e-12)[0]
     return State(state.q, v, state.t)
+
+
+def velocity_rows(system: Any, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+    """(G, b) with G u = b for the velocities u that agree with closures: free ones are found, prescribed ones stay v.
+
+    Where scripts are about to move otherwise than v says, b makes up for it.
+    """
+    rows = system.closures(q, v, t)
+    held = np.ones(len(q), dtype=bool)
+    held[system.free] = False
+    return rows.G.toarray(), rows.rate + rows.G @ np.where(held, v - script_rates(system, q, t), 0.0)
 
 
 def require_flat(system: System, state: State, method: str) -> None:

@@ -21,6 +21,7 @@ from pliant.adjoint.operations import by_columns
 from pliant.adjoint.parameters import Parameters
 from pliant.adjoint.tape import Vector
 from pliant.arrays import Array, IntArray
+from pliant.closed_stage import velocity_rows
 from pliant.state import State
 from pliant.systems.closures import Accelerating
 from pliant.systems.stepped import PartlySymmetric
@@ -34,12 +35,6 @@ def of_accelerations(system: Accelerating, q: Array, v: Array, t: float) -> tupl
     found = system.acceleration_rows(q, v, t)
     assert found is not None
     return found
-
-
-def of_velocities(system: Any, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-    """(G, b) with G v = b."""
-    rows = system.closures(q, v, t)
-    return rows.G.toarray(), rows.rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +78,7 @@ class Closed:
     def _linear(self) -> _Linear:
         system, t, u = self.system, self.t, self.u
         q, v = (x.of(self.slots) for x in self.inputs)
-        demand: Demand = of_velocities if self.impulsive else of_accelerations
+        demand: Demand = velocity_rows if self.impulsive else of_accelerations
         G, b = demand(system, q, v, t)
         X = np.stack([system.accelerated(q, g) for g in G], axis=1)
         inverse, met = np.linalg.pinv(G @ X, rcond=1e-12), u + v if self.impulsive else u

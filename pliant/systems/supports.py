@@ -60,6 +60,13 @@ def scripted(system: System, q: Array, t: float, moment: float = MOMENT) -> Arra
     return np.asarray(sum(w * (system.prescribe(q, t + k * moment) - now) for k, w in enumerate(weights)))
 
 
+def script_rates(system: System, q: Array, t: float) -> Array:
+    """Velocities of prescribed coordinates right after t; 0 of all others."""
+    weights = np.array([3.0, -1.5, 1.0 / 3.0]) / MOMENT  # the derivative of the cubic through four moments
+    now = system.prescribe(q, t)
+    return np.asarray(sum(w * (system.prescribe(q, t + k * MOMENT) - now) for k, w in enumerate(weights, 1)))
+
+
 def _of_constraints(system: Any, state: State, reactions: Reactions | None) -> Array:
     """The forces of ties and loops on all coordinates; NaN where they act but are not known."""
     rows = system.closures(state.q, state.v, state.t) if able(system, Constrained) else None

@@ -35,10 +35,10 @@ def arm(constraints=(), v=(1.0, 0.5)):
     return pl.Articulated(links, [JointSpring("a", 2.0, 0.05)], constraints, q=(0.3, 0.2), v=v, name="arm")
 
 
-def require(scene, wrt):
-    places = 0.1 * np.random.default_rng(0).normal(size=(scene.steps + 1, 2, 3))
-    check = adjoint.gradient(scene, adjoint.PointTrajectory(np.array([3, 12]), places), wrt, check=True).check
-    assert check.error < 1e-6, str(check)
+def require(scene, wrt, points=(3, 12), tolerance=1e-6):
+    places = 0.1 * np.random.default_rng(0).normal(size=(scene.steps + 1, len(points), 3))
+    check = adjoint.gradient(scene, adjoint.PointTrajectory(np.array(points), places), wrt, check=True).check
+    assert check.error < tolerance, str(check)
     assert abs(check.adjoint - check.tangent) <= 1e-10 * abs(check.tangent), str(check)
     assert check.difference != 0.0
 
@@ -63,6 +63,23 @@ def test_ties_of_soft_bodies_to_links(integrator):
     tie = pl.Attachment("bar", np.flatnonzero(mesh.X[:, 0] < 0.351)[:2], "arm", "b")
     scene = pl.Scene([bar, arm()], integrator, h=5e-3, duration=0.02, attachments=[tie])
     require(scene, ["bodies.bar.material.E", "bodies.arm.forces.0.stiffness", "bodies.arm.v"])
+
+
+@pytest.mark.parametrize("integrator", [pl.ImplicitMidpoint(TIGHT), pl.Verlet(5)], ids=["midpoint", "Verlet"])
+def test_ties_to_what_a_script_moves(integrator):
+    """The velocities of the start agree with a script that is under way, and so do their derivatives."""
+    mesh = pl.mesh.bar((0.2, 0.1, 0.1), (2, 1, 1))
+    upper = mesh.transformed(translate=(0.0, 0.0, 0.1))
+    held = np.flatnonzero(mesh.X[:, 0] < 1e-9)
+    moved = pl.Keyframes((0.0, 0.1), ((0.0, 0.0, 0.0), (0.02, 0.01, 0.0)))
+    bodies = [
+        pl.Solid(mesh, pl.StableNeoHookean(1e4, 0.4), name="lower", pins=pl.Pin(held, moved)),
+        pl.Solid(upper, pl.StableNeoHookean(2e4, 0.4), name="upper", velocity=(0.1, 0.0, 0.2)),
+    ]
+    tie = pl.Attachment("upper", np.flatnonzero(upper.X[:, 2] < 0.101)[:3], "lower")
+    scene = pl.Scene(bodies, integrator, h=5e-3, duration=0.02, attachments=[tie])
+    wrt = ["bodies.upper.material.E", "bodies.lower.pins.0.motion.translations"]
+    require(scene, wrt, points=(5, 17, 20), tolerance=1e-5)  # differences of motions in time are of 1e-9
 
 
 @pytest.mark.parametrize("integrator", [pl.SDIRK2(), pl.ImplicitMidpoint()], ids=["SDIRK2", "midpoint"])

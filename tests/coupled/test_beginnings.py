@@ -54,6 +54,16 @@ def test_methods_of_higher_order_agree_on_the_motion_after_it(integrator):
     assert abs(one.ledger.total - other.ledger.total) < 2e-3 * other.ledger.total
 
 
+@pytest.mark.parametrize("integrator", [pl.RK4(), pl.Verlet()], ids=name)
+def test_ties_to_what_a_script_moves_follow_it_from_the_start(integrator):
+    """A script that is under way at t = 0 moves its vertices at once, whatever their initial velocities say."""
+    held = pl.Pin(LOWER.where(lambda X: X[:, 2] > 0.1 - 1e-9)[:2], pl.Shake((0.01, 0.0, 0.0), 3.0))
+    *_, one = pl.simulate(blocks(integrator, held))
+    *_, other = pl.simulate(blocks(pl.TRBDF2(), held))
+    moved = np.abs(other.state.q - np.concatenate([LOWER.X, UPPER.X]).ravel()).max()
+    assert np.abs(one.state.q - other.state.q).max() < 3e-3 * moved
+
+
 @pytest.mark.parametrize("integrator", EXPLICIT, ids=name)
 def test_joints_that_move_together_do_so_from_the_start(integrator):
     """Feedback alone, at 5 1/s, would take a second to slow the second joint down."""
