@@ -133,7 +133,7 @@ def _common(dice: Dice, mesh: Mesh, size: float) -> dict[str, Any]:
 
 def _held(body: Any) -> Any:
     """A body that can neither move nor turn as a whole: without an equilibrium every scene would be refused."""
-    return replace(body, pins=pl.Pin([0, 1, 2], body.pins[0].motion if body.pins else None))
+    return replace(body, pins=pl.Pin(np.arange(3), body.pins[0].motion if body.pins else None))
 
 
 def _solid(dice: Dice, size: float, by: np.ndarray) -> Any:

@@ -59,7 +59,7 @@ def _loads(dice: Dice, body: Any) -> list[Any]:
     if dice.happens(0.15):
         found.append(pl.Wind(dice.vector(2.0), dice.vector(2.0), 0.1, body=body.name))
     if dice.happens(0.15):
-        found.append(pl.Push([0, 1], (0.0, 0.05), (dice.vector(0.2), dice.vector(0.2)), body=body.name))
+        found.append(pl.Push(np.arange(2), (0.0, 0.05), (dice.vector(0.2), dice.vector(0.2)), body=body.name))
     if isinstance(body, pl.SpringNet):
         return found
     if dice.happens(0.15):
@@ -139,12 +139,13 @@ def _arm(dice: Dice, name: str, by: Array) -> Any:
         if dice.happens(0.15) and joint.dof == 1:
             forces.append(Servo(f"l{k}", position=0.3, stiffness=0.5, limit=0.1))
     last = links[-1].name
-    near = lambda: tuple(float(x) for x in by + dice.vector(EDGE))
+    near = lambda: by + dice.vector(EDGE)
+    spot = lambda: np.array(dice.vector(0.02))
     pulls = (
         lambda: BodyDamping(0.01, last),
         lambda: WorldForce(last, np.array(dice.vector(0.03)), np.array(dice.vector(0.3))),
-        lambda: PointSprings([last], [dice.vector(0.02)], [None], [near()], dice.power(0.0, 1.3)),
-        lambda: Cable([(None, near()), (last, dice.vector(0.02))], dice.power(-1.0, 0.0), 0.01, slack=False),
+        lambda: PointSprings([last], spot()[None], [None], near()[None], dice.power(0.0, 1.3)),
+        lambda: Cable([(None, near()), (last, spot())], dice.power(-1.0, 0.0), 0.01, slack=False),
     )
     forces += [pull() for pull in pulls if dice.happens(0.2)]
     dof = sum(link.joint.dof for link in links)
@@ -153,9 +154,9 @@ def _arm(dice: Dice, name: str, by: Array) -> Any:
 
 
 JOINTS: tuple[Callable[[Dice], Any], ...] = (
-    lambda dice: joints.Revolute(dice.vector(1.0)),
-    lambda dice: joints.Revolute(dice.vector(1.0)),
-    lambda dice: joints.Prismatic(dice.vector(1.0)),
+    lambda dice: joints.Revolute(np.array(dice.vector(1.0))),
+    lambda dice: joints.Revolute(np.array(dice.vector(1.0))),
+    lambda dice: joints.Prismatic(np.array(dice.vector(1.0))),
     lambda dice: joints.Spherical(),
     lambda dice: joints.Universal(),
     lambda dice: joints.Planar(),
