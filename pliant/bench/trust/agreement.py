@@ -83,14 +83,14 @@ def play(seed: int) -> list[Compared]:
         scene = mixture(seed)
         system = scene.system()
         x = system.positions(scene.initial(system).q)
-        places = Places(scene, x)
-        places.of(scene.integrator, STEPS[0])
+        arrivals = Arrivals(scene, x)
+        arrivals.of(scene.integrator, STEPS[0])
     except (PliantError, StepFailed):
         return []
-    return [compared(places, seed, method) for method in METHODS]
+    return [compared(arrivals, seed, method) for method in METHODS]
 
 
-class Places:
+class Arrivals:
     """Where all points (n, 3) [m] of a scene are at its end, from those ``x`` at its start; kept for TR-BDF2."""
 
     def __init__(self, scene: pl.Scene, x: Array) -> None:
@@ -111,11 +111,11 @@ class Places:
         return float(np.abs(self.of(integrator, steps) - goal).max() / max(np.abs(goal - self.x).max(), 1e-9))
 
 
-def compared(places: Places, seed: int, method: str) -> Compared:
+def compared(arrivals: Arrivals, seed: int, method: str) -> Compared:
     try:
-        apart = tuple(places.apart(METHODS[method], n) for n in STEPS)
+        apart = tuple(arrivals.apart(METHODS[method], n) for n in STEPS)
         if not near(apart):
-            apart = tuple(places.apart(METHODS[method], FINER * n) for n in STEPS)
+            apart = tuple(arrivals.apart(METHODS[method], FINER * n) for n in STEPS)
     except StepFailed:
         return Compared(seed, method, "failed")
     except PliantError:
