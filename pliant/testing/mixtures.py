@@ -1,10 +1,11 @@
-"""Mixtures drawn at random: bodies of every kind, tied together, loaded and driven, without contact.
+"""Mixtures drawn at random: bodies of every kind, tied together, loaded and driven, some on a floor.
 
 Unlike in `pliant.testing.invented`, everything is of everyday size and resolved by steps of a quarter millisecond, so
 that methods which are right must agree.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def mixture(seed: int) -> pl.Scene:
         make(dice, f"b{k}", np.array([1.2 * EDGE * k, 0.0, 0.0]) + dice.vector(0.01)) for k, make in enumerate(kinds)
     ]
     soft = [body for body in bodies if not isinstance(body, pl.Articulated | pl.Rigid)]
-    return pl.Scene(
+    scene = pl.Scene(
         bodies,
         pl.TRBDF2(),
         h=2.5e-4,
@@ -39,6 +40,16 @@ def mixture(seed: int) -> pl.Scene:
         attachments=[tie for pair in zip(bodies, bodies[1:]) for tie in _tied(dice, *pair)],
         forces=[load for body in soft for load in _loads(dice, body)],
     )
+    return _touching(dice, scene) if dice.happens(0.3) else scene
+
+
+def _touching(dice: Dice, scene: pl.Scene) -> pl.Scene:
+    """On a floor, which the lowest point reaches soon, with springs that steps of a quarter millisecond resolve."""
+    system = scene.system()
+    x = system.positions(scene.initial(system).q)
+    ground = pl.Plane((0.0, 0.0, float(x[:, 2].min()) - dice.one((0.0, 5e-4))))
+    contact = pl.PenaltyContact(k=dice.power(2.0, 3.0), mu=dice.one((0.0, 0.3)), self_contact=False)
+    return replace(scene, contact=contact, obstacles=[ground])
 
 
 def _tied(dice: Dice, a: Any, b: Any) -> list[pl.Attachment]:

@@ -1,12 +1,16 @@
 """Methods that know nothing of each other agree on scenes drawn at random (`trust/agreement`)."""
 
+from dataclasses import replace
+
 import pytest
 
-from pliant.bench.trust.agreement import METHODS, near, play, table
+import pliant as pl
+from pliant.bench.trust.agreement import METHODS, STEPS, Arrivals, near, play, table
 from pliant.integrators import explicit
+from pliant.testing.mixtures import mixture
 
 
-@pytest.mark.parametrize("seed", [5, 20, 38])  # a floating arm; a membrane grown to a link; one to a muscle
+@pytest.mark.parametrize("seed", [5, 20, 38, 28])  # a floating arm; a membrane on a link, on a muscle; a floor
 def test_methods_lead_the_same_scene_to_the_same_place(seed):
     played = play(seed)
     assert [p.method for p in played] == list(METHODS)
@@ -19,6 +23,16 @@ def test_a_method_that_forgets_what_ties_demand_is_found(monkeypatch):
     monkeypatch.setattr(explicit, "consistent", lambda system, state: state)
     differ = {p.method for p in play(38) if p.end == "differs"}
     assert differ == {"RK4", "Verlet", "SymplecticEuler"}
+
+
+def test_forgotten_friction_is_found():
+    scene = mixture(19)
+    assert scene.contact.mu == 0.3
+    arrivals = Arrivals(scene, scene.system().positions(scene.initial().q))
+    assert near(tuple(arrivals.apart(pl.RK4(), n) for n in STEPS))
+    assert arrivals.touches
+    arrivals.scene = replace(scene, contact=replace(scene.contact, mu=0.0))
+    assert not near(tuple(arrivals.apart(pl.RK4(), n) for n in STEPS))
 
 
 def test_distances_must_fall_or_be_small():

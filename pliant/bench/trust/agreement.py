@@ -1,9 +1,10 @@
 """trust/agreement: methods that know nothing of each other lead the same scene to the same place as steps get shorter.
 
-Mixtures of every kind of body, tied together, loaded and driven, are drawn at random (`pliant.testing.mixtures`) and
-stepped by each method with a coarse and a fine step. The distance from where TR-BDF2 leads must fall with h, or be
-small beside the motion: a force, a tie or a motor that one method forgets leaves a distance that stays. Where it does
-not fall yet, because something light swings faster than a coarse step resolves, both steps are made finer once.
+Mixtures of every kind of body, tied together, loaded and driven, some on a floor, are drawn at random
+(`pliant.testing.mixtures`) and stepped by each method with a coarse and a fine step. The distance from where TR-BDF2
+leads must fall with h, or be small beside the motion: a force, a tie or a motor that one method forgets leaves a
+distance that stays. Where it does not fall yet, because something light swings faster than a coarse step resolves,
+both steps are made finer once.
 """
 
 from collections import Counter
@@ -47,6 +48,7 @@ class Compared:
     end: str  # agrees, differs, refused or failed
     apart: tuple[float, ...] = ()
     note: str = ""
+    touches: bool = False  # whether something has met the floor or another body
 
 
 def run(*, quick: bool = False) -> Table:
@@ -63,9 +65,11 @@ def table(played: list[Compared], quick: bool = False) -> Table:
         rows.append({"method": method} | {end: told[end] for end in ("agrees", "differs", "refused", "failed")} | far)
     differ = [p for p in played if p.end == "differs"]
     scenes = len({p.seed for p in played if p.apart})
+    touching = len({p.seed for p in played if p.touches})
     bare = [p for p in played if p.end == "failed" and p.note]
     claims = [
         Claim("scenes that are compared", ">= 250", str(scenes), scenes >= 250 or quick),
+        Claim("scenes in which something touches", ">= 30", str(touching), touching >= 30 or quick),
         Claim("methods that lead elsewhere", "0", str(len(differ)), not differ),
         Claim("tracebacks", "0", str(len(bare)), not bare),
     ]
@@ -84,7 +88,7 @@ def play(seed: int) -> list[Compared]:
         system = scene.system()
         x = system.positions(scene.initial(system).q)
         arrivals = Arrivals(scene, x)
-        arrivals.of(scene.integrator, STEPS[0])
+        arrivals.goal(STEPS[0])
     except (PliantError, StepFailed):
         return []
     return [compared(arrivals, seed, method) for method in METHODS]
@@ -95,19 +99,25 @@ class Arrivals:
 
     def __init__(self, scene: pl.Scene, x: Array) -> None:
         self.scene, self.x = scene, x
+        self.touches = False
         self._goals: dict[int, Array] = {}
 
     def of(self, integrator: Any, steps: int) -> Array:
         """By that many steps of a method."""
-        *_, last = pl.simulate(replace(self.scene, integrator=integrator, h=float(self.scene.duration) / steps))
+        for last in pl.simulate(replace(self.scene, integrator=integrator, h=float(self.scene.duration) / steps)):
+            self.touches = self.touches or bool(last.report.contacts)
         found: Array = last.system.positions(last.state.q)
         return found
 
-    def apart(self, integrator: Any, steps: int) -> float:
-        """The largest distance from where TR-BDF2 leads, relative to the largest motion."""
+    def goal(self, steps: int) -> Array:
+        """By TR-BDF2."""
         if steps not in self._goals:
             self._goals[steps] = self.of(self.scene.integrator, steps)
-        goal = self._goals[steps]
+        return self._goals[steps]
+
+    def apart(self, integrator: Any, steps: int) -> float:
+        """The largest distance from where TR-BDF2 leads, relative to the largest motion."""
+        goal = self.goal(steps)
         return float(np.abs(self.of(integrator, steps) - goal).max() / max(np.abs(goal - self.x).max(), 1e-9))
 
 
@@ -122,7 +132,7 @@ def compared(arrivals: Arrivals, seed: int, method: str) -> Compared:
         return Compared(seed, method, "refused")
     except Exception as error:
         return Compared(seed, method, "failed", note=f"{type(error).__name__}: {error}")
-    return Compared(seed, method, "agrees" if near(apart) else "differs", apart)
+    return Compared(seed, method, "agrees" if near(apart) else "differs", apart, touches=arrivals.touches)
 
 
 def near(apart: tuple[float, ...]) -> bool:
