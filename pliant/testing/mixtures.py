@@ -13,12 +13,24 @@ import numpy as np
 import pliant as pl
 from pliant.arrays import Array
 from pliant.articulated import Link, at, cuboid, joints
-from pliant.articulated.forces import BodyDamping, Cable, JointSpring, JointTorque, PointSprings, Servo, WorldForce
+from pliant.articulated.constraints import BallClosure, Constraint, CoupledJoints, PrescribedJoint
+from pliant.articulated.forces import (
+    BodyDamping,
+    Cable,
+    JointSpring,
+    JointStop,
+    JointTorque,
+    PointSprings,
+    Servo,
+    SpringDamper,
+    WorldForce,
+)
 from pliant.mesh import Mesh, bar, sheet
 from pliant.mesh.topology import edges
 from pliant.testing.invented import Dice
 
 MATERIALS = (pl.StableNeoHookean, pl.StableNeoHookeanLog, pl.StVK, pl.Corotational, pl.NeoHookean)
+FIBRES = (pl.AnisotropicStVK, pl.AnisotropicARAP)
 DAMPINGS = (pl.Rayleigh(alpha=2.0), pl.Rayleigh(beta=1e-3), pl.Rayleigh(beta=1e-3, current=True), pl.Green(1e-3))
 EDGE = 0.1  # m
 
@@ -39,16 +51,19 @@ def mixture(seed: int) -> pl.Scene:
         gravity=dice.one(((0.0, 0.0, -9.81), (0.0, 0.0, 0.0))),
         attachments=[tie for pair in zip(bodies, bodies[1:]) for tie in _tied(dice, *pair)],
         forces=[load for body in soft for load in _loads(dice, body)],
+        events=[pl.Release(4e-3, body.name) for body in soft if body.pins and dice.happens(0.15)],
     )
     return _touching(dice, scene) if dice.happens(0.3) else scene
 
 
 def _touching(dice: Dice, scene: pl.Scene) -> pl.Scene:
-    """On a floor, which the lowest point reaches soon, with springs that steps of a quarter millisecond resolve."""
+    """On a floor, which may rise, close below; with springs that steps of a quarter millisecond resolve."""
     system = scene.system()
     x = system.positions(scene.initial(system).q)
-    ground = pl.Plane((0.0, 0.0, float(x[:, 2].min()) - dice.one((0.0, 5e-4))))
-    contact = pl.PenaltyContact(k=dice.power(2.0, 3.0), mu=dice.one((0.0, 0.3)), self_contact=False)
+    rises = dice.one((None, pl.Shake((0.0, 0.0, 0.01), 6.0)))
+    ground = pl.Plane((0.0, 0.0, float(x[:, 2].min()) - dice.one((0.0, 5e-4))), motion=rises)
+    among = dice.happens(0.4)
+    contact = pl.PenaltyContact(k=dice.power(2.0, 3.0), mu=dice.one((0.0, 0.3)), bodies=among, self_contact=False)
     return replace(scene, contact=contact, obstacles=[ground])
 
 
@@ -102,7 +117,10 @@ def _turned(dice: Dice, mesh: Mesh, by: Array) -> Mesh:
 def _solid(dice: Dice, name: str, by: Array) -> Any:
     mesh = _turned(dice, bar((EDGE, EDGE, EDGE), (dice.one((1, 2)), 1, 1)), by)
     material = dice.one(MATERIALS)(E=dice.power(4.0, 5.0), nu=dice.one((0.1, 0.3, 0.45)))
-    return pl.Solid(mesh, material, density=dice.power(2.5, 3.3), **_common(dice, mesh, name))
+    if dice.happens(0.15):
+        material = material + dice.one(FIBRES)(dice.vector(1.0), dice.power(4.0, 5.0))
+    lumped = not dice.happens(0.15)
+    return pl.Solid(mesh, material, density=dice.power(2.5, 3.3), lumped=lumped, **_common(dice, mesh, name))
 
 
 def _springs(dice: Dice, name: str, by: Array) -> Any:
@@ -157,11 +175,37 @@ def _arm(dice: Dice, name: str, by: Array) -> Any:
         lambda: WorldForce(last, np.array(dice.vector(0.03)), np.array(dice.vector(0.3))),
         lambda: PointSprings([last], spot()[None], [None], near()[None], dice.power(0.0, 1.3)),
         lambda: Cable([(None, near()), (last, spot())], dice.power(-1.0, 0.0), 0.01, slack=False),
+        lambda: SpringDamper((None, near()), (last, spot()), dice.power(-1.0, 0.0), 0.01),
     )
     forces += [pull() for pull in pulls if dice.happens(0.2)]
     dof = sum(link.joint.dof for link in links)
     q = None if floating else 0.2 * dice.rng.normal(size=dof)
-    return pl.Articulated(links, forces, q=q, v=0.5 * dice.rng.normal(size=dof), name=name)
+    arm = pl.Articulated(links, forces, q=q, v=0.5 * dice.rng.normal(size=dof), name=name)
+    return arm if floating else _bound(dice, arm)
+
+
+def _bound(dice: Dice, arm: pl.Articulated) -> pl.Articulated:
+    """The arm with a motor, a gear, a stop that is met soon or a closed loop, all in place at the start."""
+    tree, q = arm.system().tree, np.asarray(arm.q)
+    turns = {str(link.name): float(q[tree.slice(link.name)][0]) for link in arm.links if link.joint.dof == 1}
+    rows: list[Constraint] = []
+    stops: list[Any] = []
+    if turns and dice.happens(0.3):
+        first = dice.one(list(turns))
+        start, rate = turns.pop(first), dice.one((0.5, -1.0))
+        follows = dice.one((None, lambda t: start + rate * t))
+        rows.append(PrescribedJoint(first, rate, follows))
+    if len(turns) > 1 and dice.happens(0.4):
+        (first, a), (second, b) = [(link, turns.pop(link)) for link in list(turns)[:2]]
+        rows.append(CoupledJoints(first, second, 0.5, 0.5 * a - b))
+    if turns and dice.happens(0.3):
+        link, angle = dice.one(list(turns.items()))
+        stops.append(JointStop(link, angle - 1e-3, angle + 1e-3, dice.power(0.0, 1.0)))
+    if not rows and len(q) > 3 and dice.happens(0.3):
+        last, x = len(arm.links) - 1, np.array(dice.vector(0.02))
+        frame = tree.kinematics(q, np.zeros(len(q))).frame(last)
+        rows.append(BallClosure(last, x, None, frame[:3, :3] @ x + frame[:3, 3]))
+    return replace(arm, forces=[*arm.forces, *stops], constraints=rows)
 
 
 JOINTS: tuple[Callable[[Dice], Any], ...] = (

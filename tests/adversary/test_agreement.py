@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 import pliant as pl
+from pliant.bench.trust import agreement
 from pliant.bench.trust.agreement import METHODS, STEPS, Arrivals, near, play, table
 from pliant.integrators import explicit
 from pliant.testing.mixtures import mixture
 
 
-@pytest.mark.parametrize("seed", [5, 20, 38, 28])  # a floating arm; a membrane on a link, on a muscle; a floor
+@pytest.mark.parametrize("seed", [5, 22, 44, 70])  # an arm; a motor; a membrane on a rigid body; a floor
 def test_methods_lead_the_same_scene_to_the_same_place(seed):
     played = play(seed)
     assert [p.method for p in played] == list(METHODS)
@@ -20,14 +21,16 @@ def test_methods_lead_the_same_scene_to_the_same_place(seed):
 
 def test_a_method_that_forgets_what_ties_demand_is_found(monkeypatch):
     """Explicit methods began with velocities that ties do not allow, and kept them."""
+    some = ("BDF1", "RK4", "Verlet", "SymplecticEuler")
+    monkeypatch.setattr(agreement, "METHODS", {name: METHODS[name] for name in some})
+    monkeypatch.setattr(agreement, "FINER", 2)  # for time
     monkeypatch.setattr(explicit, "consistent", lambda system, state: state)
-    differ = {p.method for p in play(38) if p.end == "differs"}
-    assert differ == {"RK4", "Verlet", "SymplecticEuler"}
+    assert [p.end for p in play(44)] == ["agrees", "differs", "differs", "differs"]
 
 
 def test_forgotten_friction_is_found():
-    scene = mixture(19)
-    assert scene.contact.mu == 0.3
+    scene = mixture(20)
+    scene = replace(scene, contact=replace(scene.contact, mu=0.3))
     arrivals = Arrivals(scene, scene.system().positions(scene.initial().q))
     assert near(tuple(arrivals.apart(pl.RK4(), n) for n in STEPS))
     assert arrivals.touches
