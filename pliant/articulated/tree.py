@@ -238,8 +238,3 @@ def _topological(parents: list[int], names: list[str]) -> list[int]:
         order += reversed(path)
         placed.update(path)
     return order
-
-
-def bodies_of(tree: Tree, links: Sequence[int | str | None]) -> IntArray:
-    """Positions of several links; None is `WORLD`."""
-    return np.array([tree.body(link) for link in links], dtype=np.int64)

@@ -73,7 +73,7 @@ def factor(blas, structure, L):
         bad = _factor_panel(blas, n, m, L, panel)
         if bad >= 0:
             return first[s] + bad
-        _update_strips(blas, s, n, m, n, m, L, C, first, row_start, panel_start, maps)
+        _update_strips(blas, s, n, m, n, m, L, C, row_start, panel_start, maps)
     return -1
 
 
@@ -93,7 +93,7 @@ def factor_subtree(blas, structure, L, begin, end):
         if bad >= 0:
             return first[s] + bad
         inside = np.searchsorted(rows[row_start[s] : row_start[s + 1]], first[end])
-        _update_strips(blas, s, n, m, n, inside, L, C, first, row_start, panel_start, maps)
+        _update_strips(blas, s, n, m, n, inside, L, C, row_start, panel_start, maps)
     return -1
 
 
@@ -108,17 +108,17 @@ def update_columns(blas, structure, L, sources, beyond, low, high):
         m = row_start[s + 1] - row_start[s]
         own = rows[row_start[s] : row_start[s + 1]]
         begin, end = np.searchsorted(own, max(low, beyond[s])), np.searchsorted(own, high)
-        _update_strips(blas, s, n, m, begin, end, L, C, first, row_start, panel_start, maps)
+        _update_strips(blas, s, n, m, begin, end, L, C, row_start, panel_start, maps)
 
 
 @kernel
-def _update_strips(blas, s, n, m, begin, end, L, C, first, row_start, panel_start, maps):
+def _update_strips(blas, s, n, m, begin, end, L, C, row_start, panel_start, maps):
     """Form the columns begin:end of the update of panel s, a strip at a time, and add them to its ancestors."""
     step = _strip(n, m) if m > n else 1
     for left in range(begin, end, step):
         right = min(left + step, end)
         _update(blas, n, m, left, right, L, panel_start[s], C)
-        _scatter(s, left, right, m, C, L, first, row_start, panel_start, maps)
+        _scatter(s, left, right, m, C, L, row_start, panel_start, maps)
 
 
 @kernel
@@ -138,9 +138,9 @@ def factor_and_rate(blas, structure, L, D):
         for begin in range(n, m, step):
             end = min(begin + step, m)
             _update(blas, n, m, begin, end, L, panel, C)
-            _scatter(s, begin, end, m, C, L, first, row_start, panel_start, maps)
+            _scatter(s, begin, end, m, C, L, row_start, panel_start, maps)
             _update_rate(blas, n, m, begin, end, L, D, panel, C)
-            _scatter(s, begin, end, m, C, D, first, row_start, panel_start, maps)
+            _scatter(s, begin, end, m, C, D, row_start, panel_start, maps)
     return -1
 
 
@@ -276,7 +276,7 @@ def _update_block_rate(blas, begin, end, n, m, L, D, panel):
 
 
 @kernel
-def _scatter(s, begin, end, m, C, L, first, row_start, panel_start, maps):
+def _scatter(s, begin, end, m, C, L, row_start, panel_start, maps):
     """Add the columns begin:end (as rows of the panel s) of its update into the panels of its ancestors."""
     update_start, updates, run_start, runs = maps
     tall = m - begin

@@ -1,6 +1,5 @@
 """Named materials say what their sources say, and scene files know them."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -42,14 +41,6 @@ def test_every_preset_names_a_source_that_exists():
     for one in [*presets().values(), *pl.fabrics().values()]:
         keys = re.findall(r"\[(\w+)\]", one.source)
         assert keys and all(f"{{{key}," in bibliography for key in keys), one.name
-
-
-def test_the_page_is_up_to_date():
-    docs = Path(pl.__file__).parents[1] / "docs"
-    spec = importlib.util.spec_from_file_location("presets_page", docs / "presets.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert (docs / "presets.md").read_text() == module.page(), "run python docs/presets.py"
 
 
 def test_fabrics_are_told_apart():

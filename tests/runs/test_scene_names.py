@@ -2,11 +2,9 @@
 
 import dataclasses
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -20,8 +18,6 @@ from pliant.scene import Scene
 from pliant.scene_file import choices as names
 from pliant.scene_file import describe, dumps, load_scene
 from pliant.scene_file.choices import families, find, kind_of
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 def classes(package):
@@ -116,13 +112,6 @@ def test_what_cannot_be_registered_is_refused(registry):
     other = dataclasses.make_dataclass("StVK", [], frozen=True)
     with pytest.raises(SceneError, match="a material is called 'st-vk' already"):
         pliant.register("material", other)
-
-
-def test_the_reference_of_scene_files_is_up_to_date():
-    spec = importlib.util.spec_from_file_location("scene_files_page", DOCS / "scene_files.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert (DOCS / "scene_files.md").read_text() == module.page(), "run python docs/scene_files.py"
 
 
 def test_nested_tables_are_written_as_they_are_read():

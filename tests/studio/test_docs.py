@@ -1,5 +1,6 @@
 """What the pages say exists: commands, scenes, tables, classes, pictures, links; and their Python runs."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -17,6 +18,15 @@ PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if p.parent.n
 BENCHES = benches()
 RUNNING = ("contact", "extending", "gradients", "own_mesh", "start", "world")
 COMMANDS = {c.name or c.callback.__name__ for c in app.registered_commands}
+
+
+@pytest.mark.parametrize("page", ["gallery", "presets", "scene_files"])
+def test_the_page_is_as_its_script_writes_it(page):
+    spec = importlib.util.spec_from_file_location(f"{page}_page", DOCS / f"{page}.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    remedy = f"run python docs/{page}.py{' --page' if page == 'gallery' else ''}"
+    assert (DOCS / f"{page}.md").read_text(encoding="utf-8") == script.page(), remedy
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

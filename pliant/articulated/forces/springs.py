@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from pliant.articulated.forces.joint import corners_of, one_in_time
 from pliant.articulated.loads import Loads
 from pliant.articulated.quirks import Quirks
 from pliant.articulated.se3 import gamma, hat
-from pliant.articulated.tree import Kinematics, Tree, bodies_of
+from pliant.articulated.tree import WORLD, Kinematics, Tree
 from pliant.errors import SceneError, require_numbers
 
 
@@ -27,7 +28,11 @@ class PointSprings:
     second: Sequence[int | str | None]
     x2: Array
     stiffness: float | Array = 1.0
-    bodies: tuple[IntArray, IntArray] | None = None
+
+    @cached_property
+    def bodies(self) -> tuple[IntArray, IntArray]:
+        """The links (m,), (m,) of both ends once they are bound, -1 for the world."""
+        return _numbers(self.first), _numbers(self.second)
 
     def bind(self, tree: Tree) -> "PointSprings":
         x1, x2 = np.atleast_2d(np.asarray(self.x1, float)), np.atleast_2d(np.asarray(self.x2, float))
@@ -39,13 +44,11 @@ class PointSprings:
             )
         require_passive("PointSprings", stiffness=self.stiffness)
         k = np.broadcast_to(np.asarray(self.stiffness, float), len(x1))
-        return replace(
-            self, x1=x1, x2=x2, stiffness=k, bodies=(bodies_of(tree, self.first), bodies_of(tree, self.second))
-        )
+        first, second = (_bound(tree, ends) for ends in (self.first, self.second))
+        return replace(self, first=first, x1=x1, second=second, x2=x2, stiffness=k)
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
         """K = -k Jp^T Jp + geometric part, Jp = [-R1 Gamma1, R2 Gamma2], symmetrised."""
-        assert self.bodies is not None
         dx = self._extension(kin)
         k = np.asarray(self.stiffness)[:, None, None]
         P = [_point_rows(kin, body, x) for body, x in zip(self.bodies, (self.x1, self.x2), strict=True)]
@@ -57,11 +60,9 @@ class PointSprings:
             loads.K.add(i, self.bodies[1 - a], k * np.einsum("mri,mrj->mij", P[a], P[1 - a]))
 
     def _extension(self, kin: Kinematics) -> Array:
-        assert self.bodies is not None
         return _points(kin, self.bodies[1], self.x2) - _points(kin, self.bodies[0], self.x1)
 
     def joins(self) -> IntArray:
-        assert self.bodies is not None
         return np.column_stack(self.bodies)
 
     def potential(self, kin: Kinematics, t: float, quirks: Quirks) -> float:
@@ -83,8 +84,16 @@ class Cable:
     rest: float | None = None
     activation: float | Callable[[float], float] | Sequence[Sequence[float]] | None = None
     slack: bool = True
-    bodies: IntArray | None = None
-    points: Array | None = None
+
+    @cached_property
+    def bodies(self) -> IntArray:
+        """The links of the path once it is bound, -1 for the world."""
+        return _numbers([link for link, _ in self.path])
+
+    @cached_property
+    def points(self) -> Array:
+        """The points (k, 3) of the path [m]."""
+        return np.array([x for _, x in self.path], dtype=float)
 
     @property
     def corners(self) -> tuple[float, ...]:
@@ -96,17 +105,16 @@ class Cable:
                 f"a path of {len(self.path)} points", where="Cable", remedy="give at least two (link, point) pairs"
             )
         require_passive("Cable", stiffness=self.stiffness, damping=self.damping)
-        bodies = bodies_of(tree, [link for link, _ in self.path])
+        links = _bound(tree, [link for link, _ in self.path])
         points = require_numbers([x for _, x in self.path], "Cable.path", "give points of three components [m]")
-        if points.shape != (len(bodies), 3):
+        if points.shape != (len(links), 3):
             what, remedy = f"points of {points.shape[-1]} components", "give three [m]"
             raise SceneError(what, where="Cable.path", remedy=remedy)
         activation = None if self.activation is None else one_in_time(self.activation, "Cable.activation")
-        return replace(self, bodies=bodies, points=points, activation=activation)
+        return replace(self, path=list(zip(links, points, strict=True)), activation=activation)
 
     def at(self, kin: Kinematics) -> "Cable":
         """With the rest length taken from this configuration when none was given."""
-        assert self.bodies is not None and self.points is not None
         X = _points(kin, self.bodies, self.points)
         pieces = np.linalg.norm(np.diff(X, axis=0), axis=1)
         if not pieces.min() > 0.0:
@@ -119,7 +127,6 @@ class Cable:
 
     def _length(self, kin: Kinematics) -> tuple[Array, Array]:
         """Length l and its derivative j (k, 6) with respect to the twists at the k path points."""
-        assert self.bodies is not None and self.points is not None
         X = _points(kin, self.bodies, self.points)
         d = X[1:] - X[:-1]
         lengths = np.sqrt(np.sum(d * d, axis=1))
@@ -143,7 +150,7 @@ class Cable:
         return act
 
     def add(self, loads: Loads, kin: Kinematics, t: float) -> None:
-        assert self.bodies is not None and self.rest is not None
+        assert self.rest is not None
         length, j = self._length(kin)
         tension = self._tension(length, t)
         if self.slack and tension.real <= 0.0:
@@ -159,7 +166,6 @@ class Cable:
 
     def joins(self) -> IntArray:
         """All links of the path, one after the other: the tension depends on all of them, also across the world."""
-        assert self.bodies is not None
         links = self.bodies[self.bodies >= 0]
         return np.column_stack([links[:-1], links[1:]])
 
@@ -181,6 +187,15 @@ def SpringDamper(
 ) -> Cable:
     """A straight spring with damper between two (link, point) pairs: a cable that also pushes."""
     return Cable((first, second), stiffness, damping, rest, slack=False)
+
+
+def _bound(tree: Tree, links: Sequence[int | str | None]) -> list[int | None]:
+    """Numbers instead of names; None is the world."""
+    return [None if link is None else tree.body(link) for link in links]
+
+
+def _numbers(links: Sequence[int | str | None]) -> IntArray:
+    return np.array([WORLD if link is None else link for link in links], dtype=np.int64)
 
 
 def _frames(kin: Kinematics, bodies: IntArray) -> Array:
