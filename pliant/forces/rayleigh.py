@@ -14,7 +14,7 @@ from pliant.energies.base import Energy
 from pliant.pattern import Pattern, times
 from pliant.pattern_making import coloured, union
 
-DIFFERENCE = 1e-5  # of an element: truncation 1e-10, round-off 1e-11
+DIFFERENCE = 1e-6  # of an element: truncation 1e-12, round-off 1e-10; wider ones reach across kinks near the rest shape
 
 
 class RayleighForce:

@@ -74,6 +74,20 @@ def test_the_exact_stiffness_has_what_damping_changes_with_the_shape(damping):
     assert np.abs(K - system.stiffness(x, v, 0.0).toarray()).max() > 0.02 * np.abs(K).max()
 
 
+@pytest.mark.parametrize("strain", [4e-6, -4e-6])
+def test_the_exact_stiffness_is_one_sided_near_the_rest_shape(strain):
+    """The Hessian of cloth is projected where it is compressed and not where it is stretched: differences that reach
+    from one to the other are wrong by a half.
+    """
+    system = Scene([cloth(damping=Rayleigh(beta=0.02, current=True))], gravity=(0, 0, 0)).system()
+    (damping,) = system.force_terms
+    x, v = (1.0 + strain) * system.X.ravel(), np.random.default_rng(1).normal(size=system.X.size)
+    eps = 3e-9
+    slope = [(damping.force(x + e, v, 0.0) - damping.force(x - e, v, 0.0)) / (2 * eps) for e in eps * np.eye(len(x))]
+    K = damping.exact_stiffness(x, v, 0.0).toarray()
+    assert np.abs(K - np.array(slope).T).max() < 1e-5 * np.abs(K).max()
+
+
 @pytest.mark.parametrize("damping", [Rayleigh(0.5, 0.02, current=True), Green(0.05)], ids=["Rayleigh", "Green"])
 def test_exponential_steps_keep_their_order_where_damping_depends_on_the_shape(damping):
     system = Scene([replace(SOLID, damping=damping)], gravity=(0, 0, 0)).system()
