@@ -8,6 +8,7 @@ both steps are made finer once.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,14 +56,19 @@ def run(*, quick: bool = False) -> Table:
     return table(sum(map(play, range(12)) if quick else spread(play, range(SCENES), chunk=10), []), quick)
 
 
-def table(played: list[Compared], quick: bool = False) -> Table:
+def counted(played: list[Compared], methods: Iterable[str]) -> list[dict[str, Any]]:
+    """A row for each method: how often it ended how, and how far apart it was."""
     rows = []
-    for method in METHODS:
+    for method in methods:
         mine = [p for p in played if p.method == method]
         told = Counter(p.end for p in mine)
         apart = [p.apart[-1] for p in mine if p.apart]
         far = {"median apart": float(np.median(apart)) if apart else float("nan"), "most": max(apart, default=0.0)}
         rows.append({"method": method} | {end: told[end] for end in ("agrees", "differs", "refused", "failed")} | far)
+    return rows
+
+
+def table(played: list[Compared], quick: bool = False) -> Table:
     differ = [p for p in played if p.end == "differs"]
     scenes = len({p.seed for p in played if p.apart})
     touching = len({p.seed for p in played if p.touches})
@@ -78,6 +84,7 @@ def table(played: list[Compared], quick: bool = False) -> Table:
         f"apart: largest distance from TR-BDF2 with {STEPS[1]} steps ({FINER * STEPS[1]} where it did not fall before),"
         " relative to the largest motion."
     ]
+    rows = counted(played, METHODS)
     return Table("trust/agreement", "Methods on the same mixtures", rows, claims, notes + shown[:20])
 
 
