@@ -35,13 +35,18 @@ DAMPINGS = (pl.Rayleigh(alpha=2.0), pl.Rayleigh(beta=1e-3), pl.Rayleigh(beta=1e-
 EDGE = 0.1  # m
 
 
-def mixture(seed: int) -> pl.Scene:
-    """The scene of a seed, for 8 ms; raises a `PliantError` where it does not fit together."""
+def mixture(seed: int, *, strayed: float = 0.0) -> pl.Scene:
+    """The scene of a seed, for 8 ms; raises a `PliantError` where it does not fit together.
+
+    Vertices start ``strayed`` [m] from their places at rest.
+    """
     dice = Dice.honest(seed)
     kinds = [dice.one(KINDS) for _ in range(dice.one((1, 2, 2, 3)))]
     bodies = [
         make(dice, f"b{k}", np.array([1.2 * EDGE * k, 0.0, 0.0]) + dice.vector(0.01)) for k, make in enumerate(kinds)
     ]
+    if strayed:
+        bodies = [_strayed(dice, body, strayed) for body in bodies]
     soft = [body for body in bodies if not isinstance(body, pl.Articulated | pl.Rigid)]
     scene = pl.Scene(
         bodies,
@@ -54,6 +59,12 @@ def mixture(seed: int) -> pl.Scene:
         events=[pl.Release(4e-3, body.name) for body in soft if body.pins and dice.happens(0.15)],
     )
     return _touching(dice, scene) if dice.happens(0.3) else scene
+
+
+def _strayed(dice: Dice, body: Any, far: float) -> Any:
+    if isinstance(body, pl.Articulated | pl.Rigid):
+        return body
+    return replace(body, positions=body.mesh.X + far * dice.rng.standard_normal(body.mesh.X.shape))
 
 
 def _touching(dice: Dice, scene: pl.Scene) -> pl.Scene:

@@ -1,10 +1,10 @@
 """trust/gradients: derivatives of mixtures drawn at random agree with differences of whole runs.
 
-The scenes are those of `trust/agreement`, without what gradients refuse (events). Every method that has an adjoint
-takes a few steps; the derivative of the distance of all points from random places, with respect to gravity, the
-initial state, moduli, densities and contact together, along a random direction, is compared with central differences.
-These are taken with several widths, since wide ones reach across kinks of contact and of projected damping and narrow
-ones are round-off; the nearest counts.
+The scenes are those of `trust/agreement`, with vertices that start away from their places at rest and without what
+gradients refuse (events). Every method that has an adjoint takes a few steps; the derivative of the distance of all
+points from random places, with respect to gravity, the initial state, moduli, densities and contact together, along a
+random direction, is compared with central differences. These are taken with several widths, since wide ones reach
+across kinks of contact and narrow ones are round-off; the nearest counts.
 """
 
 from dataclasses import replace
@@ -37,8 +37,9 @@ METHODS: dict[str, Any] = {
     "SymplecticEuler": pl.SymplecticEuler(),
     "ExplicitEuler": pl.ExplicitEuler(),
 }
+STRAYED = 2e-3  # m; where nothing is strained, Hessians that are projected have kinks
 WIDTHS = (1e-5, 1e-6, 1e-7)  # of the size of each parameter
-NEAR, SAME = 3e-6, 1e-8  # adjoint and differences; adjoint and tangent
+NEAR, SAME = 1e-6, 1e-10  # adjoint and differences; adjoint and tangent
 
 
 def run(*, quick: bool = False) -> Table:
@@ -64,7 +65,7 @@ def table(played: list[Compared], quick: bool = False) -> Table:
 def play(seed: int) -> list[Compared]:
     """The gradients of all methods on the scene of a seed; nothing where it is refused as a whole."""
     try:
-        scene = replace(mixture(seed), events=(), h=H, duration=STEPS * H)
+        scene = replace(mixture(seed, strayed=STRAYED), events=(), h=H, duration=STEPS * H)
         system = scene.system()
         x = system.positions(scene.initial(system).q)
     except PliantError:
