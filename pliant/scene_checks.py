@@ -1,6 +1,6 @@
 """What a scene must be to run: its fields read, and refused in one line where they make no sense together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -11,9 +11,12 @@ from pliant.bodies import Solid
 from pliant.deformable import Deformable
 from pliant.errors import SceneError, require_flag, require_name, require_part
 from pliant.integrators import (
+    BDF1,
     BDF2,
     INTEGRATORS,
     REDUCED,
+    SDIRK2,
+    TRBDF2,
     Adaptive,
     AdaptiveConJac,
     ConJac,
@@ -21,6 +24,7 @@ from pliant.integrators import (
     Quasistatic,
 )
 from pliant.integrators.base import require_fit, solved
+from pliant.maps.pins import Pin
 from pliant.parts import Separate, apart
 from pliant.policy import read_budget, read_policy
 from pliant.systems.coupled import Coupled
@@ -33,6 +37,7 @@ from pliant.units import components
 
 # These have a history, no velocities, fewer unknowns, or steps that end elsewhere.
 UNPROJECTED = (BDF2, Quasistatic, ConJac, AdaptiveConJac, Adaptive)
+CARRYING = (BDF1, BDF2, SDIRK2, TRBDF2, LinearlyImplicit, Quasistatic)  # solve for all of M a, off its diagonal too
 CHOICES = (*INTEGRATORS, *REDUCED, *TREE_INTEGRATORS)
 LISTS = {"obstacles": "distance", "forces": "force", "events": "apply", "attachments": "tie"}  # what members have
 
@@ -96,6 +101,11 @@ def _require_method(scene: Any) -> None:
         raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
     if isinstance(scene.contact, ProjectedContact):
         _require_projectable(scene)
+    carried = [b.name for b in scene.bodies if isinstance(b, Solid) and not b.lumped and _moved(b.pins)]
+    if carried and not isinstance(stepping, CARRYING):
+        what = f"{type(stepping).__name__} leaves out by what inertia scripted vertices of {carried[0]!r} carry others"
+        remedy = "use lumped=True, or BDF1, BDF2, SDIRK2, TRBDF2 or LinearlyImplicit"
+        raise SceneError(what, where="scene.integrator", remedy=remedy)
     reduced = [b.name for b in scene.bodies if isinstance(b, Solid) and b.reduction is not None]
     if reduced and not isinstance(stepping, LinearlyImplicit):
         what = f"{type(stepping).__name__} does not support the reduction of {reduced[0]!r}"
@@ -103,6 +113,11 @@ def _require_method(scene: Any) -> None:
     if reduced and EigenFit in _kinds(scene):
         what, remedy = f"{reduced[0]!r} is condensed in a scene with fitted bodies", "choose fit or reduction"
         raise SceneError(what, where="scene.bodies", remedy=remedy)
+
+
+def _moved(pins: Sequence[Pin]) -> bool:
+    """Whether a script moves any of them."""
+    return any(pin.motion is not None for pin in pins)
 
 
 def _require_projectable(scene: Any) -> None:

@@ -50,7 +50,8 @@ def support_forces(
 
 def _accelerations(part: Part, q: Array, f: Array, t: float) -> Array:
     """Of all coordinates: by the forces where they are free, right before t by the script where they are not."""
-    return np.asarray(part.accelerated(q, f) + scripted(part, q, t, -MOMENT))
+    driven = scripted(part, q, t, -MOMENT)
+    return np.asarray(part.accelerated(q, f - part.inertia(q, driven)) + driven)
 
 
 def scripted(system: System, q: Array, t: float, moment: float = MOMENT) -> Array:
