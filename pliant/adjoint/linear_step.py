@@ -19,6 +19,7 @@ from pliant.adjoint.tape import Vector
 from pliant.arrays import Array, IntArray
 from pliant.bodies import Rayleigh
 from pliant.errors import SceneError
+from pliant.forces.base import Approximating, Force
 from pliant.integrators.linearly_implicit import LinearlyImplicit
 from pliant.scene import Scene
 from pliant.state import State
@@ -113,6 +114,25 @@ def require_linear_step(scene: Scene) -> None:
     if not plain or any(b.damping is not None and not constant(b.damping) for b in scene.deformables()):
         what = "only elastic bodies with constant damping, without contact, have an adjoint of this step"
         raise SceneError(what, where="scene.integrator", remedy="use BDF1 or BDF2")
+    system = scene.system()
+    assert isinstance(system, Elastodynamics)
+    for force in system.force_terms:
+        if _follows(force, system, float(scene.duration)):
+            what = f"the force '{force.name}' follows the shape and has no potential"
+            raise SceneError(f"{what}: no adjoint of this step", where="scene.forces", remedy="use BDF1 or BDF2")
+
+
+def _follows(force: Force, system: Elastodynamics, duration: float) -> bool:
+    """Whether the derivative of a force is not symmetric: of the air always, of a pressure on what is not closed."""
+    if not isinstance(force, Approximating):
+        return False
+    rng = np.random.default_rng(0)
+    x, v = (system.X.ravel() + 0.01 * system.scale * rng.normal(size=system.X.size), rng.normal(size=system.X.size))
+    for t in np.linspace(0.0, duration, 5):
+        whole = force.exact_stiffness(x, v, t)
+        if abs(whole - force.stiffness(x, v, t)).max() > 1e-9 * abs(whole).max():
+            return True
+    return False
 
 
 def constant(damping: object) -> bool:

@@ -229,6 +229,11 @@ def test_refusals():
         (replace(scene, on_failure="substep"), ["gravity"], "on_failure"),
         (replace(scene, integrator=pl.ERE()), ["gravity"], "ERE has no adjoint"),
         (replace(scene, integrator=pl.LinearlyImplicit()), ["gravity"], "psd"),
+        (
+            replace(scene, integrator=pl.LinearlyImplicit(psd=False), forces=[pl.Airflow((1.0, 0.0, 0.0))]),
+            ["gravity"],
+            "'air' follows the shape",
+        ),
     ]
     free, floor = swung(pl.BDF1(), pins=()), [pl.Plane(point=(0, 0, -1))]
     cases += [
