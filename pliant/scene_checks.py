@@ -1,6 +1,6 @@
 """What a scene must be to run: its fields read, and refused in one line where they make no sense together."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -24,7 +24,6 @@ from pliant.integrators import (
     Quasistatic,
 )
 from pliant.integrators.base import require_fit, solved
-from pliant.maps.pins import Pin
 from pliant.parts import Separate, apart
 from pliant.policy import read_budget, read_policy
 from pliant.systems.coupled import Coupled
@@ -101,7 +100,7 @@ def _require_method(scene: Any) -> None:
         raise SceneError(what, where="scene.integrator", remedy="use LinearlyImplicit, or PenaltyContact")
     if isinstance(scene.contact, ProjectedContact):
         _require_projectable(scene)
-    carried = [b.name for b in scene.bodies if isinstance(b, Solid) and not b.lumped and _moved(b.pins)]
+    carried = [b.name for b in scene.bodies if isinstance(b, Solid) and not b.lumped and _scripted(b.pins)]
     if carried and not isinstance(stepping, CARRYING):
         what = f"{type(stepping).__name__} leaves out by what inertia scripted vertices of {carried[0]!r} carry others"
         remedy = "use lumped=True, or BDF1, BDF2, SDIRK2, TRBDF2 or LinearlyImplicit"
@@ -115,7 +114,7 @@ def _require_method(scene: Any) -> None:
         raise SceneError(what, where="scene.bodies", remedy=remedy)
 
 
-def _moved(pins: Sequence[Pin]) -> bool:
+def _scripted(pins: Any) -> bool:
     """Whether a script moves any of them."""
     return any(pin.motion is not None for pin in pins)
 

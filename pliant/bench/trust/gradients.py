@@ -72,7 +72,7 @@ def play(seed: int) -> list[Compared]:
         return []
     seen = x + 0.01 * np.random.default_rng(seed).standard_normal((STEPS + 1, *x.shape))
     loss = PointTrajectory(np.arange(len(x)), seen)
-    return [compared(replace(scene, integrator=METHODS[method]), loss, seed, method) for method in METHODS]
+    return [compared(scene, loss, seed, method) for method in METHODS]
 
 
 def parameters(scene: pl.Scene) -> list[str]:
@@ -89,7 +89,7 @@ def parameters(scene: pl.Scene) -> list[str]:
 
 def compared(scene: pl.Scene, loss: PointTrajectory, seed: int, method: str) -> Compared:
     try:
-        problem = Problem(scene, parameters(scene))
+        problem = Problem(replace(scene, integrator=METHODS[method]), parameters(scene))
         _, slope, _ = problem.adjoint(loss, "all")
         d = _direction(problem, slope, seed)
         found = float(slope @ d)
