@@ -22,7 +22,7 @@ from pliant.bench.trust.agreement import Compared, counted
 from pliant.bench.workers import spread
 from pliant.errors import PliantError
 from pliant.solvers import Newton, Tolerance
-from pliant.testing.mixtures import mixture
+from pliant.testing.mixtures import MATERIALS, mixture
 
 SCENES, STEPS, H = 200, 6, 5e-4
 CLOSE = Newton(tolerance=Tolerance(1e-11, 1e-13))  # what the round-off of contact allows
@@ -79,8 +79,8 @@ def parameters(scene: pl.Scene) -> list[str]:
     """Paths of what a scene's gradient is taken of."""
     found = ["gravity", "initial.q", "initial.v"]
     for body in scene.bodies:
-        material = getattr(body, "material", None)
-        found += [f"bodies.{body.name}.material.E"] * isinstance(getattr(material, "E", None), float)
+        simple = isinstance(body, pl.Solid | pl.Membrane) and isinstance(body.material, MATERIALS)
+        found += [f"bodies.{body.name}.material.E"] * simple
         found += [f"bodies.{body.name}.density"] * isinstance(body, pl.Solid | pl.Membrane | pl.Rigid)
     if isinstance(scene.contact, pl.PenaltyContact):
         found += ["contact.k"] + ["contact.mu"] * (scene.contact.mu != 0.0)
