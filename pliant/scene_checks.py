@@ -102,7 +102,8 @@ def _require_method(scene: Any) -> None:
         _require_projectable(scene)
     carried = [b.name for b in scene.bodies if isinstance(b, Solid) and not b.lumped and _scripted(b.pins)]
     if carried and not isinstance(stepping, CARRYING):
-        what = f"{type(stepping).__name__} leaves out by what inertia scripted vertices of {carried[0]!r} carry others"
+        name = type(stepping).__name__
+        what = f"{name} leaves out the inertia that moving pins of {carried[0]!r} share with other vertices"
         remedy = "use lumped=True, or BDF1, BDF2, SDIRK2, TRBDF2 or LinearlyImplicit"
         raise SceneError(what, where="scene.integrator", remedy=remedy)
     reduced = [b.name for b in scene.bodies if isinstance(b, Solid) and b.reduction is not None]
