@@ -86,9 +86,10 @@ class Solid:
     """An elastic solid: tetrahedra in space or triangles in the plane (``plane`` "strain" or "stress").
 
     ``density`` [kg/m^3] ([kg/m^2] for planar solids) is one number or one per element; ``lumped=False`` uses the
-    consistent mass matrix, with pins that move in BDF1, BDF2, SDIRK2, TRBDF2 and LinearlyImplicit only. ``velocity`` [m/s] is the initial velocity of all vertices, ``positions (n, d)`` [m] are
-    their initial positions (None: the rest shape). ``fit`` corrects its frequencies to those of a finer mesh
-    (`Fitting`); ``reduction`` condenses it onto a few dynamic vertices (`Condensation`).
+    consistent mass matrix, with pins that move in BDF1, BDF2, SDIRK2, TRBDF2 and LinearlyImplicit only. ``velocity``
+    [m/s] is the initial velocity of all vertices, ``positions (n, d)`` [m] are their initial positions (None: the rest
+    shape). ``fit`` corrects its frequencies to those of a finer mesh (`Fitting`); ``reduction`` condenses it onto a few
+    dynamic vertices (`Condensation`).
     """
 
     mesh: Mesh
