@@ -110,12 +110,11 @@ def require_linear_step(scene: Scene) -> None:
     remedy = "use LinearlyImplicit(psd=False), or BDF1"
     if integrator.psd or integrator.variant != "A" or integrator.matrix is not None:
         raise SceneError("only its own unprojected matrix has an adjoint", where="LinearlyImplicit.psd", remedy=remedy)
-    plain = scene.contact is None and isinstance(scene.system(), Elastodynamics)
+    system = scene.system()
+    plain = scene.contact is None and isinstance(system, Elastodynamics)
     if not plain or any(b.damping is not None and not constant(b.damping) for b in scene.deformables()):
         what = "only elastic bodies with constant damping, without contact, have an adjoint of this step"
         raise SceneError(what, where="scene.integrator", remedy="use BDF1 or BDF2")
-    system = scene.system()
-    assert isinstance(system, Elastodynamics)
     for force in system.force_terms:
         if _follows(force, system, float(scene.duration)):
             what = f"the force '{force.name}' follows the shape and has no potential"
@@ -123,7 +122,7 @@ def require_linear_step(scene: Scene) -> None:
 
 
 def _follows(force: Force, system: Elastodynamics, duration: float) -> bool:
-    """Whether the derivative of a force is not symmetric: of the air always, of a pressure on what is not closed."""
+    """Whether df/dx is not symmetric at some time: of the air always, of a pressure on what is not closed."""
     if not isinstance(force, Approximating):
         return False
     rng = np.random.default_rng(0)

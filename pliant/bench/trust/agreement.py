@@ -8,8 +8,9 @@ both steps are made finer once.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def play(seed: int) -> list[Compared]:
         arrivals.goal(STEPS[0])
     except (PliantError, StepFailed):
         return []
-    return [compared(arrivals, seed, method) for method in METHODS]
+    return [tried(seed, method, partial(compared, arrivals, seed, method)) for method in METHODS]
 
 
 class Arrivals:
@@ -128,17 +129,22 @@ class Arrivals:
         return float(np.abs(self.of(integrator, steps) - goal).max() / max(np.abs(goal - self.x).max(), 1e-9))
 
 
-def compared(arrivals: Arrivals, seed: int, method: str) -> Compared:
+def tried(seed: int, method: str, compare: Callable[[], Compared]) -> Compared:
+    """What a comparison finds, or how the method refuses or fails."""
     try:
-        apart = tuple(arrivals.apart(METHODS[method], n) for n in STEPS)
-        if not near(apart):
-            apart = tuple(arrivals.apart(METHODS[method], FINER * n) for n in STEPS)
+        return compare()
     except StepFailed:
         return Compared(seed, method, "failed")
     except PliantError:
         return Compared(seed, method, "refused")
     except Exception as error:
         return Compared(seed, method, "failed", note=f"{type(error).__name__}: {error}")
+
+
+def compared(arrivals: Arrivals, seed: int, method: str) -> Compared:
+    apart = tuple(arrivals.apart(METHODS[method], n) for n in STEPS)
+    if not near(apart):
+        apart = tuple(arrivals.apart(METHODS[method], FINER * n) for n in STEPS)
     return Compared(seed, method, "agrees" if near(apart) else "differs", apart, touches=arrivals.touches)
 
 

@@ -8,6 +8,7 @@ across kinks of contact and narrow ones are round-off; the nearest counts.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,8 @@ import pliant as pl
 from pliant.adjoint import PointTrajectory
 from pliant.adjoint.problem import Problem
 from pliant.arrays import Array
-from pliant.attempt import StepFailed
 from pliant.bench.table import Claim, Table
-from pliant.bench.trust.agreement import Compared, counted
+from pliant.bench.trust.agreement import Compared, counted, tried
 from pliant.bench.workers import spread
 from pliant.errors import PliantError
 from pliant.solvers import Newton, Tolerance
@@ -72,7 +72,7 @@ def play(seed: int) -> list[Compared]:
         return []
     seen = x + 0.01 * np.random.default_rng(seed).standard_normal((STEPS + 1, *x.shape))
     loss = PointTrajectory(np.arange(len(x)), seen)
-    return [compared(scene, loss, seed, method) for method in METHODS]
+    return [tried(seed, method, partial(compared, scene, loss, seed, method)) for method in METHODS]
 
 
 def parameters(scene: pl.Scene) -> list[str]:
@@ -88,20 +88,13 @@ def parameters(scene: pl.Scene) -> list[str]:
 
 
 def compared(scene: pl.Scene, loss: PointTrajectory, seed: int, method: str) -> Compared:
-    try:
-        problem = Problem(replace(scene, integrator=METHODS[method]), parameters(scene))
-        _, slope, _ = problem.adjoint(loss, "all")
-        d = _direction(problem, slope, seed)
-        found = float(slope @ d)
-        _, tangent = problem.tangent(loss, d)
-        values = problem.parameters.values
-        ends = [[problem.changed(values + e * d).value(loss) for e in (w, -w)] for w in WIDTHS]
-    except StepFailed:
-        return Compared(seed, method, "failed")
-    except PliantError:
-        return Compared(seed, method, "refused")
-    except Exception as error:
-        return Compared(seed, method, "failed", note=f"{type(error).__name__}: {error}")
+    problem = Problem(replace(scene, integrator=METHODS[method]), parameters(scene))
+    _, slope, _ = problem.adjoint(loss, "all")
+    d = _direction(problem, slope, seed)
+    found = float(slope @ d)
+    _, tangent = problem.tangent(loss, d)
+    values = problem.parameters.values
+    ends = [[problem.changed(values + e * d).value(loss) for e in (w, -w)] for w in WIDTHS]
     off = min(abs((a - b) / (2.0 * w) - found) for (a, b), w in zip(ends, WIDTHS, strict=True))
     apart = (abs(tangent - found) / abs(found), off / abs(found))
     return Compared(seed, method, "agrees" if apart[0] < SAME and apart[1] < NEAR else "differs", apart)
